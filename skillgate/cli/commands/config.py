@@ -1,0 +1,91 @@
+"""Show the configuration that holds here, and where each value was set."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from skillgate.errors import UsageError
+from skillgate.model.text import did_you_mean, printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+    from skillgate.config import Config
+
+
+_LIST = "every setting and its value"
+_GET = "one setting's value"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``list`` and ``get``."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="list|get")
+    listing = words.add_parser("list", help=_LIST, description=_LIST)
+    listing.add_argument("--show-origin", action="store_true", help="say where each value was set")
+    getting = words.add_parser("get", help=_GET, description=_GET)
+    getting.add_argument("key", metavar="KEY", help="as in: max-drop")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Print one value or all of them; ``null`` is what nobody set."""
+    if args.word == "get":
+        _get(args.key, session)
+    elif session.json:
+        session.out(json.dumps(_document(session.config), indent=2))
+    else:
+        session.out("\n".join(_lines(session.config, show_origin=args.show_origin)))
+    return 0
+
+
+def _get(key: str, session: Session) -> None:
+    config = session.config
+    if key not in config.keys():  # noqa: SIM118 - a method of Config, not of a dict
+        raise UsageError(f"unknown key {key!r}{did_you_mean(key, config.keys())}")
+    if session.json:
+        session.out(json.dumps({"key": key, **_entry(config, key)}, indent=2))
+    else:
+        session.out(_shown(config.get(key)))
+
+
+def _document(config: Config) -> dict[str, Any]:
+    scoped = [layer for layer in config.layers if layer.patterns]
+    return {
+        "settings": {key: _entry(config, key) for key in config.keys()},  # noqa: SIM118
+        "overrides": [
+            {
+                "paths": list(layer.patterns),
+                "settings": {key: {"value": layer.values[key], "origin": layer.origins[key]} for key in layer.values},
+            }
+            for layer in scoped
+        ],
+    }
+
+
+def _entry(config: Config, key: str) -> dict[str, Any]:
+    return {"value": config.get(key), "origin": config.origin(key)}
+
+
+def _lines(config: Config, *, show_origin: bool) -> list[str]:
+    rows = [(key, config.get(key), config.origin(key)) for key in config.keys()]  # noqa: SIM118
+    lines = _table(rows, show_origin=show_origin)
+    for layer in config.layers:
+        if layer.patterns:
+            lines += ["", f"for {printable(', '.join(layer.patterns))}"]
+            rows = [(key, layer.values[key], layer.origins[key]) for key in layer.values]
+            lines += _table(rows, show_origin=show_origin)
+    return lines
+
+
+def _table(rows: list[tuple[str, Any, str]], *, show_origin: bool) -> list[str]:
+    cells = [(f"{key} = {_shown(value)}", printable(origin)) for key, value, origin in rows]
+    width = max((len(left) for left, _ in cells), default=0)
+    return [f"{left:<{width}}  {right}" if show_origin else left for left, right in cells]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return printable(text)

@@ -1,0 +1,118 @@
+"""Write a commented configuration file and the folders a skills repository starts with."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
+from skillgate.errors import UsageError
+from skillgate.model.setting import Kind
+from skillgate.model.text import printable
+from skillgate.registry import settings
+
+if TYPE_CHECKING:
+    from skillgate.cli.session import Session
+    from skillgate.model.setting import Setting
+
+_FOLDERS = {
+    "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md`.\n\n    skillgate score skills\n",
+    "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n",
+    "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
+}
+_HEAD = """\
+# Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
+# Options on the command line go over it; `skillgate config list --show-origin` shows what holds.
+"""
+_OVERRIDES = """
+# Other values for some paths, relative to this file; ** stands for any number of directories, the last match wins.
+# overrides:
+#   - paths: ["legacy/**"]
+#     threshold: 50
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--dir`` and ``--minimal``."""
+    parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
+    parser.add_argument("--minimal", action="store_true", help=f"write {YAML_NAME} alone")
+    parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Write what is not there yet, overwrite nothing, and say which was which.
+
+    Raises:
+        UsageError: a path was given, or the directory cannot be written.
+    """
+    if args.paths != ["."]:
+        raise UsageError(f"init takes no path; to index a corpus: skillgate corpus build {args.paths[0]}")
+    root = Path(session.cwd, args.dir)
+    wanted = {YAML_NAME: configuration()}
+    if not args.minimal:
+        wanted |= {f"{name}/README.md": text for name, text in _FOLDERS.items() if not (root / name).exists()}
+    try:
+        written = [name for name, text in wanted.items() if _write(root, name, text)]
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
+    kept = [name for name in (YAML_NAME, *(() if args.minimal else _FOLDERS)) if not _is_new(name, written)]
+    _report(session, args.dir, written, kept)
+    return 0
+
+
+def configuration() -> str:
+    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations."""
+    return _HEAD + "".join(_section(setting) for setting in settings()) + _OVERRIDES
+
+
+def _section(setting: Setting) -> str:
+    active = "" if setting.key == "depth" else "# "
+    value = setting.example if setting.default is None else setting.default
+    words = setting.help if setting.kind is Kind.TEXT else f"{setting.help} ({setting.expected()})"
+    comment = "".join(f"# {line}\n" for line in textwrap.wrap(words, width=110))
+    return f"\n{comment}{active}{setting.key}: {_yaml(value)}\n"
+
+
+def _yaml(value: object) -> str:
+    """Write a value in YAML's short form; the words of the declarations need no quotes."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _write(root: Path, name: str, text: str) -> bool:
+    if name == YAML_NAME and defines_settings(str(root / TOML_NAME)):
+        return False
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_new(name: str, written: list[str]) -> bool:
+    return name in written or f"{name}/README.md" in written
+
+
+def _report(session: Session, folder: str, written: list[str], kept: list[str]) -> None:
+    if session.json:
+        session.out(json.dumps({"dir": folder, "written": written, "kept": kept}, indent=2))
+        return
+    lines = [f"wrote {printable(name)}" for name in written]
+    lines += [f"kept  {name} as it is" for name in kept if name != YAML_NAME or _has_yaml(session, folder)]
+    if YAML_NAME in kept and not _has_yaml(session, folder):
+        lines.append(f"kept  [tool.skillgate] of {TOML_NAME}, so no {YAML_NAME} was written")
+    session.out("\n".join(lines))
+
+
+def _has_yaml(session: Session, folder: str) -> bool:
+    return Path(session.cwd, folder, YAML_NAME).exists()

@@ -1,0 +1,189 @@
+"""What check, score and compare share: from arguments to a report, and from a report to stdout, files and an exit code."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate import __version__, pipeline
+from skillgate.cli.baseline import load_baseline
+from skillgate.cli.options import add_depth, add_gate, add_output, add_paths, gate_options, output_format
+from skillgate.config import config_digest
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
+from skillgate.model.score import Badge
+from skillgate.registry import Room
+from skillgate.report.terminal import Style
+from skillgate.scoring.gate import MAX_DROP, Policy
+from skillgate.skill.discover import discover
+from skillgate.skill.read import read
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+    from pathlib import PurePosixPath
+
+    from skillgate.cli.session import Session
+    from skillgate.config import Config
+    from skillgate.model.report import Report
+    from skillgate.model.setting import Value
+
+RENDERERS = Room("skillgate.report")
+_MANY = 100  # skills before progress is worth a line
+_BOUNDS = {"threshold": "threshold", "badge": "min-badge", "dimension": "min-dimension", "regression": "baseline"}
+
+
+class Evaluation(NamedTuple):
+    """A report, whether it is of one path that is itself a skill, and how long it took."""
+
+    report: Report
+    single: bool
+    seconds: float
+
+
+def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Declare what every evaluating command takes."""
+    add_paths(parser)
+    add_depth(parser)
+    add_gate(parser)
+    add_output(parser, formats)
+
+
+def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Evaluation:
+    """Find, read and evaluate the skills that the arguments name.
+
+    Raises:
+        UsageError: a path or an option is not valid, or no skill was found.
+        IncompleteError: the depth asked for cannot run.
+    """
+    started = time.perf_counter()
+    config = session.config.with_options(gate_options(args))
+    _require_quick(str(config.get("depth")))
+    _require_bounds(config)
+    discovery = discover(args.paths, cwd=session.cwd)
+    for notice in discovery.notices:
+        session.note(notice)
+    if not discovery.roots and not args.allow_empty:
+        where = ", ".join(args.paths)
+        raise UsageError(f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)")
+    context = pipeline.Context(
+        version=__version__,
+        clock=time.perf_counter_ns,
+        config_digest=config_digest(config),
+        policy=_policies(config, command=command, note=session.note),
+        baseline=load_baseline(config, args.paths, session),
+        progress=_progress(len(discovery.roots), session),
+    )
+    report = pipeline.evaluate((read(root) for root in discovery.roots), context)
+    single = discovery.single and len(report.results) == 1
+    return Evaluation(report, single, time.perf_counter() - started)
+
+
+def exit_code(report: Report) -> int:
+    """Give 1 for a failed gate, 3 where a skill could not be evaluated, else 0."""
+    if report.gate.passed is False:
+        return EXIT_GATE_FAILED
+    return EXIT_INCOMPLETE if report.summary.not_evaluated else EXIT_PASSED
+
+
+def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
+    """Write the report to stdout and to every ``--output-file``.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    for name, path in args.output_file:
+        text = rendered(evaluation, name, command=command, style=Style())
+        try:
+            with open(os.path.join(session.cwd, path), "w", encoding="utf-8", newline="\n", errors="backslashreplace") as file:  # noqa: PTH118, PTH123
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    style = Style(width=session.width, color=session.color)
+    seconds = evaluation.seconds if session.stdout.isatty() else None
+    name = output_format(args)
+    session.out(rendered(evaluation, name, command=command, style=style, verbose=session.verbose, seconds=seconds))
+
+
+def rendered(
+    evaluation: Evaluation,
+    name: str,
+    *,
+    command: str,
+    style: Style,
+    verbose: bool = False,
+    seconds: float | None = None,
+) -> str:
+    """Render an evaluation in one format; only that format's module is loaded."""
+    renderer = RENDERERS.load(name)
+    if name == "json":
+        text: str = renderer.render(renderer.document(evaluation.report, command=command, single=evaluation.single))
+    elif name == "text":
+        text = renderer.RENDERERS[command](evaluation.report, style, verbose=verbose, seconds=seconds)
+    else:
+        text = renderer.RENDERERS[command](evaluation.report)
+    return text
+
+
+def _require_quick(depth: str) -> None:
+    if depth == "quick":
+        return
+    raise IncompleteError(
+        f"depth {depth} cannot run: this version measures the static layer alone, and a lower depth is never run in its"
+        " place; ask for --depth quick, or set depth: quick in the configuration"
+    )
+
+
+def _require_bounds(config: Config) -> None:
+    """Refuse a gate that was asked for on the command line and has nothing to hold a skill against."""
+    listed = config.get("fail-on")
+    if config.origin("fail-on") != "option" or not isinstance(listed, tuple):
+        return
+    for gate, key in _BOUNDS.items():
+        if gate in listed and not any(key in layer.values for layer in config.layers):
+            raise UsageError(f"--fail-on {gate} needs --{key}: without it the gate would always pass")
+
+
+def _policies(config: Config, *, command: str, note: Callable[[str], None]) -> Callable[[PurePosixPath], Policy]:
+    told: set[str] = set()
+
+    def policy(path: PurePosixPath) -> Policy:
+        bounds = {gate: config.get(key, path) for gate, key in _BOUNDS.items()}
+        asked = frozenset(gate for gate, bound in bounds.items() if bound)
+        if bounds["threshold"] is not None:
+            asked |= {"threshold"}
+        listed = config.get("fail-on", path)
+        fail_on = asked | ({"error"} if command == "check" else frozenset())
+        if isinstance(listed, tuple):
+            fail_on = frozenset() if "never" in listed else frozenset(listed)
+            for gate in sorted(asked - fail_on - told):
+                told.add(gate)
+                note(f"{_BOUNDS[gate]} is set, but fail-on does not list {gate}: it is shown, and fails nothing")
+        return _policy(config, path, fail_on, bounds)
+
+    return policy
+
+
+def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str], bounds: dict[str, Value]) -> Policy:
+    threshold, badge, dimensions = bounds["threshold"], bounds["badge"], bounds["dimension"]
+    drop = config.get("max-drop", path)
+    return Policy(
+        fail_on=fail_on,
+        threshold=threshold if isinstance(threshold, float) else None,
+        min_badge=Badge(badge.title()) if isinstance(badge, str) else None,
+        min_dimension=dict(dimensions.items()) if hasattr(dimensions, "items") else {},
+        max_drop=drop if isinstance(drop, float) else MAX_DROP,
+    )
+
+
+def _progress(total: int, session: Session) -> Callable[[int], None] | None:
+    """Count on stderr while many skills are evaluated, where somebody is looking."""
+    if total < _MANY or session.quiet or not session.stderr.isatty():
+        return None
+
+    def show(done: int) -> None:
+        if done % 25 == 0 or done == total:
+            session.stderr.write(f"\r{done} of {total} skills" if done < total else "\r" + " " * 40 + "\r")
+            session.stderr.flush()
+
+    return show

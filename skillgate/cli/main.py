@@ -1,0 +1,208 @@
+"""The command line: it picks the command, and it is the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from skillgate.cli.parser import Answer, Parser, shared_defaults, takes_value
+from skillgate.cli.session import Session, deliver
+from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
+from skillgate.model.text import printable
+from skillgate.registry import Room
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
+_COMMANDS = Room("skillgate.cli.commands")
+_DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
+
+
+def entry() -> NoReturn:
+    """Run as a program: the process's own streams, arguments and signals.
+
+    Raises:
+        SystemExit: always, with the exit code.
+    """
+    _exit_on_sigterm()
+    code = main()
+    if not _flushed():
+        code = code or EXIT_PIPE_CLOSED
+    sys.exit(code)
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+) -> int:
+    """Run one command and give its exit code; whatever is not given is the process's own.
+
+    Raises:
+        SystemExit: SIGTERM came, where :func:`entry` listens for it.
+    """
+    out = _tolerant(sys.stdout if stdout is None else stdout)
+    err = _tolerant(sys.stderr if stderr is None else stderr)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(arguments, out, err, os.environ if environ is None else environ, cwd)
+        deliver(out, "", flush=True)
+    except SkillgateError as error:
+        _complain(err, str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        _write(err, "skillgate: interrupted\n")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        return EXIT_PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001 - the one boundary: what nobody foresaw is a bug, said so and counted so
+        _confess(err, error, verbose="-v" in arguments or "--verbose" in arguments)
+        return EXIT_BUG
+    return code
+
+
+def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, str], cwd: str | None) -> int:
+    before, command, after = _split(arguments)
+    try:
+        module, args = _parse(before, command, after)
+    except Answer as answer:
+        deliver(out, answer.args[0])
+        return EXIT_PASSED
+    session = Session(
+        stdout=out,
+        stderr=err,
+        environ=environ,
+        cwd=_here() if cwd is None else cwd,
+        config_file=args.config_file,
+        json=args.json,
+        no_color=args.no_color,
+        verbose=args.verbose,
+        quiet=args.quiet,
+    )
+    code: int = module.run(args, session)
+    return code
+
+
+def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:
+    """Find the command, the first word that is neither an option nor an option's value."""
+    index = 0
+    while index < len(arguments) and arguments[index].startswith("-"):
+        index += 2 if takes_value(arguments[index]) else 1
+    if index >= len(arguments):
+        return arguments, None, []
+    return arguments[:index], arguments[index], arguments[index + 1 :]
+
+
+def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[ModuleType, argparse.Namespace]:
+    """Read the arguments, and of all commands import only the one that was asked for."""
+    if command is None:
+        return _without_command(before)
+    wants_help = any(word in ("-h", "--help") for word in before)
+    program = Parser(prog="skillgate")
+    args = program.parse([word for word in before if word not in ("-h", "--help")], shared_defaults())
+    module = _COMMANDS.load(command)
+    parser = Parser(prog=f"skillgate {command}", description=(module.__doc__ or _COMMANDS.summary(command)).strip())
+    module.add_arguments(parser)
+    if wants_help:
+        raise Answer(parser.format_help())
+    return module, parser.parse(after, args)
+
+
+def _without_command(before: list[str]) -> NoReturn:
+    rows = [(name.replace("_", "-"), _COMMANDS.summary(name)) for name in _COMMANDS.names()]
+    listing = "".join(f"\n  {name:<12} {summary}" for name, summary in rows)
+    program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\ncommands:{listing}")
+    program.usage = "skillgate [options] COMMAND [arguments]"
+    program.parse(before, shared_defaults())
+    raise UsageError("no command given\nTry: skillgate --help")
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib costs start-up time
+    except OSError as error:
+        raise UsageError("the working directory cannot be read or is gone; change into another one") from error
+
+
+def _tolerant(stream: TextIO | None) -> TextIO:
+    """Make a stream take any text: UTF-8 whatever the locale, what UTF-8 lacks written out; none becomes the void."""
+    if stream is None:  # a process may be started with a closed stdout
+        return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as the process
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding="utf-8", errors="backslashreplace")
+    return stream
+
+
+def _complain(err: TextIO, message: str) -> None:
+    lines = [printable(line) for line in message.split("\n")]
+    _write(err, f"skillgate: error: {lines[0]}\n" + "".join(f"  {line}\n" for line in lines[1:]))
+
+
+def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
+    """Report a bug: where it is, what it is, and where to tell about it."""
+    import traceback  # only on the way out
+
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    place = f"{_short(last.filename)}:{last.lineno}" if last else "unknown place"
+    said = printable(f"{type(error).__name__}: {error}")[:500]
+    _write(err, f"skillgate: this is a bug in skillgate: {said} (at {place})\n")
+    if verbose:
+        text = "".join(traceback.format_exception(error))
+        _write(err, "".join(f"{printable(line)}\n" for line in text.split("\n")))
+    more = "the traceback above" if verbose else "what the same command says with -v"
+    _write(err, f"Please report it with {more}: {_tracker()}\n")
+
+
+def _short(path: str) -> str:
+    return "/".join(path.replace("\\", "/").split("/")[-3:])
+
+
+def _tracker() -> str:
+    """Read the address from the installed package, the one place that has it."""
+    from importlib import metadata  # slow, and only needed here
+
+    try:
+        urls = metadata.metadata("skillgate-action").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        urls = []
+    return next((url.partition(", ")[2] for url in urls if url.startswith("Issues,")), "the project's issue tracker")
+
+
+def _write(err: TextIO, text: str) -> None:
+    try:
+        err.write(text)
+        err.flush()
+    except OSError:
+        return  # nobody is left to be told
+
+
+def _flushed() -> bool:
+    """Empty both streams; where a reader is gone, keep the interpreter from complaining about it at exit."""
+    fine = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            fine = False
+    return fine
+
+
+def _exit_on_sigterm() -> None:
+    import signal
+
+    def leave(_number: int, _frame: object) -> NoReturn:
+        raise SystemExit(EXIT_TERMINATED)
+
+    if hasattr(signal, "SIGTERM"):
+        signal.signal(signal.SIGTERM, leave)

@@ -1,0 +1,166 @@
+"""Options that several commands share. Values are checked by the declarations of the settings they stand for."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from skillgate.errors import UsageError
+from skillgate.model.setting import Kind
+from skillgate.model.text import did_you_mean
+from skillgate.registry import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from skillgate.model.setting import Setting, Value
+
+_SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text", ".html": "html", ".sarif": "sarif"}
+_LAYERED = ("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop")
+
+
+def add_paths(parser: argparse.ArgumentParser) -> None:
+    """Add ``PATH…``; ``args.paths`` is a list of str, ``["."]`` where none was given."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="skills, or directories that hold some (default: .)")
+
+
+def add_depth(parser: argparse.ArgumentParser) -> None:
+    """Add ``--depth``; ``args.depth`` is a str or None."""
+    _add_setting(parser, "depth", metavar="DEPTH")
+
+
+def add_gate(parser: argparse.ArgumentParser) -> None:
+    """Add the gate's options; :func:`gate_options` reads them, ``args.allow_empty`` is a bool."""
+    group = parser.add_argument_group("gate")
+    _add_setting(group, "threshold", metavar="N")
+    _add_setting(group, "min-badge", metavar="BADGE")
+    group.add_argument(
+        "--min-dimension",
+        metavar="NAME=SCORE",
+        action="append",
+        type=_typed("min-dimension", _pair),
+        help=_declared("min-dimension").help + " Repeatable.",
+    )
+    group.add_argument(
+        "--fail-on",
+        metavar="LIST",
+        action="append",
+        type=_typed("fail-on", lambda text: [word.strip() for word in text.split(",") if word.strip()]),
+        help=_declared("fail-on").help + " Comma-separated; repeatable.",
+    )
+    _add_setting(group, "baseline", metavar="REPORT|REV")
+    _add_setting(group, "max-drop", metavar="POINTS")
+    group.add_argument("--allow-empty", action="store_true", help="pass when there is no skill at all")
+
+
+def gate_options(args: argparse.Namespace) -> dict[str, Value]:
+    """Collect what was given of depth and gate, by setting key, as ``Config.with_options`` takes it."""
+    given: dict[str, Value] = {}
+    for key in _LAYERED:
+        value = getattr(args, key.replace("-", "_"), None)
+        if value is None:
+            continue
+        if key == "min-dimension":
+            value = {name: score for item in value for name, score in item.items()}
+        elif key == "fail-on":
+            value = tuple(dict.fromkeys(word for item in value for word in item))
+        given[key] = value
+    return given
+
+
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default: str = "text") -> None:
+    """Add ``--output FORMAT`` and ``--output-file PATH``.
+
+    :func:`output_format` says which format stdout gets; ``args.output_file`` is a list of (format, path) pairs.
+    """
+    names = ", ".join(formats)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output", metavar="FORMAT", type=_format_of(formats), help=f"print {names} (default: {default})"
+    )
+    suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
+    group.add_argument(
+        "--output-file",
+        metavar="PATH",
+        action="append",
+        default=[],
+        type=_file_of(formats),
+        help=f"write a file too, in the format of its suffix ({suffixes}); repeatable",
+    )
+    parser.set_defaults(default_output=default)
+
+
+def output_format(args: argparse.Namespace) -> str:
+    """Say which format goes to stdout: ``--output``, else JSON with ``--json``, else the command's default.
+
+    Raises:
+        UsageError: ``--json`` beside another format.
+    """
+    chosen: str | None = args.output
+    if args.json and chosen not in (None, "json"):
+        raise UsageError(f"--json and --output {chosen} ask for two formats; leave one out")
+    if args.json:
+        return "json"
+    default: str = args.default_output
+    return default if chosen is None else chosen
+
+
+def _declared(key: str) -> Setting:
+    return next(setting for setting in settings() if setting.key == key)
+
+
+def _add_setting(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
+    setting = _declared(key)
+    choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
+    read = float if setting.kind is Kind.NUMBER else str
+    group.add_argument(f"--{key}", metavar=metavar, type=_typed(key, read), help=setting.help.rstrip(".") + choices)
+
+
+def _typed(key: str, read: Callable[[str], object]) -> Callable[[str], Value]:
+    """Make an argparse type out of a setting: ``read`` parses the word, the declaration checks it."""
+    setting = _declared(key)
+
+    def typed(text: str) -> Value:
+        try:
+            value = read(text)
+        except ValueError:
+            value = text
+        try:
+            return setting.accept(value)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return typed
+
+
+def _pair(text: str) -> Mapping[str, float]:
+    name, _, number = text.partition("=")
+    return {name.strip(): float(number)}
+
+
+def _format_of(formats: Sequence[str]) -> Callable[[str], str]:
+    def format_of(text: str) -> str:
+        if text in formats:
+            return text
+        names = ", ".join(formats)
+        if "/" in text or "\\" in text or _suffix_format(text):
+            raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use --output-file")
+        raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, formats)}")
+
+    return format_of
+
+
+def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
+    def file_of(text: str) -> tuple[str, str]:
+        found = _suffix_format(text)
+        if found in formats:
+            return found, text
+        suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
+        raise argparse.ArgumentTypeError(f"the suffix says the format and must be one of {suffixes}, found {text!r}")
+
+    return file_of
+
+
+def _suffix_format(path: str) -> str:
+    name = path.lower().removesuffix(".json") if path.lower().endswith(".sarif.json") else path.lower()
+    return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), "")

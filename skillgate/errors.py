@@ -1,0 +1,39 @@
+"""The errors that end a run, and the exit code each of them means.
+
+Content defects of a skill are findings, never exceptions. What is raised here stops a whole command, and the one error
+boundary in :mod:`skillgate.cli.main` turns it into a message on stderr and an exit code.
+"""
+
+from __future__ import annotations
+
+EXIT_PASSED = 0
+EXIT_GATE_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INCOMPLETE = 3
+EXIT_BUG = 70
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+
+class SkillgateError(Exception):
+    """A problem that ends the command: what is wrong, where, and what to do next."""
+
+    exit_code = EXIT_INCOMPLETE
+
+
+class UsageError(SkillgateError):
+    """Invalid usage, input or configuration: nothing ran."""
+
+    exit_code = EXIT_USAGE
+
+
+class IncompleteError(SkillgateError):
+    """The evaluation could not be completed (provider, network, version control, a depth that cannot run)."""
+
+    exit_code = EXIT_INCOMPLETE
+
+
+class CodecError(SkillgateError):
+    """A document does not have the shape it should have; the message names the path, as in ``results[3].skill.name``."""
+
+    exit_code = EXIT_USAGE

@@ -1,0 +1,356 @@
+"""The report: the documents that skillgate writes and reads back. Its JSON Schema is made from these types.
+
+A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one of a union told apart by ``name``. Every number that
+was not measured is None with a reason beside it. Ratios are in [0, 1] with four decimals, composites 0–100 with two.
+Field types are imported at run time because the codec reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from skillgate.model.codec import Range
+from skillgate.model.finding import Finding
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
+
+Ratio = Annotated[float, Range(0, 1)]
+Points = Annotated[float, Range(0, 100)]
+Count = Annotated[int, Range(0, None)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillName:
+    """Which skill: its name (the frontmatter's, else the directory's) and its directory as given, with ``/``."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionScore:
+    """One dimension's blended score. A score of None was not measured, and ``reason`` says why.
+
+    ``ci_low`` and ``ci_high`` bound a 95 % interval where a sampled layer measured the dimension; the static layer is
+    deterministic and adds no width, so at quick depth they are None.
+    """
+
+    score: Ratio | None
+    grade: Grade | None
+    ci_low: Ratio | None = None
+    ci_high: Ratio | None = None
+    weight: Ratio = 0.0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """The one number, its badge and what they rest on.
+
+    Attributes:
+        score: 0–100, None where nothing could be scored; then ``reason`` says why.
+        badge: None below the least badge, and where ``badge_reason`` says why there can be none.
+        elo: None unless a ranking was run; then ``elo_reason`` is None.
+        dimensions: the same object as the document's ``dimensions``, under the name the method's text uses.
+    """
+
+    score: Points | None
+    badge: Badge | None
+    elo: float | None = None
+    ci_low: Points | None = None
+    ci_high: Points | None = None
+    elo_reason: str | None = "no ranking at this depth"
+    reason: str | None = None
+    badge_reason: str | None = None
+    penalty: Ratio = 1.0
+    dimensions: Mapping[Dimension, DimensionScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubCheckScore:
+    """What one static sub-check gave, with every point gained or missed."""
+
+    score: Ratio | None
+    dimension: Dimension
+    reason: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticLayer:
+    """Layer 1: deterministic, no model. ``anti_patterns`` holds one id for each finding that counts in the penalty."""
+
+    TAG: ClassVar[tuple[str, str]] = ("name", "static")
+
+    duration_ms: Count
+    anti_patterns: tuple[str, ...] = ()
+    score: Ratio | None = None
+    sub_checks: Mapping[str, SubCheckScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """One judged dimension: the mean over the judges, what they said, and the lines they quoted."""
+
+    score: Ratio | None
+    reason: str | None = None
+    reasoning: tuple[str, ...] = ()
+    quotations: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeLayer:
+    """Layer 2: a model reads the skill. ``kappa`` is None with a reason for one judge or too few ratings."""
+
+    TAG: ClassVar[tuple[str, str]] = ("name", "judge")
+
+    duration_ms: Count
+    judges: Count
+    kappa: float | None
+    kappa_reason: str | None = None
+    kappa_trigger: float | None = None
+    models: tuple[str, ...] = ()
+    assessments: Mapping[Dimension, Assessment] = field(default_factory=dict)
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A sampled quantity with its 95 % interval and the number of runs it rests on."""
+
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: Count = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloLayer:
+    """Layer 3: simulated sessions. Not-measured runs stand apart and in no denominator."""
+
+    TAG: ClassVar[tuple[str, str]] = ("name", "montecarlo")
+
+    duration_ms: Count
+    simulations: Count
+    completed: Count
+    failed: Count
+    not_measured: Count
+    mc_score: Ratio | None
+    measures: Mapping[str, Estimate] = field(default_factory=dict)
+    prompts_digest: str | None = None
+    stopped_early: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """A rating on the Elo scale with its interval."""
+
+    rating: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingLayer:
+    """Matches against a corpus: Elo as the method has it, Bradley–Terry beside it."""
+
+    TAG: ClassVar[tuple[str, str]] = ("name", "ranking")
+
+    duration_ms: Count
+    matches: Count
+    elo: Rating | None
+    bradley_terry: Rating | None
+    percentile: Ratio | None
+    position_bias: Estimate | None = None
+    nearest: str | None = None
+    provisional: bool = False
+    reason: str | None = None
+
+
+Layer = StaticLayer | JudgeLayer | MonteCarloLayer | RankingLayer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What to do next, computed from the report alone.
+
+    Attributes:
+        action: what to do, as an instruction.
+        dimension: what it raises most; None when it only removes anti-patterns.
+        gain: composite points it would bring by itself.
+        effort: ``very low``, ``low`` or ``medium``, from the method's table.
+        before, after: the dimension's score now and then.
+        line: where in the main file, None when it concerns no line.
+        removes: how many anti-pattern findings it mends.
+    """
+
+    action: str
+    dimension: Dimension | None
+    gain: float
+    effort: str
+    before: Ratio | None
+    after: Ratio | None
+    line: int | None = None
+    removes: Count = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What was asked of a model, and what it cost; all 0 at quick depth, which asks nothing."""
+
+    calls: Count = 0
+    cached: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Who wrote the document."""
+
+    version: str
+    name: str = "skillgate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOutcome:
+    """One gate, answered for one skill: pass, fail, inconclusive or unmeasured, and why."""
+
+    gate: str
+    verdict: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the gates say together: ``passed`` is None when none was asked for."""
+
+    passed: bool | None
+    outcomes: tuple[GateOutcome, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillResult:
+    """One skill's scores. ``evaluated`` is False when the operating system would not let it be read."""
+
+    composite: Composite
+    dimensions: Mapping[Dimension, DimensionScore]
+    layers: tuple[Layer, ...]
+    skill: SkillName
+    findings: tuple[Finding, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    coverage: Ratio = 0.0
+    usage: Usage = field(default_factory=Usage)
+    gate: Verdict = field(default_factory=lambda: Verdict(passed=None))
+    plugin: str | None = None
+    evaluated: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginScore:
+    """A plugin's figure: the mean of its skills' composites."""
+
+    path: str
+    skills: Count
+    mean: Points | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Many skills in a few numbers; ``lowest`` is the least composite among those that have one."""
+
+    skills: Count
+    evaluated: Count
+    not_evaluated: Count
+    by_badge: Mapping[str, int]
+    mean: Points | None
+    median: Points | None
+    lowest: Points | None
+    findings: Mapping[str, int]
+    plugins: tuple[PluginScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What every document says of itself."""
+
+    depth: Depth
+    coverage: Ratio | None
+    config_digest: str
+    tool: Tool
+    models: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+    scoring_version: int = SCORING_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Header):
+    """``score`` over any number of paths."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
+
+    results: tuple[SkillResult, ...]
+    summary: Summary
+    gate: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleReport(SkillResult):
+    """``score`` over exactly one path that is itself a skill: the shape the method's scripts read.
+
+    The skill's result with the header's keys beside it.
+    """
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
+
+    depth: Depth
+    config_digest: str
+    tool: Tool
+    models: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+    scoring_version: int = SCORING_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport(Header):
+    """``check``: findings and the gate, without the scores' details."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "check")
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    gate: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionChange:
+    """One dimension on both sides of a comparison; ``change`` is None where one side did not measure it."""
+
+    a: Ratio | None
+    b: Ratio | None
+    change: float | None
+    better: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Header):
+    """``compare A B``: both results and what moved; ``hints`` say what a difference may come from."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "compare")
+
+    a: SkillResult
+    b: SkillResult
+    change: float | None
+    dimensions: Mapping[Dimension, DimensionChange]
+    fixed: tuple[Finding, ...] = ()
+    new: tuple[Finding, ...] = ()
+    hints: tuple[str, ...] = ()
+    gate: Verdict = field(default_factory=lambda: Verdict(passed=None))
+
+
+Document = Report | SingleReport | CheckReport | Comparison
+DOCUMENTS = (Report, SingleReport, CheckReport, Comparison)

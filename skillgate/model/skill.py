@@ -1,0 +1,211 @@
+"""A skill, from the place it was found at to the values that parsing gives. All of it frozen, none of it judged.
+
+Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import PurePosixPath
+
+    from skillgate.model.finding import Span
+    from skillgate.model.ports import Tree
+
+
+class SkillRoot(NamedTuple):
+    """Where a skill was found.
+
+    Attributes:
+        tree: the files around the skill: its repository, plugin or skills folder.
+        directory: the skill's directory in ``tree`` (``""`` where it is the root).
+        file_name: ``SKILL.md``, or what stands in its place, such as ``skill.md``.
+        name: the directory's own name, which the skill's name should equal.
+        path: the directory as shown to people and written to reports.
+        plugin: the tree path of the plugin the skill belongs to, None without one.
+    """
+
+    tree: Tree
+    directory: str
+    file_name: str
+    name: str
+    path: PurePosixPath
+    plugin: str | None = None
+
+
+class SkillSource(NamedTuple):
+    """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read."""
+
+    root: SkillRoot
+    data: bytes
+    size: int
+
+
+class Unreadable(NamedTuple):
+    """A skill the operating system would not let be read: it is not evaluated, and the reason is reported."""
+
+    root: SkillRoot
+    reason: str
+
+
+class Problem(NamedTuple):
+    """Something that reading met. ``rule`` names the file of ``static/rules`` that declares it."""
+
+    rule: str
+    span: Span
+    message: str
+
+
+class Frontmatter(NamedTuple):
+    """The YAML mapping at the head of a skill.
+
+    ``values`` holds what was parsed (empty where nothing could be), ``lines`` the line of each key; ``valid`` is False
+    when there is no mapping to speak of: absent, unterminated, not YAML, not a mapping, too large.
+    """
+
+    values: Mapping[str, Any] = MappingProxyType({})
+    lines: Mapping[str, int] = MappingProxyType({})
+    valid: bool = False
+
+    def text(self, key: str) -> str:
+        """Give a key's value when it is a string, stripped; ``""`` when it is absent or anything else."""
+        value = self.values.get(key)
+        return value.strip() if isinstance(value, str) else ""
+
+    def line(self, key: str) -> int:
+        """Give the line of a key, or 1 when it is absent."""
+        return self.lines.get(key, 1)
+
+
+class LinkKind(Enum):
+    """What a Markdown link points at, judged by its form alone."""
+
+    REFERENCE = "reference"  # into the skill's own references/
+    SKILL = "skill"  # another skill, agent or command by relative path
+    LOCAL = "local"  # any other relative path
+    OTHER = "other"  # a URL, an anchor, an absolute path, a template such as {name}.md
+
+
+class Link(NamedTuple):
+    """A link of the document. ``resolved`` is the tree path it leads to, None where nothing is there (or ``OTHER``)."""
+
+    target: str
+    kind: LinkKind
+    span: Span
+    resolved: str | None = None
+
+    @property
+    def dead(self) -> bool:
+        """Tell whether a relative link leads nowhere."""
+        return self.resolved is None and self.kind is not LinkKind.OTHER
+
+
+class Heading(NamedTuple):
+    """A heading with what its section holds, sub-sections included: words, resolved links, longest code block."""
+
+    level: int
+    text: str
+    line: int
+    words: int
+    links: int
+    code_lines: int
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether the section holds something: 8 words, or a code block of 2 lines."""
+        return self.words >= MIN_SECTION_WORDS or self.code_lines >= MIN_SECTION_CODE_LINES
+
+
+MIN_SECTION_WORDS = 8
+MIN_SECTION_CODE_LINES = 2
+
+
+class CodeBlock(NamedTuple):
+    """A fenced code block. ``language`` is the first word of its info string, lower-cased; lines count from 1."""
+
+    language: str
+    code: str
+    line: int
+    end_line: int
+    closed: bool
+
+    @property
+    def lines(self) -> int:
+        """Count the lines of code that are not blank."""
+        return sum(1 for line in self.code.split("\n") if line.strip())
+
+
+class TextBlock(NamedTuple):
+    """A paragraph, list item, table row or tagged passage: what a model reads as instruction.
+
+    ``text`` keeps its line breaks (line ``line + k`` of the file is its k-th line), holds ``◌`` for each code span and
+    nothing for the text of a dead link. ``prose`` is False for a keyword list.
+    """
+
+    text: str
+    line: int
+    words: int
+    prose: bool
+
+
+class Skill(NamedTuple):
+    """A parsed skill: every fact the static layer may count.
+
+    Attributes:
+        root: where it was found.
+        frontmatter: its YAML mapping.
+        problems: what reading met, in file order.
+        unscored: why there is nothing to score (not UTF-8, a NUL byte, over 5 MB, empty), else None.
+        lines: physical lines of the file, runs of blank lines counted once.
+        tokens: estimated tokens of the body, ``ceil(characters / 2.6)``.
+        headings, code_blocks, blocks, links: of the body, in order.
+        table_headers: the header cells of each table that has a body row, with its line.
+        prose_lines: the lines of the text blocks, folded for white space, case and list marker, with their line.
+        related: tree paths of other skills and agents that a link, a path in a code span or a name resolves to.
+        linked: tree paths of files of the skill that a link, or a path in running text or a code span, resolves to.
+        references, assets: tree paths of the non-empty files below the directory of that name.
+    """
+
+    root: SkillRoot
+    frontmatter: Frontmatter
+    problems: tuple[Problem, ...] = ()
+    unscored: str | None = None
+    lines: int = 0
+    tokens: int = 0
+    headings: tuple[Heading, ...] = ()
+    code_blocks: tuple[CodeBlock, ...] = ()
+    blocks: tuple[TextBlock, ...] = ()
+    links: tuple[Link, ...] = ()
+    table_headers: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    prose_lines: tuple[tuple[int, str], ...] = ()
+    related: frozenset[str] = frozenset()
+    linked: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+    assets: frozenset[str] = frozenset()
+
+    @property
+    def prose_words(self) -> int:
+        """Count the words of prose: outside headings, keyword lists and code."""
+        return sum(block.words for block in self.blocks if block.prose)
+
+    @property
+    def has_body(self) -> bool:
+        """Tell whether there is anything below the frontmatter: text, or a code block that holds code."""
+        return any(block.words for block in self.blocks) or any(block.lines for block in self.code_blocks)
+
+    @property
+    def effective_lines(self) -> int:
+        """Give ``lines``, but more than 800 for a body of more than 10,000 estimated tokens, however few its lines."""
+        return max(self.lines, BLOAT_LINES + 1) if self.tokens > MAX_BODY_TOKENS else self.lines
+
+    def problems_of(self, rule: str) -> tuple[Problem, ...]:
+        """Select the problems that one rule declares."""
+        return tuple(problem for problem in self.problems if problem.rule == rule)
+
+
+BLOAT_LINES = 800
+MAX_BODY_TOKENS = 10_000

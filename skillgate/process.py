@@ -1,0 +1,117 @@
+"""The keeper of child processes: nothing else in the package imports :mod:`subprocess`.
+
+Importing this module costs milliseconds that the scoring of one skill does not have, so only code that really spawns
+imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillgate.errors import IncompleteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# What programs need to start, to find their own configuration and to write temporary files. Tokens, keys and the
+# GIT_* variables that a hook inherits (they would point git at another index or repository) stay behind.
+_INHERITED = (
+    "PATH",
+    "PATHEXT",
+    "HOME",
+    "USERPROFILE",
+    "XDG_CONFIG_HOME",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """How a process ended: its exit status (negative: the signal that ended it) and all it wrote."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+class MissingExecutableError(IncompleteError):
+    """The program is not installed, or not on ``PATH``; a caller that has another way may take it."""
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: str | None = None,
+    stdin: bytes = b"",
+    timeout_s: float = 60.0,
+    env: Mapping[str, str] | None = None,
+) -> Completed:
+    """Run a program to its end, without a shell and without this process's secrets.
+
+    Args:
+        argv: the program's name or path, and its arguments.
+        cwd: the directory to run in; None for the current one.
+        stdin: all that the program can read.
+        timeout_s: seconds after which it is killed.
+        env: variables to add to the minimal environment.
+
+    Returns:
+        The status and output, whatever the status is.
+
+    Raises:
+        MissingExecutableError: there is no such program.
+        IncompleteError: it could not be started, or did not end in time.
+    """
+    environment = _environment(env or {})
+    program = _locate(argv[0], environment)
+    try:
+        done = subprocess.run(  # noqa: S603 -- no shell, and the program is one of ours
+            [program, *argv[1:]],
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            timeout=timeout_s,
+            env=environment,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise IncompleteError(f"{argv[0]} did not finish within {timeout_s:g} s and was stopped") from None
+    except OSError as error:
+        where = f" in {cwd}" if cwd else ""
+        raise IncompleteError(f"{argv[0]} could not be started{where}: {error.strerror or error}") from error
+    return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return {**kept, "LANG": "C", "LC_ALL": "C", **extra}
+
+
+def _locate(program: str, environment: Mapping[str, str]) -> str:
+    """Find a program in the absolute directories of ``PATH``.
+
+    Left to the operating system, a ``.`` in ``PATH`` (on Windows: always) would run a program of that name out of the
+    repository under evaluation.
+    """
+    for candidate in _candidates(program, environment):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
+    raise MissingExecutableError(f"{program} is not installed, or not on PATH")
+
+
+def _candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:
+    if Path(program).is_absolute():
+        yield Path(program)
+        return
+    endings = environment.get("PATHEXT", "").split(os.pathsep) if os.name == "nt" else [""]
+    for directory in environment.get("PATH", os.defpath).split(os.pathsep):
+        if Path(directory).is_absolute():
+            yield from (Path(directory, program + ending) for ending in endings)

@@ -1,0 +1,74 @@
+"""Rooms: packages in which each file declares one thing and the file's name is its key.
+
+A room is listed without importing anything from it, and only the file that was asked for is ever loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING
+
+from skillgate.errors import UsageError
+from skillgate.model.text import did_you_mean
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from skillgate.model.setting import Setting
+
+# Each declares `SETTINGS`, a tuple of Setting. They are named, not imported, so that configuration knows no room.
+SETTINGS_MODULES = ("skillgate.scoring.settings",)
+
+
+class Room:
+    """One package of files of a kind, such as ``skillgate.cli.commands``."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.kind = package.rpartition(".")[2].removesuffix("s")
+
+    def names(self) -> tuple[str, ...]:
+        """List the room's modules by name, sorted; those with a leading underscore belong to the room itself."""
+        files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
+        stems = {file.removesuffix(".py") for file in files if file.endswith(".py")}
+        return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
+
+    def load(self, name: str) -> ModuleType:
+        """Import one module of the room; ``-`` and ``_`` are the same in its name.
+
+        Raises:
+            UsageError: the room has no such module; the nearest name is suggested.
+        """
+        return importlib.import_module(f"{self.package}.{self._module(name)}")
+
+    def summary(self, name: str) -> str:
+        """Read the first line of a module's docstring from its file, without importing it.
+
+        Raises:
+            UsageError: as :meth:`load`.
+        """
+        module = self._module(name)
+        for folder in self._folders():
+            path = os.path.join(folder, module + ".py")  # noqa: PTH118 - pathlib costs start-up time
+            if os.path.isfile(path):  # noqa: PTH113
+                with open(path, encoding="utf-8") as source:  # noqa: PTH123
+                    return source.readline().strip().lstrip('r"').rstrip('"')
+        return ""
+
+    def _module(self, name: str) -> str:
+        known = self.names()
+        module = name.replace("-", "_")
+        if module in known:
+            return module
+        keys = [other.replace("_", "-") for other in known]
+        raise UsageError(f"unknown {self.kind} {name!r}{did_you_mean(name, keys)}")
+
+    def _folders(self) -> list[str]:
+        return list(importlib.import_module(self.package).__path__)
+
+
+def settings() -> tuple[Setting, ...]:
+    """Collect every setting that a room declares, in the order of ``SETTINGS_MODULES``."""
+    modules = map(importlib.import_module, SETTINGS_MODULES)
+    return tuple(setting for module in modules for setting in module.SETTINGS)

@@ -1,0 +1,95 @@
+"""The report as JSON: the same bytes for the same input, but for ``duration_ms``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from skillgate.errors import CodecError, UsageError
+from skillgate.model.codec import decode, encode
+from skillgate.model.report import CheckReport, Comparison, GateOutcome, Report, SingleReport, Verdict
+from skillgate.model.score import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.report import Document
+
+
+def render(document: Document) -> str:
+    """Write a document, with two blanks of indent and a final line feed."""
+    return json.dumps(encode(document), indent=2, ensure_ascii=False) + "\n"
+
+
+def document(report: Report, *, command: str, single: bool) -> Document:
+    """Shape a report for a command: ``check`` keeps findings and gate, one skill alone is a single object."""
+    if command == "check":
+        return CheckReport(
+            findings=tuple(finding for result in report.results for finding in result.findings),
+            summary=report.summary,
+            gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
+            depth=report.depth,
+            coverage=report.coverage,
+            config_digest=report.config_digest,
+            tool=report.tool,
+            models=report.models,
+        )
+    return alone(report) if single else report
+
+
+def _failures(report: Report) -> Iterator[GateOutcome]:
+    for result in report.results:
+        for outcome in result.gate.outcomes:
+            if outcome.verdict is not Outcome.PASS:
+                yield replace(outcome, reason=f"{result.skill.path}: {outcome.reason}")
+
+
+def alone(report: Report) -> SingleReport:
+    """Give a report over one skill the single-object shape.
+
+    Raises:
+        ValueError: when the report does not hold exactly one result.
+    """
+    if len(report.results) != 1:
+        message = f"a report over {len(report.results)} skills has no single-object shape"
+        raise ValueError(message)
+    result = report.results[0]
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    return SingleReport(
+        **values,
+        depth=report.depth,
+        config_digest=report.config_digest,
+        tool=report.tool,
+        models=report.models,
+    )
+
+
+def read(text: str, *, source: str) -> Document:
+    """Read a document that skillgate wrote.
+
+    Raises:
+        UsageError: when the text is not JSON, or not such a document; ``source`` names it in the message.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        message = f"{source} is not JSON: {error}"
+        raise UsageError(message) from None
+    try:
+        return _decode(data)
+    except CodecError as error:
+        message = f"{source} is not a skillgate report: {error}"
+        raise UsageError(message) from None
+
+
+def _decode(data: Any) -> Document:  # noqa: ANN401 - JSON
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind == "score":
+        return decode(Report, data) if "results" in data else decode(SingleReport, data)
+    if kind == "check":
+        return decode(CheckReport, data)
+    if kind == "compare":
+        return decode(Comparison, data)
+    message = f"kind: expected score, check or compare, found {kind!r}"
+    raise CodecError(message)

@@ -1,0 +1,223 @@
+"""What to do next, and how many points each piece of it would bring: computed from the evidence, never guessed.
+
+Each missing point carries the key of the advice that would earn it. All that one piece of advice would mend is taken
+together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first.
+
+Source: PluginEval method, table "Which Dimension to Improve First" and the tips per dimension, in our words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.report import Advice
+from skillgate.model.score import Dimension, Grade, LayerName
+from skillgate.scoring.composite import blend, composite
+from skillgate.scoring.weights import EFFORT, WEIGHTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from skillgate.model.score import Measured
+
+
+class Remedy(NamedTuple):
+    """One piece of advice: what to do, which dimension it is about, and its effort by the method's table."""
+
+    action: str
+    dimension: Dimension
+    effort: str
+
+
+REMEDIES: dict[str, Remedy] = {
+    "trigger": Remedy(
+        "say when to use it: “Use when …” with three or more situations, one of them “when …ing”; test it on five"
+        " prompts that should load the skill and five that should not",
+        Dimension.TRIGGERING_ACCURACY,
+        "low",
+    ),
+    "describe": Remedy(
+        "describe in 100 characters or more what the skill does and when to use it", Dimension.TRIGGERING_ACCURACY, "low"
+    ),
+    "proactive": Remedy(
+        "if it should load without being asked, say so: “Use proactively …”, “Always use … when”",
+        Dimension.TRIGGERING_ACCURACY,
+        "low",
+    ),
+    "name": Remedy(
+        "give the skill the name of its directory, in lower-case letters, digits and hyphens",
+        Dimension.TRIGGERING_ACCURACY,
+        "very low",
+    ),
+    "body": Remedy(
+        "write the instructions: the steps to take, in sentences", Dimension.ORCHESTRATION_FITNESS, "medium"
+    ),
+    "output": Remedy(
+        "add an Output format section that shows what the result looks like", Dimension.ORCHESTRATION_FITNESS, "medium"
+    ),
+    "returns": Remedy(
+        "say what it returns, and what it returns when it cannot complete the task",
+        Dimension.ORCHESTRATION_FITNESS,
+        "low",
+    ),
+    "input": Remedy(
+        "add an Input section: what it needs, which parameters it takes", Dimension.ORCHESTRATION_FITNESS, "low"
+    ),
+    "orchestrates": Remedy(
+        "describe the work itself, and leave starting other agents to whoever loads the skill",
+        Dimension.ORCHESTRATION_FITNESS,
+        "medium",
+    ),
+    "code": Remedy(
+        "show it in code: five tagged blocks, say input, command and output", Dimension.STRUCTURAL_COMPLETENESS, "low"
+    ),
+    "longer": Remedy(
+        "write the missing parts out, or merge it with a skill that does nearly the same",
+        Dimension.SCOPE_CALIBRATION,
+        "medium",
+    ),
+    "shorter": Remedy(
+        "split it, or move what is only sometimes needed to references/ and link it",
+        Dimension.PROGRESSIVE_DISCLOSURE,
+        "low",
+    ),
+    "references": Remedy(
+        "put detail that is only sometimes needed into references/ and link it", Dimension.PROGRESSIVE_DISCLOSURE, "low"
+    ),
+    "assets": Remedy(
+        "put templates and samples into assets/ and link them", Dimension.PROGRESSIVE_DISCLOSURE, "low"
+    ),
+    "sections": Remedy(
+        "divide it into sections under ## headings, each with something in it",
+        Dimension.STRUCTURAL_COMPLETENESS,
+        "very low",
+    ),
+    "examples": Remedy(
+        "add an Examples section with an input and the output it should give",
+        Dimension.STRUCTURAL_COMPLETENESS,
+        "low",
+    ),
+    "troubleshooting": Remedy(
+        "add a Troubleshooting section with three or more failure modes and what to do in each",
+        Dimension.STRUCTURAL_COMPLETENESS,
+        "low",
+    ),
+    "table": Remedy("put what is compared or looked up into a table", Dimension.STRUCTURAL_COMPLETENESS, "very low"),
+    "decision": Remedy(
+        "add a decision aid: a When to use section, or a table of options", Dimension.STRUCTURAL_COMPLETENESS, "very low"
+    ),
+    "directives": Remedy(
+        "keep MUST, NEVER and ALWAYS for safety and correctness; give the reason for the rest",
+        Dimension.TOKEN_EFFICIENCY,
+        "low",
+    ),
+    "repeats": Remedy("say each thing once: remove the repeated lines", Dimension.TOKEN_EFFICIENCY, "low"),
+    "related": Remedy(
+        "add a Related section with links to the sibling skills that take over before or after",
+        Dimension.ECOSYSTEM_COHERENCE,
+        "very low",
+    ),
+    "tags": Remedy("give each code block a language tag", Dimension.CODE_TEMPLATE_QUALITY, "very low"),
+    "syntax": Remedy("mend the code blocks that do not parse", Dimension.CODE_TEMPLATE_QUALITY, "very low"),
+    "orphans": Remedy(
+        "create the files that are linked in references/, or drop the links", Dimension.PROGRESSIVE_DISCLOSURE, "low"
+    ),
+    "dead-refs": Remedy(
+        "correct the links to other skills, or drop them", Dimension.ECOSYSTEM_COHERENCE, "very low"
+    ),
+}
+
+
+class Standing(NamedTuple):
+    """Where a skill stands: what advice is computed from.
+
+    Attributes:
+        measured: the static layer's measures by dimension.
+        layers: every layer's score of every dimension.
+        anti_patterns: the advice key and the line of each anti-pattern finding.
+        neighbour: the skill that describes nearly the same, as shown to people, None when there is none.
+    """
+
+    measured: Mapping[Dimension, Measured]
+    layers: Mapping[Dimension, Mapping[LayerName, float | None]]
+    anti_patterns: Sequence[tuple[str | None, int]]
+    neighbour: str | None = None
+
+
+def advise(standing: Standing) -> tuple[Advice, ...]:
+    """List every piece of advice that gains at least 0.01 points, the most gain for the effort first."""
+    keys = {item.advice for measured in standing.measured.values() for item in measured.evidence if item.advice}
+    keys |= {key for key, _ in standing.anti_patterns if key}
+    found = (_advice(key, standing) for key in sorted(keys))
+    return tuple(sorted((advice for advice in found if advice.gain >= 0.01), key=_order))
+
+
+def _advice(key: str, standing: Standing) -> Advice:
+    remedy = REMEDIES[key]
+    now = {dimension: blend(dimension, scores) for dimension, scores in standing.layers.items()}
+    then = dict(now)
+    for dimension, measured in standing.measured.items():
+        missing = sum(item.possible - item.points for item in measured.evidence if item.advice == key)
+        if missing and measured.score is not None:
+            raised = {**standing.layers[dimension], LayerName.STATIC: min(1.0, measured.score + missing)}
+            then[dimension] = blend(dimension, raised)
+    removes = sum(1 for mended, _ in standing.anti_patterns if mended == key)
+    before = composite(now, len(standing.anti_patterns))
+    after = composite(then, len(standing.anti_patterns) - removes)
+    main = _main(remedy.dimension, now, then)
+    return Advice(
+        action=_action(key, remedy, standing.neighbour),
+        dimension=main,
+        gain=round((after or 0.0) - (before or 0.0), 2),
+        effort=remedy.effort,
+        before=_rounded(now[main]) if main else None,
+        after=_rounded(then[main]) if main else None,
+        line=_line(key, standing),
+        removes=removes,
+    )
+
+
+def _main(
+    preferred: Dimension, now: Mapping[Dimension, float | None], then: Mapping[Dimension, float | None]
+) -> Dimension | None:
+    """Pick the dimension that moves the composite most; None when none moves."""
+    moves = {key: WEIGHTS[key] * ((then[key] or 0.0) - (now[key] or 0.0)) for key in now}
+    best = max(moves, key=lambda key: (moves[key], key is preferred), default=preferred)
+    return best if moves.get(best, 0.0) > 0 else None
+
+
+def _action(key: str, remedy: Remedy, neighbour: str | None) -> str:
+    if key == "longer" and neighbour:
+        return f"write the missing parts out, or merge it with {neighbour}, which describes nearly the same"
+    return remedy.action
+
+
+def _line(key: str, standing: Standing) -> int | None:
+    lines = [line for mended, line in standing.anti_patterns if mended == key]
+    lines += [
+        item.line
+        for measured in standing.measured.values()
+        for item in measured.evidence
+        if item.advice == key and item.line is not None
+    ]
+    return min(lines, default=None)
+
+
+def _order(advice: Advice) -> tuple[float, str, int, str]:
+    """Sort by gain for the effort; ties by the lowest grade with the highest weight."""
+    grade = Grade.of(advice.before).value if advice.before is not None else "A"
+    weight = WEIGHTS[advice.dimension] if advice.dimension else 0
+    return -advice.gain / EFFORT[advice.effort], _worst_first(grade), -weight, advice.action
+
+
+def _worst_first(grade: str) -> str:
+    return chr(ord("Z") - ord(grade))
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+def most_valuable(advice: Iterable[Advice], count: int = 3) -> tuple[Advice, ...]:
+    """Pick what to do first."""
+    return tuple(advice)[:count]

@@ -1,0 +1,161 @@
+"""The gate: rules over named measurements, each answered pass, fail, inconclusive or unmeasured, with its reason.
+
+One gate for scores, comparisons, benchmarks and invocations. The point estimate decides; where an interval straddles the
+bound, the word *inconclusive* stands beside it in the reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.report import GateOutcome, Verdict
+from skillgate.model.score import Badge, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from skillgate.model.report import SkillResult
+
+MAX_DROP = 2.0  # points a score may fall before it is called a regression
+
+
+class Measurement(NamedTuple):
+    """A named number, perhaps with an interval; a value of None was not measured, and ``reason`` says why."""
+
+    name: str
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    reason: str | None = None
+
+
+class Policy(NamedTuple):
+    """What is asked of one skill.
+
+    Attributes:
+        fail_on: which gates fail the run: ``error``, ``warning``, ``threshold``, ``badge``, ``dimension``,
+            ``regression``, ``unmeasured``; empty for none.
+        threshold: the least composite, 0–100.
+        min_badge: the least badge.
+        min_dimension: the least score, in [0, 1], by dimension name.
+        max_drop: how many points the composite may fall below the baseline's.
+    """
+
+    fail_on: frozenset[str] = frozenset()
+    threshold: float | None = None
+    min_badge: Badge | None = None
+    min_dimension: Mapping[str, float] = {}
+    max_drop: float = MAX_DROP
+
+
+def at_least(measurement: Measurement, bound: float, *, gate: str) -> GateOutcome:
+    """Ask that a measurement reach a bound."""
+    name, value, low, high, reason = measurement
+    if value is None:
+        return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
+    straddles = low is not None and high is not None and low < bound <= high
+    beside = f" (inconclusive: {low:g} to {high:g})" if straddles else ""
+    if value >= bound:
+        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{name} {value:g} reaches {bound:g}{beside}")
+    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{name} {value:g} is below {bound:g}{beside}")
+
+
+def judge(result: SkillResult, policy: Policy, baseline: SkillResult | None = None, *, compared: bool = False) -> Verdict:
+    """Answer every gate of a policy for one skill.
+
+    Args:
+        result: the skill's scores and findings.
+        policy: what is asked.
+        baseline: the same skill before, None where there is none.
+        compared: whether a baseline was asked for at all.
+
+    Returns:
+        A verdict whose ``passed`` is None when nothing was asked, False when a gate in ``fail_on`` failed or could not
+        be measured. Skills that were not evaluated are the caller's exit code 3; their gates are unmeasured.
+    """
+    outcomes = tuple(_outcomes(result, policy, baseline, compared=compared))
+    if not policy.fail_on:
+        return Verdict(passed=None, outcomes=outcomes)
+    binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
+    if not result.evaluated and "unmeasured" not in policy.fail_on:
+        return Verdict(passed=None, outcomes=outcomes)
+    return Verdict(passed=all(outcome.verdict is Outcome.PASS for outcome in binding), outcomes=outcomes)
+
+
+def regression(name: str, before: SkillResult, after: SkillResult, max_drop: float) -> GateOutcome:
+    """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals."""
+    was, now = before.composite, after.composite
+    if was.score is None:
+        return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{name} had no score before: {was.reason}")
+    if now.score is None:
+        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its score: {now.reason}")
+    drop = round(was.score - now.score, 2)
+    moved = f"{was.score:.2f} → {now.score:.2f}"
+    if _rank(now.badge) > _rank(was.badge):
+        lost = was.badge.value if was.badge else ""
+        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its badge {lost} ({moved})")
+    if drop > max_drop:
+        reason = f"{name} dropped {drop:.2f} points ({moved}; allowed: {max_drop:g})"
+        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=reason)
+    return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{moved}, allowed drop {max_drop:g}")
+
+
+def together(verdicts: Iterable[Verdict]) -> bool | None:
+    """Combine the verdicts of many skills: False when one failed, None when nothing was asked."""
+    asked = [verdict.passed for verdict in verdicts if verdict.passed is not None]
+    return all(asked) if asked else None
+
+
+def _outcomes(
+    result: SkillResult, policy: Policy, baseline: SkillResult | None, *, compared: bool
+) -> Iterator[GateOutcome]:
+    composite = result.composite
+    yield from (_severity(result, severity) for severity in ("error", "warning") if severity in policy.fail_on)
+    if policy.threshold is not None:
+        score = Measurement("score", composite.score, composite.ci_low, composite.ci_high, composite.reason)
+        yield at_least(score, policy.threshold, gate="threshold")
+    if policy.min_badge is not None:
+        yield _badge(result, policy.min_badge)
+    for name, bound in policy.min_dimension.items():
+        found = next((item for key, item in result.dimensions.items() if key.value == name), None)
+        measured = Measurement(name, None, reason=composite.reason or "not evaluated")
+        if found is not None:
+            measured = Measurement(name, found.score, found.ci_low, found.ci_high, found.reason)
+        yield at_least(measured, bound, gate="dimension")
+    if compared and baseline is None:
+        yield GateOutcome(gate="regression", verdict=Outcome.PASS, reason="no baseline: the skill is new")
+    elif baseline is not None:
+        yield regression("it", baseline, result, policy.max_drop)
+    if "unmeasured" in policy.fail_on:
+        yield _measured(result)
+
+
+def _severity(result: SkillResult, severity: str) -> GateOutcome:
+    count = sum(1 for finding in result.findings if finding.severity.value == severity)
+    verdict = Outcome.FAIL if count else Outcome.PASS
+    return GateOutcome(gate=severity, verdict=verdict, reason=f"{count} {severity}{'s' * (count != 1)}")
+
+
+def _badge(result: SkillResult, least: Badge) -> GateOutcome:
+    composite = result.composite
+    if composite.score is None:
+        reason = f"the badge was not measured: {composite.reason}"
+        return GateOutcome(gate="badge", verdict=Outcome.UNMEASURED, reason=reason)
+    has = composite.badge.value if composite.badge else "no badge"
+    if _rank(composite.badge) <= _rank(least):
+        return GateOutcome(gate="badge", verdict=Outcome.PASS, reason=f"{has} reaches {least.value}")
+    why = f" ({composite.badge_reason})" if composite.badge_reason else ""
+    return GateOutcome(gate="badge", verdict=Outcome.FAIL, reason=f"{has} is below {least.value}{why}")
+
+
+def _measured(result: SkillResult) -> GateOutcome:
+    if result.composite.score is None:
+        reason = f"there is no score: {result.composite.reason}"
+        return GateOutcome(gate="unmeasured", verdict=Outcome.UNMEASURED, reason=reason)
+    return GateOutcome(gate="unmeasured", verdict=Outcome.PASS, reason="everything this depth measures was measured")
+
+
+def _rank(badge: Badge | None) -> int:
+    """Rank badges: Platinum 0, none last."""
+    order = (*Badge, None)
+    return order.index(badge)

@@ -1,0 +1,179 @@
+"""The body of a skill, walked once: headings with their sections, text blocks, code blocks, links, tables, mentions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.skill import CodeBlock, Heading, Link, TextBlock
+from skillgate.skill.inline import Inline, InlineReader
+from skillgate.skill.language import reads_as_prose, word_count
+from skillgate.skill.markdown import parse_blocks
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+    from skillgate.skill.links import Resolver
+
+_MARKER = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_NOT_TEXT = ("<!--", "<script", "<style", "<pre", "<?", "<!")
+
+
+class _Section:
+    """A heading whose section is still open."""
+
+    __slots__ = ("code_lines", "heading", "level", "line", "links", "words")
+
+    def __init__(self, heading: str, level: int, line: int) -> None:
+        self.heading, self.level, self.line = heading, level, line
+        self.words = self.links = self.code_lines = 0
+
+    def close(self) -> Heading:
+        return Heading(
+            level=self.level,
+            text=self.heading,
+            line=self.line,
+            words=self.words,
+            links=self.links,
+            code_lines=self.code_lines,
+        )
+
+
+class Body:
+    """Collects the facts of one body. ``first_line`` is the line of the file that the body begins on."""
+
+    def __init__(self, text: str, *, first_line: int, resolver: Resolver) -> None:
+        self.blocks: list[TextBlock] = []
+        self.code_blocks: list[CodeBlock] = []
+        self.links: list[Link] = []
+        self.table_headers: list[tuple[int, tuple[str, ...]]] = []
+        self.prose_lines: list[tuple[int, str]] = []
+        self.mentions: set[str] = set()
+        self._sections: list[_Section] = []
+        self._open: list[_Section] = []
+        self._first_line = first_line
+        tokens, environment = parse_blocks(text)
+        self._inline = InlineReader(text.split("\n"), environment, first_line=first_line, resolver=resolver)
+        self._walk(tokens)
+
+    @property
+    def headings(self) -> tuple[Heading, ...]:
+        """Give the headings in order, each with what its section holds."""
+        return tuple(section.close() for section in self._sections)
+
+    @property
+    def holds_anything(self) -> bool:
+        """Tell whether there is text below the frontmatter, or code."""
+        return any(block.words for block in self.blocks) or any(block.lines for block in self.code_blocks)
+
+    def _walk(self, tokens: list[Token]) -> None:
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if token.type == "heading_open":
+                self._heading(token, tokens[position + 1])
+                position += 1
+            elif token.type == "inline":
+                self._text(self._inline.read(token.content, self._line(token)))
+            elif token.type == "fence":
+                self._fence(token)
+            elif token.type == "html_block":
+                self._html(token)
+            elif token.type == "table_open":
+                position = self._table(tokens, position)
+            position += 1
+
+    def _line(self, token: Token) -> int:
+        return self._first_line + (token.map[0] if token.map else 0)
+
+    def _heading(self, token: Token, inline: Token) -> None:
+        level, line = int(token.tag[1]), self._line(token)
+        read = self._inline.read(inline.content, line)
+        self._keep(read)
+        while self._open and self._open[-1].level >= level:
+            self._open.pop()
+        section = _Section(read.text.replace("\n", " ").strip(), level, line)
+        self._sections.append(section)
+        self._open.append(section)
+        self._credit(links=_resolved(read.links))
+
+    def _text(self, read: Inline, *, table: bool = False) -> None:
+        self._keep(read)
+        words = word_count(read.text)
+        self._credit(words=words, links=_resolved(read.links))
+        prose = words > 0 and reads_as_prose(read.text)
+        self.blocks.append(TextBlock(text=read.text, line=read.line, words=words, prose=prose))
+        rows = (read.shown.replace("\n", " "),) if table else read.shown.split("\n")
+        for offset, row in enumerate(rows):
+            folded = " ".join(_MARKER.sub("", row, count=1).lower().split())
+            if folded:
+                self.prose_lines.append((read.line + offset, folded))
+
+    def _keep(self, read: Inline) -> None:
+        self.links.extend(read.links)
+        self.mentions.update(read.mentions)
+
+    def _fence(self, token: Token) -> None:
+        start, end = token.map or (0, 0)
+        code = token.content
+        block = CodeBlock(
+            language=token.info.split(maxsplit=1)[0].lower() if token.info.strip() else "",
+            code=code,
+            line=self._first_line + start,
+            end_line=self._first_line + end - 1,
+            closed=code.count("\n") == end - start - 2,
+        )
+        self.code_blocks.append(block)
+        self._credit(code_lines=block.lines)
+
+    def _html(self, token: Token) -> None:
+        """Read a passage between tags, such as ``<important>``, as the instruction it is to a model; not a comment."""
+        if token.content.lstrip().lower().startswith(_NOT_TEXT):
+            return
+        text = _TAG.sub("", _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), token.content)).rstrip()
+        if text.strip():
+            self._text(Inline(text=text, shown=text, line=self._line(token)))
+
+    def _table(self, tokens: list[Token], position: int) -> int:
+        """Read a table's rows up to its close; its position is returned."""
+        header: tuple[int, tuple[str, ...]] | None = None
+        cells: list[Inline] = []
+        body_rows = 0
+        while tokens[position].type != "table_close":
+            token = tokens[position]
+            if token.type == "inline":
+                cells.append(self._inline.read(token.content, self._line(token)))
+            elif token.type == "tr_close" and cells:
+                if header is None:
+                    header = (cells[0].line, tuple(cell.text.strip() for cell in cells))
+                elif any(cell.text.strip() for cell in cells):
+                    body_rows += 1
+                self._text(_row(cells), table=True)
+                cells = []
+            position += 1
+        if header is not None and body_rows:
+            self.table_headers.append(header)
+        return position
+
+    def _credit(self, *, words: int = 0, links: int = 0, code_lines: int = 0) -> None:
+        for section in self._open:
+            section.words += words
+            section.links += links
+            section.code_lines = max(section.code_lines, code_lines)
+
+
+def _resolved(links: tuple[Link, ...]) -> int:
+    return sum(1 for link in links if link.resolved is not None)
+
+
+def _row(cells: list[Inline]) -> Inline:
+    return Inline(
+        text=" | ".join(cell.text.replace("\n", " ") for cell in cells),
+        shown=" | ".join(cell.shown.replace("\n", " ") for cell in cells),
+        line=cells[0].line,
+        links=tuple(link for cell in cells for link in cell.links),
+        mentions=frozenset().union(*(cell.mentions for cell in cells)),
+    )
+

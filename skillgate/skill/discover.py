@@ -1,0 +1,295 @@
+"""Finds the skills that paths mean: one skill, a plugin, a marketplace, a whole repository, or a commit of one."""
+# Plain strings until the end: a path given directly must be found in well under a millisecond.
+# ruff: noqa: PTH100, PTH109, PTH112, PTH114, PTH116, PTH118, PTH119, PTH120
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.model.ports import EntryKind
+from skillgate.model.skill import SkillRoot
+from skillgate.skill.tree import DiskTree, toplevel
+from skillgate.skill.walk import SKILL_FILE, Folder, Found, Walk, join, main_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skillgate.skill.git import GitTree
+    from skillgate.skill.walk import Forest
+
+PLUGIN_FOLDER = ".claude-plugin"
+
+_PLUGIN_LEVELS = 6  # directories looked at for a plugin above a PATH that is in no repository
+
+
+class NotInCommitError(UsageError):
+    """A commit has no such path: what is there now was not there then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What paths led to.
+
+    Attributes:
+        roots: the skills, each once, by shown path.
+        notices: what was left out and why, in sentences for stderr.
+        single: exactly one path was given and it is itself a skill (others may still lie below it).
+    """
+
+    roots: tuple[SkillRoot, ...]
+    notices: tuple[str, ...]
+    single: bool
+
+
+def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
+    """Find the skills that paths on disk mean.
+
+    Args:
+        paths: skill directories, their main files, or directories with skills at any depth.
+        cwd: what relative paths are relative to; None for the current directory.
+
+    Returns:
+        The skills, each once however many paths or links lead to it; finding none is not an error.
+
+    Raises:
+        UsageError: paths that do not exist, or are files of another kind; all of them in one message.
+    """
+    base = os.path.abspath(cwd) if cwd else os.getcwd()
+    trees: dict[str, DiskTree] = {}
+    starts = _starts(_given(paths, base), trees)
+    walk = Walk()
+    walk.run(starts)
+    found, complaints = _without_ignored(_each_once(walk.found), starts)
+    roots = [_root(one, _tree_of(one.folder, trees), base) for one in found]
+    single = len(paths) == 1 and any(one.folder.key == starts[0].key for one in found)
+    return _discovery(roots, [*walk.notices(), *complaints], single=single)
+
+
+def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery:
+    """Find the skills below a path of a commit by the same rules; nothing is checked out.
+
+    Args:
+        rev: any name of a commit.
+        path: as in git's own ``REV:path``: from the top of the repository; from ``cwd`` when its first part is ``.``
+            or ``..``.
+        cwd: a directory in the repository; None for the current one.
+
+    Returns:
+        The skills, with paths shown from ``cwd``, as :func:`discover` shows what is checked out.
+
+    Raises:
+        UsageError: there is no repository, no such commit, or no such path in it.
+        IncompleteError: git is missing or fails.
+    """
+    from skillgate.skill.git import open_commit  # imports subprocess: only for those who need a commit
+
+    base = os.path.realpath(cwd or os.getcwd())
+    tree = open_commit(base, rev)
+    here = os.path.relpath(base, tree.root).replace(os.sep, "/")
+    start = _commit_start(tree, rev, path, here)
+    walk = Walk()
+    walk.run([start])
+    found = _each_once(walk.found)
+    _prefetch(tree, found)
+    single = any(one.folder.key == start.key for one in found)
+    return _discovery([_root(one, tree, base) for one in found], walk.notices(), single=single)
+
+
+def _given(paths: Iterable[str], base: str) -> list[tuple[str, str]]:
+    """Give each directory that is meant, by real path, and how it is shown.
+
+    Places reached without a link come first and outer ones before inner ones, so that what two paths share is shown
+    the same whichever was given first.
+    """
+    given: dict[str, tuple[bool, int, str]] = {}
+    problems = []
+    for path in paths:
+        try:
+            directory = _directory(path, base)
+        except UsageError as error:
+            problems.append(str(error))
+            continue
+        full = os.path.join(base, directory)
+        real = os.path.realpath(full)
+        candidate = (os.path.normpath(full) != real, len(real), _shown(directory, base))
+        given[real] = min(given.get(real, candidate), candidate, key=lambda one: one[0])
+    if problems:
+        raise UsageError("; ".join(dict.fromkeys(problems)))
+    return [(real, shown) for real, (*_, shown) in sorted(given.items(), key=lambda one: one[1][:2])]
+
+
+def _directory(path: str, base: str) -> str:
+    try:
+        mode = os.stat(os.path.join(base, path)).st_mode if path else 0
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        if isinstance(error, FileNotFoundError):
+            leads_nowhere = os.path.islink(os.path.join(base, path))
+            reason = "is a symbolic link that leads nowhere" if leads_nowhere else "does not exist"
+        raise UsageError(f"{path!r} {reason}" if isinstance(reason, str) else f"{path!r}: {reason}") from None
+    if not mode:
+        raise UsageError("an empty path was given")
+    if stat.S_ISDIR(mode):
+        return path
+    if os.path.basename(path).upper() == SKILL_FILE.upper():
+        return os.path.dirname(path)
+    raise UsageError(f"{path!r} is not a skill: give a directory or a {SKILL_FILE}")
+
+
+def _shown(path: str, base: str) -> str:
+    full, prefix = os.path.normpath(os.path.join(base, path)), os.path.join(base, "")
+    if full == base:
+        return ""
+    shown = full[len(prefix) :] if full.startswith(prefix) else os.path.normpath(path)
+    return shown.replace(os.sep, "/")
+
+
+def _starts(given: Iterable[tuple[str, str]], trees: dict[str, DiskTree]) -> list[Folder]:
+    """Give each directory its tree; paths in no repository share the outermost that any of them has."""
+    placed = [(directory, shown, toplevel(directory)) for directory, shown in given]
+    around = sorted({_surroundings(directory) for directory, _, repo in placed if repo is None}, key=len)
+    folders = []
+    for directory, shown, repo in placed:
+        inside = os.path.join(directory, "")
+        root = repo or next(root for root in around if inside.startswith(os.path.join(root, "")))
+        tree = _tree_at(root, trees)
+        folders.append(Folder(tree, tree.locate(directory), shown, (repo or "").replace(os.sep, "/")))
+    return folders
+
+
+def _surroundings(directory: str) -> str:
+    """Choose the tree of a path outside any repository: its plugin, or what holds its folder of skills."""
+    ancestor = directory
+    for _ in range(_PLUGIN_LEVELS + 1):
+        if os.path.isdir(os.path.join(ancestor, PLUGIN_FOLDER)):
+            return ancestor
+        ancestor = os.path.dirname(ancestor)
+    try:
+        is_skill = main_file(DiskTree(directory).listing("")) is not None
+    except OSError:
+        is_skill = False
+    folder = os.path.dirname(directory) if is_skill else directory
+    return os.path.dirname(folder) if os.path.basename(folder) == "skills" else folder
+
+
+def _tree_at(root: str, trees: dict[str, DiskTree]) -> DiskTree:
+    key = root.replace(os.sep, "/")
+    if key not in trees:
+        trees[key] = DiskTree(root)
+    return trees[key]
+
+
+def _tree_of(folder: Folder, trees: dict[str, DiskTree]) -> Forest:
+    """Give the tree that a skill is judged in: the repository nested in the searched one, if it lies in such."""
+    if folder.repo and join(folder.repo, "") != folder.tree.origin:
+        return _tree_at(folder.repo, trees)
+    return folder.tree
+
+
+def _each_once(found: Iterable[Found]) -> list[Found]:
+    once: dict[str, Found] = {}
+    for one in sorted(found, key=lambda one: (one.linked, one.folder.shown)):
+        once.setdefault(one.identity, one)
+    return list(once.values())
+
+
+def _without_ignored(found: list[Found], starts: Iterable[Folder]) -> tuple[list[Found], list[str]]:
+    """Drop what git ignores, unless it was given or lies below an ignored path that was given.
+
+    Git is started only when a walk met a skill in a repository that is not itself one of the given paths.
+    """
+    given = {start.key for start in starts}
+    asks = {one.identity: _asks(one) for one in found if one.folder.key not in given}
+    wanted: dict[str, set[str]] = {}
+    for repo, path in {ask for several in asks.values() for ask in several}:
+        wanted.setdefault(repo, set()).add(path)
+    if not wanted:
+        return found, []
+    for start in starts:
+        if start.repo in wanted and start.repo != start.key:
+            wanted[start.repo].add(start.key)
+    dropped, complaints = _ignored(wanted)
+    exempt = tuple(join(key, "") for key in given & dropped)
+    kept = [
+        one
+        for one in found
+        if one.folder.key.startswith(exempt) or not any(path in dropped for _, path in asks.get(one.identity, ()))
+    ]
+    return kept, complaints
+
+
+def _asks(one: Found) -> list[tuple[str, str]]:
+    own = [(one.folder.repo, join(one.folder.key, one.file_name))] if one.folder.repo else []
+    return [*one.folder.asks, *own]
+
+
+def _ignored(wanted: dict[str, set[str]]) -> tuple[set[str], list[str]]:
+    from skillgate.skill.git import ignored  # imports subprocess: only after a walk in a repository
+
+    dropped: set[str] = set()
+    complaints = set()
+    for repo, paths in sorted(wanted.items()):
+        top = join(repo, "")
+        try:
+            dropped |= {top + path for path in ignored(repo, sorted(path.removeprefix(top) for path in paths))}
+        except IncompleteError as error:
+            complaints.add(f"{error}; only the usual tool and package directories were left out")
+    return dropped, sorted(complaints)
+
+
+def _commit_start(tree: GitTree, rev: str, path: str, here: str) -> Folder:
+    relative = path.split("/")[0] in (".", "..")
+    asked = posixpath.normpath(posixpath.join(here, path) if relative else path)
+    real = tree.real("" if asked == "." else asked)
+    entry = None if real is None or asked.startswith(("/", "../")) else tree.entry(real)
+    if real is None or entry is None:
+        raise NotInCommitError(f"{rev} has no {path!r}: paths count from the top of the repository, or begin with ./")
+    if entry.kind is not EntryKind.DIRECTORY:
+        if posixpath.basename(asked).upper() != SKILL_FILE.upper():
+            raise UsageError(f"{path!r} of {rev} is not a skill: give a directory or a {SKILL_FILE}")
+        asked = posixpath.dirname(asked)
+        real = tree.real(asked) or ""
+    shown = posixpath.relpath(asked or ".", here)
+    return Folder(tree, real, "" if shown == "." else shown, "")
+
+
+def _prefetch(tree: GitTree, found: Iterable[Found]) -> None:
+    """Read all main files with one process."""
+    from skillgate.skill.read import MAX_BYTES
+
+    reals = [tree.real(join(one.folder.real, one.file_name)) for one in found]
+    entries = [(real, tree.entry(real)) for real in reals if real is not None]
+    tree.fetch(real for real, entry in entries if entry and entry.kind is EntryKind.FILE and entry.size <= MAX_BYTES)
+
+
+def _root(one: Found, tree: Forest, base: str) -> SkillRoot:
+    directory = one.folder.real if tree is one.folder.tree else one.folder.key[len(tree.origin) :]
+    return SkillRoot(
+        tree=tree,
+        directory=directory,
+        file_name=one.file_name,
+        name=one.folder.key.rpartition("/")[2],
+        path=PurePosixPath(_shown(one.folder.shown, base)),  # a walk from above may have come down to base
+        plugin=_plugin(tree, directory),
+    )
+
+
+def _plugin(tree: Forest, directory: str) -> str | None:
+    while True:
+        entry = tree.entry(join(directory, PLUGIN_FOLDER))
+        if entry is not None and entry.kind is EntryKind.DIRECTORY:
+            return directory
+        if not directory:
+            return None
+        directory = directory.rpartition("/")[0]
+
+
+def _discovery(roots: Iterable[SkillRoot], notices: Iterable[str], *, single: bool) -> Discovery:
+    ordered = tuple(sorted(roots, key=lambda root: root.path.parts))
+    return Discovery(roots=ordered, notices=tuple(notices), single=single)

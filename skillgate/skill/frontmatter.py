@@ -1,0 +1,91 @@
+"""The YAML at the head of a skill: found by its delimiter lines, read under limits, its defects reported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.finding import Span
+from skillgate.model.skill import Frontmatter, Problem
+from skillgate.model.yaml_bounded import YamlProblem, load_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DELIMITER = "---"
+MAX_CHARACTERS = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
+TEXT_KEYS = ("name", "description", "when_to_use", "license", "compatibility")
+FLAG_KEYS = ("disable-model-invocation", "user-invocable")
+
+
+class Split(NamedTuple):
+    """A document cut at its frontmatter. ``yaml`` is None where there is none; ``body_line`` counts from 1."""
+
+    yaml: str | None
+    body: str
+    body_line: int
+    problem: Problem | None = None
+
+
+def split(text: str) -> Split:
+    """Cut a document (line ends normalised) at the ``---`` lines that enclose its frontmatter.
+
+    Only a whole line delimits: a description may hold ``---``. Without a closing line nothing is frontmatter, and the
+    whole text is body.
+    """
+    first, newline, rest = text.partition("\n")
+    if first.rstrip() != DELIMITER:
+        message = "the file does not begin with a --- line, so it has no frontmatter"
+        return Split(yaml=None, body=text, body_line=1, problem=_problem("frontmatter_missing", message))
+    position = 0
+    for number, line in enumerate(rest.split("\n"), start=2):
+        if line.rstrip() == DELIMITER:
+            body = rest[position + len(line) + 1 :]
+            return Split(yaml=rest[: max(0, position - 1)], body=body, body_line=number + 1)
+        position += len(line) + 1
+    message = "the frontmatter opened here has no closing --- line"
+    return Split(yaml=None, body=rest if newline else "", body_line=2, problem=_problem("frontmatter_unclosed", message))
+
+
+def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
+    """Read the YAML between the delimiters; what is wrong with it becomes problems, never an exception."""
+    if len(source) > MAX_CHARACTERS:
+        message = f"the frontmatter has {len(source):,} characters; at most {MAX_CHARACTERS:,} are read"
+        return Frontmatter(), (_problem("frontmatter_too_large", message),)
+    if not source.strip():
+        return Frontmatter(), (_problem("frontmatter_invalid", "the frontmatter is empty"),)
+    try:
+        document = load_mapping(source)
+    except YamlProblem as problem:
+        where = Span(line=problem.line + 1, column=problem.column)
+        return Frontmatter(), (Problem(rule="frontmatter_invalid", span=where, message=problem.message),)
+    lines = {key: line + 1 for key, line in document.lines.items()}
+    frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
+    repeated = (
+        _problem("frontmatter_duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
+        for key, line in document.duplicates
+    )
+    return frontmatter, (*repeated, *_type_problems(frontmatter))
+
+
+def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:
+    for key in TEXT_KEYS:
+        value = frontmatter.values.get(key)
+        if value is not None and not isinstance(value, str):
+            yield _wrong_type(frontmatter, key, "text", value)
+        elif value is None and key in ("name", "description") and key in frontmatter.values:
+            yield _wrong_type(frontmatter, key, "text", value)
+    for key in FLAG_KEYS:
+        value = frontmatter.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            yield _wrong_type(frontmatter, key, "true or false", value)
+
+
+def _wrong_type(frontmatter: Frontmatter, key: str, expected: str, value: object) -> Problem:
+    names = {"NoneType": "empty", "int": "a number", "float": "a number", "bool": "true or false", "str": "text"}
+    kind = type(value).__name__
+    found = names.get(kind, {"list": "a list", "dict": "a mapping", "date": "a date"}.get(kind, kind))
+    return _problem("field_type", f"{key} must be {expected}, and is {found}", frontmatter.line(key))
+
+
+def _problem(rule: str, message: str, line: int = 1) -> Problem:
+    return Problem(rule=rule, span=Span(line=line), message=message)

@@ -1,0 +1,127 @@
+"""The text of one block: what reads as instruction, what it links to, what it mentions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.finding import Span
+from skillgate.model.skill import Link
+from skillgate.skill.markdown import parse_inline
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+    from skillgate.skill.links import Resolver
+
+CODE_MARK = "◌"
+_NAMESPACED = re.compile(r"[a-z0-9][a-z0-9-]*:[a-z0-9][a-z0-9-]*\Z")
+_PUNCTUATION = "()[]{}<>,;:.!?\"'*_"
+
+
+class Inline(NamedTuple):
+    """One block's text in two readings, with its links and mentions.
+
+    Attributes:
+        text: what reads as instruction: code spans are ``◌``, the text of a dead link is gone.
+        shown: what a reader sees, with the code and the targets of live links, for comparing lines.
+        line: the line of the file its first line stands on.
+        links: its links and images.
+        mentions: paths in running text and code spans, and names of other skills; none of them checked yet.
+    """
+
+    text: str
+    shown: str
+    line: int
+    links: tuple[Link, ...] = ()
+    mentions: frozenset[str] = frozenset()
+
+
+class InlineReader:
+    """Reads the inline content of a body's blocks."""
+
+    def __init__(self, lines: list[str], environment: dict[str, object], *, first_line: int, resolver: Resolver) -> None:
+        self._lines = lines
+        self._environment = environment
+        self._first_line = first_line
+        self._resolver = resolver
+
+    def read(self, content: str, line: int) -> Inline:
+        """Read one block's content, which begins on ``line`` of the file."""
+        children = parse_inline(content, self._environment)
+        if children is None:
+            return Inline(text=content, shown=content, line=line, mentions=_mentions(content))
+        return self._assemble(children, line)
+
+    def _assemble(self, children: list[Token], start: int) -> Inline:
+        text: list[str] = []
+        shown: list[str] = []
+        links: list[Link] = []
+        mentions: set[str] = set()
+        stack: list[tuple[Link, int, int]] = []
+        line = start
+        for child in children:
+            kind = child.type
+            if kind in ("softbreak", "hardbreak"):
+                line += 1
+                text.append("\n")
+                shown.append("\n")
+            elif kind == "code_inline":
+                text.append(CODE_MARK)
+                shown.append(child.content)
+                mentions.add(child.content.strip())
+            elif kind == "link_open":
+                stack.append((self._link(str(child.attrs.get("href", "")), line), len(text), len(shown)))
+            elif kind == "link_close" and stack:
+                link, text_mark, shown_mark = stack.pop()
+                links.append(link)
+                _settle(link, text, text_mark, shown, shown_mark)
+            elif kind == "image":
+                link = self._link(str(child.attrs.get("src", "")), line)
+                links.append(link)
+                text.append("" if link.dead else child.content)
+                shown.append("" if link.dead else f"{child.content} {link.target}")
+            elif kind == "html_inline":
+                breaks = "\n" * child.content.count("\n")
+                line += len(breaks)
+                text.append(breaks)
+                shown.append(breaks)
+            elif child.content:
+                text.append(child.content)
+                shown.append(child.content)
+        plain = "".join(text)
+        mentions |= _mentions(plain)
+        return Inline(
+            text=plain, shown="".join(shown), line=start, links=tuple(links), mentions=frozenset(mentions - {""})
+        )
+
+    def _link(self, target: str, line: int) -> Link:
+        kind = self._resolver.classify(target)
+        row = line - self._first_line
+        found = self._lines[row].find(target) if target and 0 <= row < len(self._lines) else -1
+        return Link(
+            target=target,
+            kind=kind,
+            span=Span(line=line, column=found + 1 if found >= 0 else 1),
+            resolved=self._resolver.resolve(target, kind),
+        )
+
+
+def _settle(link: Link, text: list[str], text_mark: int, shown: list[str], shown_mark: int) -> None:
+    """Drop the text of a dead link, so that writing one earns nothing; tell live ones apart by their target."""
+    if link.dead:
+        breaks = "\n" * sum(part.count("\n") for part in text[text_mark:])
+        del text[text_mark:]
+        del shown[shown_mark:]
+        text.append(breaks)
+        shown.append(breaks)
+    else:
+        shown.append(f" {link.target}")
+
+
+def _mentions(text: str) -> frozenset[str]:
+    """Find what could be a path or the name of another skill with its plugin: ``docs/x.md``, ``kit:sort-files``."""
+    if "/" not in text and ":" not in text:
+        return frozenset()
+    words = (word.strip(_PUNCTUATION) if not word.startswith(".") else word.rstrip(_PUNCTUATION) for word in text.split())
+    return frozenset(word for word in words if "/" in word or _NAMESPACED.match(word))

@@ -1,0 +1,180 @@
+"""The walk that finds skills: one for directories and commits alike.
+
+It never recurses, follows a link only inside its tree, and enters each real directory once, so that loops and mirrors
+cost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.ports import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Protocol
+
+    from skillgate.model.ports import Tree
+
+    class Forest(Tree, Protocol):
+        """What the walk asks of a directory on disk and of a commit; their classes say what each means."""
+
+        origin: str
+
+        def listing(self, real: str) -> Mapping[str, EntryKind | None]: ...  # noqa: D102
+        def real(self, path: str) -> str | None: ...  # noqa: D102
+        def leads_outside(self, path: str) -> bool: ...  # noqa: D102
+
+
+SKILL_FILE = "SKILL.md"
+
+SKIPPED = frozenset(
+    (
+        *(".git", ".hg", ".svn", ".jj"),
+        *("node_modules", "bower_components", ".yarn", ".pnpm-store", ".next", ".turbo"),
+        *("__pycache__", "site-packages", ".venv", ".tox", ".nox", ".eggs", ".ipynb_checkpoints"),
+        *(".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle", ".terraform"),
+    )
+)
+"""Directories that version control, package managers and tools fill; a PATH that is given may still be one.
+
+Only names that nobody gives a skill: a marker file (``pyvenv.cfg``, ``CACHEDIR.TAG``) that stopped the walk would let a
+pull request hide its skills from the gate. ``site-packages`` is where a virtual environment of any name keeps files.
+"""
+
+_DIRECTORY, _OTHER = EntryKind.DIRECTORY, EntryKind.OTHER
+
+
+class Folder:
+    """A directory to walk.
+
+    Attributes:
+        tree: the tree it is walked in.
+        real: its path there, without links.
+        shown: its path for people, ``""`` for the current directory.
+        repo: the ``key`` of the repository it lies in, ``""`` without one.
+        asks: the links and nested repositories on the way to it, each after the repository that may ignore it.
+        key: its absolute path without links, with ``/``.
+    """
+
+    __slots__ = ("asks", "key", "real", "repo", "shown", "tree")
+
+    def __init__(self, tree: Forest, real: str, shown: str, repo: str, asks: tuple[tuple[str, str], ...] = ()) -> None:
+        self.tree, self.real, self.shown, self.repo, self.asks = tree, real, shown, repo, asks
+        self.key = _key(tree, real)
+
+    def child(self, name: str) -> Folder:
+        """Give the directory of this name below."""
+        return Folder(self.tree, join(self.real, name), join(self.shown, name), self.repo, self.asks)
+
+
+class Found:
+    """A skill's folder and main file; ``identity`` is the file's real path, by which a mirror is known."""
+
+    __slots__ = ("file_name", "folder", "identity", "linked")
+
+    def __init__(self, folder: Folder, file_name: str) -> None:
+        path = join(folder.real, file_name)
+        real = folder.tree.real(path)
+        self.folder, self.file_name, self.linked = folder, file_name, real not in (None, path)
+        self.identity = _key(folder.tree, path if real is None else real)
+
+
+class Walk:
+    """One search and what it met: the skills ``found``, and what :meth:`notices` says was left out."""
+
+    __slots__ = ("_entered", "_links", "_outside", "_unreadable", "found")
+
+    def __init__(self) -> None:
+        self.found: list[Found] = []
+        self._entered: set[str] = set()
+        self._links: list[tuple[Folder, str]] = []
+        self._outside: list[str] = []
+        self._unreadable: list[str] = []
+
+    def run(self, folders: Iterable[Folder]) -> None:
+        """Walk all that lies below without links first: what is mirrored is then shown by its own path."""
+        for folder in folders:
+            self._descend(folder)
+        while self._links:
+            links, self._links = sorted(self._links, key=lambda link: (link[0].shown, link[1])), []
+            for folder, name in links:
+                self._follow(folder, name)
+
+    def notices(self) -> list[str]:
+        """Say what was left out, in sentences."""
+        said = sorted(self._unreadable)
+        if count := len(self._outside):
+            links, were = ("symbolic link leads", "was") if count == 1 else ("symbolic links lead", "were")
+            said.append(
+                f"{count} {links} outside the searched tree and {were} not followed (first: {min(self._outside)!r});"
+                " to include what is there, give its real path"
+            )
+        return said
+
+    def _descend(self, top: Folder) -> None:
+        pending = [top]
+        while pending:
+            folder = pending.pop()
+            if folder.key not in self._entered:
+                self._entered.add(folder.key)
+                pending += self._enter(folder)
+
+    def _enter(self, folder: Folder) -> list[Folder]:
+        try:
+            listing = folder.tree.listing(folder.real)
+        except OSError as error:
+            self._unreadable.append(f"{folder.shown or '.'!r} cannot be searched: {error.strerror or error}")
+            return []
+        if ".git" in listing and folder.repo != folder.key:
+            folder.asks += ((folder.repo, folder.key),) if folder.repo else ()
+            folder.repo = folder.key
+        if file_name := main_file(listing):
+            self.found.append(Found(folder, file_name))
+        self._links += [(folder, name) for name, kind in listing.items() if kind is None and name not in SKIPPED]
+        return [folder.child(name) for name, kind in listing.items() if kind is _DIRECTORY and name not in SKIPPED]
+
+    def _follow(self, folder: Folder, name: str) -> None:
+        tree, link = folder.tree, folder.child(name)
+        target = tree.real(link.real)
+        if target is None:
+            if tree.leads_outside(link.real):
+                self._outside.append(link.shown)
+            return
+        entry = tree.entry(target)
+        if entry is not None and entry.kind is _DIRECTORY:
+            asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
+            self._descend(Folder(tree, target, link.shown, _repo_of(tree, target) or folder.repo, asks))
+
+
+def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:
+    """Name the main file in a directory's listing; None where there is no skill.
+
+    ``SKILL.md`` counts whatever it is (a pipe in its place is a skill that cannot be read), other spellings only as
+    files or links.
+    """
+    if SKILL_FILE in listing:
+        return SKILL_FILE
+    others = [name for name in listing if len(name) == len(SKILL_FILE) and name.upper() == "SKILL.MD"]
+    return min((name for name in others if listing[name] not in (_DIRECTORY, _OTHER)), default=None)
+
+
+def join(directory: str, name: str) -> str:
+    """Put a name below a path with ``/``, of which ``""`` is the start."""
+    return f"{directory.rstrip('/')}/{name}" if directory else name
+
+
+def _key(tree: Forest, real: str) -> str:
+    return tree.origin + real if real else tree.origin.rstrip("/") or "/"
+
+
+def _repo_of(tree: Forest, real: str) -> str:
+    """Find the repository a directory lies in, as far as it begins inside the tree; ``""`` when it does not."""
+    while real:
+        try:
+            if ".git" in tree.listing(real):
+                return _key(tree, real)
+        except OSError:
+            pass
+        real = real.rpartition("/")[0]
+    return ""

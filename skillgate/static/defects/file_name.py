@@ -1,0 +1,26 @@
+"""The file is not called SKILL.md, in this letter case.
+
+Why:
+    On Linux skill.md and SKILL.md are different names, and clients look for the second.
+
+Bad:
+    my-skill/skill.md
+
+Good:
+    my-skill/SKILL.md
+
+Source: Agent Skills specification, directory layout.
+"""
+
+from __future__ import annotations
+
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.signals import reported
+
+RULE = Rule(
+    id="FILE_NAME",
+    severity=Severity.WARNING,
+    summary="the file is not called SKILL.md",
+    fix="rename the file to SKILL.md",
+    find=reported("file_name"),
+)

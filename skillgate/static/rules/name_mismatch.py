@@ -1,0 +1,44 @@
+"""The name is not the name of the directory.
+
+Why:
+    The specification requires both to be equal. Clients differ in which of the two they list, so a skill under two names
+    is found under neither by people who were told the other.
+
+Bad:
+    skills/pdf-forms/SKILL.md with name: fill-pdf
+
+Good:
+    skills/pdf-forms/SKILL.md with name: pdf-forms
+
+Source: Agent Skills specification, field `name`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.skill.naming import same_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Skill
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit at the name."""
+    name = skill.frontmatter.text("name")
+    if name and skill.root.name and not same_name(name, skill.root.name):
+        message = f"the name {name!r} is not that of the directory, {skill.root.name!r}"
+        yield Hit(span=Span(line=skill.frontmatter.line("name")), message=message)
+
+
+RULE = Rule(
+    id="NAME_MISMATCH",
+    severity=Severity.WARNING,
+    summary="the name is not the name of the directory",
+    fix="rename one of the two",
+    find=find,
+    advice="name",
+)

@@ -1,0 +1,116 @@
+"""How sub-checks look for something in a parsed skill: a section that holds text, or a sentence of prose."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.finding import Hit
+from skillgate.model.score import Evidence, Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from skillgate.model.skill import Heading, Skill
+
+MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
+EXCERPT = 60
+_SENTENCE_END = re.compile(r"[.!?](?=\s)")
+
+
+class Place(NamedTuple):
+    """Where something was found, with a short excerpt of it."""
+
+    text: str
+    line: int
+
+
+def sections(skill: Skill, pattern: re.Pattern[str]) -> Iterator[Heading]:
+    """Find the headings below the title that match and whose section holds something."""
+    return (item for item in skill.headings if item.level > 1 and item.counts and pattern.search(item.text))
+
+
+def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
+    """Find the first such heading."""
+    return next((Place(text=excerpt(item.text), line=item.line) for item in sections(skill, pattern)), None)
+
+
+def first_sentence(skill: Skill, *patterns: re.Pattern[str]) -> Place | None:
+    """Find the first sentence of prose that matches every pattern; each is searched for once, so time stays linear."""
+    for block in skill.blocks:
+        if not block.prose or not patterns[0].search(block.text):
+            continue
+        for sentence, offset in sentences(block.text):
+            matches = [pattern.search(sentence) for pattern in patterns]
+            if all(matches) and matches[0]:
+                line = block.line + block.text.count("\n", 0, offset + matches[0].start())
+                return Place(text=excerpt(sentence), line=line)
+    return None
+
+
+def excerpt(text: str) -> str:
+    """Shorten a text to one line of at most 60 characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1].rstrip() + "…"
+
+
+def sentences(text: str) -> Iterator[tuple[str, int]]:
+    """Split at ``.``, ``!`` or ``?`` before white space; each sentence with its offset."""
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield text[start : match.end()], start
+        start = match.end()
+    if start < len(text):
+        yield text[start:], start
+
+
+def linked_files(skill: Skill, files: frozenset[str]) -> int:
+    """Count those of the files that the skill links or names, themselves or by a directory they lie in."""
+    return sum(1 for path in files if path in skill.linked or not skill.linked.isdisjoint(_directories(skill, path)))
+
+
+def _directories(skill: Skill, path: str) -> Iterator[str]:
+    """Give the directories of a file, up to and without the skill's own."""
+    directory = path.rpartition("/")[0]
+    while directory and directory != skill.root.directory:
+        yield directory
+        directory = directory.rpartition("/")[0]
+
+
+_DIRECTIVE = re.compile(r"(?<![\w-])(?:MUST|NEVER|ALWAYS)(?![\w-])")
+
+
+def directives(skill: Skill) -> tuple[Place, ...]:
+    """Find every MUST, NEVER and ALWAYS in capitals in the text of the body: not in headings, code or comments."""
+    found = []
+    for block in skill.blocks:
+        line, start = block.line, 0
+        for match in _DIRECTIVE.finditer(block.text):
+            line += block.text.count("\n", start, match.start())
+            start = match.start()
+            found.append(Place(text=match[0], line=line))
+    return tuple(found)
+
+
+def reported(rule: str) -> Callable[[Skill], Iterator[Hit]]:
+    """Make the ``find`` of a rule whose hits are the problems that reading met."""
+
+    def find(skill: Skill) -> Iterator[Hit]:
+        return (Hit(span=problem.span, message=problem.message) for problem in skill.problems_of(rule))
+
+    return find
+
+
+def without_body(base: float = 0.0) -> Measured:
+    """Score a skill without instructions: 0, where ``base`` is what any instructions at all would have earned."""
+    evidence = Evidence(text="no instructions below the frontmatter", points=0.0, possible=base, advice="body")
+    return Measured(score=0.0, evidence=(evidence,))
+
+
+def base(skill: Skill, points: float, text: str) -> Evidence:
+    """Give what a sub-check starts at: its base, or 0 for a skill with less than 40 words of prose."""
+    words = skill.prose_words
+    if words >= MIN_PROSE_WORDS:
+        return Evidence(text=text, points=points, possible=points)
+    text = f"{words} words of prose; {MIN_PROSE_WORDS} are needed to say anything"
+    return Evidence(text=text, points=0.0, possible=points, advice="body")

@@ -1,0 +1,84 @@
+"""Name, length of the description, and how clearly the description says when to use the skill.
+
+A model picks a skill from its name and description alone, so this sub-check feeds triggering_accuracy. 0.15 is for the
+name, 0.25 for the description's length, 0.60 for what the method calls pushiness: a trigger phrase, several use cases,
+a concrete context. Words in a negated clause earn nothing.
+
+Source: PluginEval method, sub-check frontmatter_quality; the bands and points are those of its implementation, with the
+name rule turned round (a name unlike its directory is the defect, not one equal to it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
+from skillgate.skill.description import analyse
+from skillgate.skill.language import Language
+from skillgate.skill.naming import name_defect, same_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Skill
+    from skillgate.skill.description import Routing
+
+PUSHINESS = 0.60
+LENGTH_BANDS = ((100, 0.25), (60, 0.20), (30, 0.15), (10, 0.05))
+
+
+def measure(skill: Skill) -> Measured:
+    """Score the frontmatter in [0, 1]; None when the description is in a language whose triggers are not known."""
+    head = skill.frontmatter
+    description = head.text("description")
+    routing = analyse(" - ".join(part for part in (description, head.text("when_to_use")) if part))
+    if routing.language is Language.OTHER:
+        return Measured(score=None, reason="the description is not in English, so its trigger phrasing is not measured")
+    line = head.line("description") if "description" in head.values else None
+    return Measured.total((_name(skill), _length(description, line), *_pushiness(routing, len(description), line)))
+
+
+def _name(skill: Skill) -> Evidence:
+    name = skill.frontmatter.text("name")
+    line = skill.frontmatter.line("name")
+    if not name:
+        return Evidence(text="no name", points=0.0, possible=0.15, line=1, advice="name")
+    if name_defect(name):
+        return Evidence(text="the name breaks the naming rule", points=0.10, possible=0.15, line=line, advice="name")
+    if not same_name(name, skill.root.name):
+        return Evidence(text="the name is not its directory's", points=0.10, possible=0.15, line=line, advice="name")
+    return Evidence(text="name", points=0.15, possible=0.15, line=line)
+
+
+def _length(description: str, line: int | None) -> Evidence:
+    points = next((points for least, points in LENGTH_BANDS if len(description) >= least), 0.0)
+    text = f"description of {len(description)} characters"
+    return Evidence(text=text, points=points, possible=0.25, line=line, advice=None if points == 0.25 else "describe")
+
+
+def _pushiness(routing: Routing, length: int, line: int | None) -> Iterator[Evidence]:
+    cases = len(routing.use_cases)
+    found = (
+        (bool(routing.triggers), 0.25, "a trigger phrase", "trigger"),
+        (routing.proactive, 0.15, "“proactively”", "proactive"),
+        (routing.automatic, 0.10, "“automatically”, “always use”, “trigger” or “invoke”", "proactive"),
+        (routing.context is not None, 0.15, "a “when/for/during …ing” context", "trigger"),
+        (length >= 40, 0.10, "at least 40 characters", "describe"),
+    )
+    for present, points, text, advice in found:
+        yield _pushed(points if present else 0.0, points, text if present else f"no sign of {text}", line, advice)
+    share = 0.20 if cases >= 3 else 0.10 if cases == 2 else 0.0
+    yield _pushed(share, 0.20, f"{cases} use case{'s' * (cases != 1)} in the trigger clause", line, "trigger")
+
+
+def _pushed(points: float, possible: float, text: str, line: int | None, advice: str) -> Evidence:
+    earned, most = points * PUSHINESS, possible * PUSHINESS
+    return Evidence(text=text, points=earned, possible=most, line=line, advice=None if points == possible else advice)
+
+
+SUBCHECK = SubCheck(
+    dimension=Dimension.TRIGGERING_ACCURACY,
+    weight=0.35,
+    summary="name, description length, and how clearly the description says when to use the skill",
+    measure=measure,
+)

@@ -1,0 +1,106 @@
+"""Does the skill read as a worker: inputs, outputs and examples documented, no orchestration of others?
+
+It starts at 0.70 and gains for a documented output format, for saying what it returns, for documented input and for two
+code blocks; it loses for instructions that orchestrate, coordinate or dispatch agents. Only sentences and sections that
+hold text count: a list of keywords earns nothing, and neither do words in code. Under 40 words of prose it starts at 0.
+
+Source: PluginEval method, sub-check orchestration_wiring.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
+from skillgate.static.signals import base, excerpt, first_sentence, heading, Place, sentences, without_body
+
+if TYPE_CHECKING:
+    from skillgate.model.skill import Skill
+
+BASE = 0.70
+_OUTPUT_HEADING = re.compile(
+    r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)|\bdeliverables?\b",
+    re.IGNORECASE,
+)
+_OUTPUT = re.compile(r"\boutputs?\b", re.IGNORECASE)
+_FORMAT = re.compile(r"\b(?:format|formatted|structure|structured|schema|json|csv|yaml|xml|markdown)\b", re.IGNORECASE)
+_RETURNS = re.compile(r"\b(?:returns?|produces?|generates?|emits?|outputs?)\s(?:◌|[a-z0-9*\"“'(])", re.IGNORECASE)
+_INPUT_HEADING = re.compile(r"\b(?:inputs?|parameters?|arguments?|options)\b", re.IGNORECASE)
+_INPUT = re.compile(r"\b(?:inputs?|parameters?|arguments?|receives|accepts)\b|\$ARGUMENTS\b", re.IGNORECASE)
+_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b", re.IGNORECASE)
+_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|sub-?tasks?|workflows?|other skills)\b", re.IGNORECASE)
+_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
+_REACH = 70  # characters after the verb within which the agents it orchestrates must be named
+
+
+def measure(skill: Skill) -> Measured:
+    """Score in [0, 1]; 0 without a body."""
+    if not skill.has_body:
+        return without_body(BASE)
+    found = [
+        base(skill, BASE, "a worker until shown otherwise"),
+        _gain(_output(skill), 0.10, "an output format", "output"),
+        _gain(first_sentence(skill, _RETURNS), 0.05, "what it returns or produces", "returns"),
+        _gain(_input(skill), 0.10, "input, parameters or arguments", "input"),
+        _code(skill),
+    ]
+    orchestrates = _orchestrates(skill)
+    if orchestrates is not None:
+        text = f"orchestrates others: “{orchestrates.text}”"
+        found.append(Evidence(text=text, points=-0.15, possible=0.0, line=orchestrates.line, advice="orchestrates"))
+    return Measured.total(tuple(found))
+
+
+def _output(skill: Skill) -> Place | None:
+    return heading(skill, _OUTPUT_HEADING) or first_sentence(skill, _OUTPUT, _FORMAT)
+
+
+def _orchestrates(skill: Skill) -> Place | None:
+    """Find the first instruction that has agents, sub-tasks or workflows as the object of an orchestrating verb.
+
+    Coordinates of a map, ``dispatch(action)`` in code and "does not orchestrate" are none.
+    """
+    for block in skill.blocks:
+        if not block.prose or not _VERB.search(block.text):
+            continue
+        for sentence, offset in sentences(block.text):
+            for verb in _VERB.finditer(sentence):
+                after = sentence[verb.end() : verb.end() + _REACH]
+                what = _MANAGED.match(after) if verb[0].lower().startswith("manag") else _OTHERS.search(after)
+                if what and not _NEGATED.search(sentence, max(0, verb.start() - _REACH), verb.start()):
+                    line = block.line + block.text.count("\n", 0, offset + verb.start())
+                    return Place(text=excerpt(sentence), line=line)
+    return None
+
+
+def _input(skill: Skill) -> Place | None:
+    place = heading(skill, _INPUT_HEADING)
+    if place is None:
+        for line, cells in skill.table_headers:
+            if any(_INPUT_HEADING.search(cell) for cell in cells):
+                return Place(text=" | ".join(cells), line=line)
+        place = first_sentence(skill, _INPUT)
+    return place
+
+
+def _gain(place: Place | None, points: float, what: str, advice: str) -> Evidence:
+    if place is None:
+        return Evidence(text=f"does not document {what}", points=0.0, possible=points, advice=advice)
+    return Evidence(text=f"documents {what}: “{place.text}”", points=points, possible=points, line=place.line)
+
+
+def _code(skill: Skill) -> Evidence:
+    blocks = [block for block in skill.code_blocks if block.lines]
+    enough = len(blocks) >= 2
+    text = f"{len(blocks)} code block{'s' * (len(blocks) != 1)}"
+    return Evidence(text=text, points=0.05 * enough, possible=0.05, advice=None if enough else "code")
+
+
+SUBCHECK = SubCheck(
+    dimension=Dimension.ORCHESTRATION_FITNESS,
+    weight=0.25,
+    summary="inputs, outputs and examples are documented, and nothing orchestrates others",
+    measure=measure,
+)

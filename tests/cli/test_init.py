@@ -1,0 +1,89 @@
+"""`init` writes what is missing, overwrites nothing, and what it writes is a valid configuration."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillgate.cli.main import main
+from skillgate.config import load
+from skillgate.registry import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(*argv: str, cwd: Path) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(["init", *argv], stdout=out, stderr=err, environ={}, cwd=str(cwd)), out.getvalue(), err.getvalue()
+
+
+def files(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def test_it_writes_the_configuration_and_three_folders(tmp_path: Path) -> None:
+    code, out, err = run(cwd=tmp_path)
+    assert (code, err) == (0, "")
+    assert files(tmp_path) == [".skillgate.yaml", "benchmarks/README.md", "reports/README.md", "skills/README.md"]
+    assert out.splitlines() == [
+        f"wrote {name}" for name in (".skillgate.yaml", *(files(tmp_path)[i] for i in (3, 1, 2)))
+    ]
+
+
+def test_minimal_writes_the_configuration_alone(tmp_path: Path) -> None:
+    assert run("--minimal", "--dir", "new/place", cwd=tmp_path)[0] == 0
+    assert files(tmp_path) == ["new/place/.skillgate.yaml"]
+
+
+def test_what_it_writes_loads_as_it_stands_and_with_every_line_uncommented(tmp_path: Path) -> None:
+    run("--minimal", cwd=tmp_path)
+    path = tmp_path / ".skillgate.yaml"
+    assert load(explicit=str(path), cwd=str(tmp_path), environ={}).get("threshold") is None
+    path.write_text(re.sub(r"^# (?=[a-z-]+:( |$)|  )", "", path.read_text(), flags=re.MULTILINE))
+    config = load(explicit=str(path), cwd=str(tmp_path), environ={})
+    for setting in settings():
+        assert config.origin(setting.key) != "default"
+    assert len([layer for layer in config.layers if layer.patterns]) == 1
+
+
+def test_nothing_is_overwritten_and_what_was_kept_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".skillgate.yaml").write_text("threshold: 1\n")
+    (tmp_path / "skills").mkdir()
+    _, out, _ = run(cwd=tmp_path)
+    assert (tmp_path / ".skillgate.yaml").read_text() == "threshold: 1\n"
+    assert files(tmp_path) == [".skillgate.yaml", "benchmarks/README.md", "reports/README.md"]
+    assert "kept  .skillgate.yaml as it is\nkept  skills as it is\n" in out
+    before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
+    _, out, _ = run("--json", cwd=tmp_path)
+    assert json.loads(out) == {
+        "dir": ".",
+        "written": [],
+        "kept": [".skillgate.yaml", "skills", "benchmarks", "reports"],
+    }
+    assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
+
+
+def test_a_table_in_pyproject_is_not_shadowed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.skillgate]\nthreshold = 3\n")
+    _, out, _ = run("--minimal", cwd=tmp_path)
+    assert files(tmp_path) == ["pyproject.toml"]
+    assert out == "kept  [tool.skillgate] of pyproject.toml, so no .skillgate.yaml was written\n"
+
+
+@pytest.mark.parametrize("argv", [("corpus",), ("--minimal", "corpus", "more")])
+def test_a_path_is_refused_with_the_command_that_takes_one(argv: tuple[str, ...], tmp_path: Path) -> None:
+    code, out, err = run(*argv, cwd=tmp_path)
+    assert (code, out, files(tmp_path)) == (2, "", [])
+    assert "to index a corpus: skillgate corpus build corpus" in err
+
+
+def test_a_place_that_cannot_be_written_is_exit_2(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = run("--dir", "file", cwd=tmp_path)
+    assert code == 2
+    assert err.startswith("skillgate: error: cannot write ")
