@@ -34,6 +34,6 @@ class IncompleteError(SkillgateError):
 
 
 class CodecError(SkillgateError):
-    """A document does not have the shape it should have; the message names the path, as in ``results[3].skill.name``."""
+    """A document has not the shape it should have; the message names the path, as in ``results[3].skill.name``."""
 
     exit_code = EXIT_USAGE

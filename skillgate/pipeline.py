@@ -166,7 +166,9 @@ def _unread(item: Unreadable) -> SkillResult:
 def _result(item: _Judged, neighbours: Mapping[str, str]) -> SkillResult:
     skill, static = item.skill, item.static
     layers = _layers(static)
-    dimensions = {dimension: _dimension(dimension, static, layers[dimension], skill.unscored) for dimension in Dimension}
+    dimensions = {
+        dimension: _dimension(dimension, static, layers[dimension], skill.unscored) for dimension in Dimension
+    }
     measured = {dimension: score.score for dimension, score in dimensions.items()}
     score = composite.composite(measured, len(static.anti_patterns))
     earned, held_back = badge.award(score, None, withheld=static.no_badge)

@@ -1,9 +1,10 @@
-"""What check, score and compare share: from arguments to a report, and from a report to stdout, files and an exit code."""
+"""What check and score share: from arguments to a report, from a report to stdout, files and an exit code."""
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
-    from skillgate.model.report import Report
+    from skillgate.model.report import Comparison, Report
     from skillgate.model.setting import Value
 
 RENDERERS = Room("skillgate.report")
@@ -58,14 +59,16 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     """
     started = time.perf_counter()
     config = session.config.with_options(gate_options(args))
-    _require_quick(str(config.get("depth")))
+    require_quick(str(config.get("depth")))
     _require_bounds(config)
     discovery = discover(args.paths, cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)
     if not discovery.roots and not args.allow_empty:
         where = ", ".join(args.paths)
-        raise UsageError(f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)")
+        raise UsageError(
+            f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
+        )
     context = pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
@@ -92,21 +95,29 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
     Raises:
         UsageError: a file cannot be written.
     """
-    for name, path in args.output_file:
-        text = rendered(evaluation, name, command=command, style=Style())
-        try:
-            with open(os.path.join(session.cwd, path), "w", encoding="utf-8", newline="\n", errors="backslashreplace") as file:  # noqa: PTH118, PTH123
-                file.write(text)
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    write_files(evaluation, args, session, command=command)
     style = Style(width=session.width, color=session.color)
     seconds = evaluation.seconds if session.stdout.isatty() else None
     name = output_format(args)
-    session.out(rendered(evaluation, name, command=command, style=style, verbose=session.verbose, seconds=seconds))
+    session.out(rendered_as(evaluation, name, command=command, style=style, verbose=session.verbose, seconds=seconds))
 
 
-def rendered(
-    evaluation: Evaluation,
+def write_files(subject: Evaluation | Comparison, args: argparse.Namespace, session: Session, *, command: str) -> None:
+    """Write what was asked for by ``--output-file``, each in the format of its suffix.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    for name, path in args.output_file:
+        text = rendered_as(subject, name, command=command, style=Style())
+        try:
+            (Path(session.cwd) / path).write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def rendered_as(
+    subject: Evaluation | Comparison,
     name: str,
     *,
     command: str,
@@ -114,18 +125,25 @@ def rendered(
     verbose: bool = False,
     seconds: float | None = None,
 ) -> str:
-    """Render an evaluation in one format; only that format's module is loaded."""
+    """Render a report or a comparison in one format; only that format's module is loaded."""
     renderer = RENDERERS.load(name)
+    what = subject.report if isinstance(subject, Evaluation) else subject
     if name == "json":
-        text: str = renderer.render(renderer.document(evaluation.report, command=command, single=evaluation.single))
+        single = isinstance(subject, Evaluation) and subject.single
+        text: str = renderer.render(renderer.document(what, command=command, single=single))
     elif name == "text":
-        text = renderer.RENDERERS[command](evaluation.report, style, verbose=verbose, seconds=seconds)
+        text = renderer.RENDERERS[command](what, style, verbose=verbose, seconds=seconds)
     else:
-        text = renderer.RENDERERS[command](evaluation.report)
+        text = renderer.RENDERERS[command](what)
     return text
 
 
-def _require_quick(depth: str) -> None:
+def require_quick(depth: str) -> None:
+    """Refuse a depth that cannot run; it is never replaced by a lower one.
+
+    Raises:
+        IncompleteError: always, but for quick.
+    """
     if depth == "quick":
         return
     raise IncompleteError(
@@ -171,7 +189,7 @@ def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str], bounds
         fail_on=fail_on,
         threshold=threshold if isinstance(threshold, float) else None,
         min_badge=Badge(badge.title()) if isinstance(badge, str) else None,
-        min_dimension=dict(dimensions.items()) if hasattr(dimensions, "items") else {},
+        min_dimension=dimensions if isinstance(dimensions, Mapping) else {},
         max_drop=drop if isinstance(drop, float) else MAX_DROP,
     )
 

@@ -1,0 +1,1 @@
+"""Frozen values that every room speaks, and the ports to the world."""

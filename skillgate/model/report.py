@@ -1,8 +1,8 @@
 """The report: the documents that skillgate writes and reads back. Its JSON Schema is made from these types.
 
-A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one of a union told apart by ``name``. Every number that
-was not measured is None with a reason beside it. Ratios are in [0, 1] with four decimals, composites 0–100 with two.
-Field types are imported at run time because the codec reads them.
+A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one
+of a union told apart by ``name``. Every number that was not measured is None with a reason beside it. Ratios are in [0,
+1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
 """
 
 from __future__ import annotations

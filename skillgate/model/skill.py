@@ -9,6 +9,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.model.routing import Routing
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePosixPath
@@ -159,6 +161,7 @@ class Skill(NamedTuple):
         root: where it was found.
         frontmatter: its YAML mapping.
         problems: what reading met, in file order.
+        routing: what its description and ``when_to_use`` say of when it is for.
         unscored: why there is nothing to score (not UTF-8, a NUL byte, over 5 MB, empty), else None.
         lines: physical lines of the file, runs of blank lines counted once.
         tokens: estimated tokens of the body, ``ceil(characters / 2.6)``.
@@ -173,6 +176,7 @@ class Skill(NamedTuple):
     root: SkillRoot
     frontmatter: Frontmatter
     problems: tuple[Problem, ...] = ()
+    routing: Routing = Routing()
     unscored: str | None = None
     lines: int = 0
     tokens: int = 0

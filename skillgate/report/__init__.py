@@ -1,0 +1,1 @@
+"""Reporters: one file for each format."""

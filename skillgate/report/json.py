@@ -22,8 +22,10 @@ def render(document: Document) -> str:
     return json.dumps(encode(document), indent=2, ensure_ascii=False) + "\n"
 
 
-def document(report: Report, *, command: str, single: bool) -> Document:
+def document(report: Report | Comparison, *, command: str, single: bool) -> Document:
     """Shape a report for a command: ``check`` keeps findings and gate, one skill alone is a single object."""
+    if isinstance(report, Comparison):
+        return report
     if command == "check":
         return CheckReport(
             findings=tuple(finding for result in report.results for finding in result.findings),

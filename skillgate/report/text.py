@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Advice, Report, SkillResult
+    from skillgate.model.report import Advice, Comparison, Report, SkillResult
 
 _INDENT = 9
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
@@ -41,7 +41,9 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
     ranked = worst_first(report.results)
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
     detailed = len(ranked) if verbose else _DETAILED
-    wide = min(max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5), max(16, style.width - 50))
+    wide = min(
+        max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5), max(16, style.width - 50)
+    )
     if ranked:
         yield style.paint(f"  score  {pad('badge', 16)}  {pad('skill', wide)}  findings", "dim")
     for index, result in enumerate(ranked[:rows]):
@@ -197,7 +199,9 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
     yield style.paint(f"gate FAILED: {len(failed)} of {total} skill{'s' * (total != 1)}", "red", "bold")
     for result in failed[:_ROWS]:
         reasons = "; ".join(failures(result))
-        yield from (f"  {line}" for line in wrap(f"{printable(result.skill.path)}: {printable(reasons)}", style.width - 2))
+        yield from (
+            f"  {line}" for line in wrap(f"{printable(result.skill.path)}: {printable(reasons)}", style.width - 2)
+        )
     if len(failed) > _ROWS:
         yield f"  + {len(failed) - _ROWS} more"
 
@@ -259,4 +263,43 @@ def _score_in_words(result: SkillResult, *, named: bool) -> str:
     return f"{text}; what is flagged costs about {gain:.0f} points." if gain >= 1 else f"{text}."
 
 
-RENDERERS = {"score": render_score, "check": render_check}
+def render_compare(comparison: Comparison, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
+    """Write a comparison; ``verbose`` and ``seconds`` change nothing in it."""
+    del verbose, seconds
+    return "\n".join(_compared(comparison, style)) + "\n"
+
+
+def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
+    a, b = comparison.a, comparison.b
+    yield from wrap(f"A  {printable(a.skill.path)}", style.width)
+    yield from wrap(f"B  {printable(b.skill.path)}", style.width)
+    yield ""
+    yield style.paint(f"{'':25}{'A':>8}{'B':>9}", "dim")
+    yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style)
+    badges = [result.composite.badge.value if result.composite.badge else "—" for result in (a, b)]
+    yield f"{'badge':25}{badges[0]:>8} {badges[1]:>8}"
+    for dimension, change in comparison.dimensions.items():
+        yield _moved(dimension.value, change.a, change.b, change.change, style)
+    for title, findings in (("fixed", comparison.fixed), ("new", comparison.new)):
+        for finding in findings:
+            yield from wrap(f"{title}: {_finding_line(finding, Style())}", style.width)
+    for hint in comparison.hints:
+        yield ""
+        yield from wrap(f"hint: {hint}", style.width)
+    for outcome in comparison.gate.outcomes:
+        passed = outcome.verdict is Outcome.PASS
+        yield style.paint(
+            f"gate {'passed' if passed else 'FAILED'}: {printable(outcome.reason)}", "green" if passed else "red"
+        )
+
+
+def _moved(name: str, a: float | None, b: float | None, change: float | None, style: Style) -> str:
+    numbers = "".join(f"{'—' if value is None else f'{value:.2f}':>8} " for value in (a, b))
+    if change is None:
+        return f"{name:25}{numbers}".rstrip()
+    mark = "  =" if change == 0 else f"  {'▲' if change > 0 else '▼'} {abs(change):.2f}"
+    tone = () if change == 0 else ("green",) if change > 0 else ("red",)
+    return f"{name:25}{numbers}{style.paint(mark, *tone)}"
+
+
+RENDERERS = {"score": render_score, "check": render_check, "compare": render_compare}

@@ -1,0 +1,1 @@
+"""From measures to one number, its badge, the gate and the advice."""

@@ -37,7 +37,9 @@ REMEDIES: dict[str, Remedy] = {
         "low",
     ),
     "describe": Remedy(
-        "describe in 100 characters or more what the skill does and when to use it", Dimension.TRIGGERING_ACCURACY, "low"
+        "describe in 100 characters or more what the skill does and when to use it",
+        Dimension.TRIGGERING_ACCURACY,
+        "low",
     ),
     "proactive": Remedy(
         "if it should load without being asked, say so: “Use proactively …”, “Always use … when”",
@@ -84,9 +86,7 @@ REMEDIES: dict[str, Remedy] = {
     "references": Remedy(
         "put detail that is only sometimes needed into references/ and link it", Dimension.PROGRESSIVE_DISCLOSURE, "low"
     ),
-    "assets": Remedy(
-        "put templates and samples into assets/ and link them", Dimension.PROGRESSIVE_DISCLOSURE, "low"
-    ),
+    "assets": Remedy("put templates and samples into assets/ and link them", Dimension.PROGRESSIVE_DISCLOSURE, "low"),
     "sections": Remedy(
         "divide it into sections under ## headings, each with something in it",
         Dimension.STRUCTURAL_COMPLETENESS,
@@ -104,7 +104,9 @@ REMEDIES: dict[str, Remedy] = {
     ),
     "table": Remedy("put what is compared or looked up into a table", Dimension.STRUCTURAL_COMPLETENESS, "very low"),
     "decision": Remedy(
-        "add a decision aid: a When to use section, or a table of options", Dimension.STRUCTURAL_COMPLETENESS, "very low"
+        "add a decision aid: a When to use section, or a table of options",
+        Dimension.STRUCTURAL_COMPLETENESS,
+        "very low",
     ),
     "directives": Remedy(
         "keep MUST, NEVER and ALWAYS for safety and correctness; give the reason for the rest",
@@ -122,9 +124,7 @@ REMEDIES: dict[str, Remedy] = {
     "orphans": Remedy(
         "create the files that are linked in references/, or drop the links", Dimension.PROGRESSIVE_DISCLOSURE, "low"
     ),
-    "dead-refs": Remedy(
-        "correct the links to other skills, or drop them", Dimension.ECOSYSTEM_COHERENCE, "very low"
-    ),
+    "dead-refs": Remedy("correct the links to other skills, or drop them", Dimension.ECOSYSTEM_COHERENCE, "very low"),
 }
 
 

@@ -1,7 +1,7 @@
 """The gate: rules over named measurements, each answered pass, fail, inconclusive or unmeasured, with its reason.
 
-One gate for scores, comparisons, benchmarks and invocations. The point estimate decides; where an interval straddles the
-bound, the word *inconclusive* stands beside it in the reason.
+One gate for scores, comparisons, benchmarks and invocations. The point estimate decides; where an interval straddles
+the bound, the word *inconclusive* stands beside it in the reason.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def at_least(measurement: Measurement, bound: float, *, gate: str) -> GateOutcom
     return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{name} {value:g} is below {bound:g}{beside}")
 
 
-def judge(result: SkillResult, policy: Policy, baseline: SkillResult | None = None, *, compared: bool = False) -> Verdict:
+def judge(
+    result: SkillResult, policy: Policy, baseline: SkillResult | None = None, *, compared: bool = False
+) -> Verdict:
     """Answer every gate of a policy for one skill.
 
     Args:

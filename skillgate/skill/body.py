@@ -176,4 +176,3 @@ def _row(cells: list[Inline]) -> Inline:
         links=tuple(link for cell in cells for link in cell.links),
         mentions=frozenset().union(*(cell.mentions for cell in cells)),
     )
-

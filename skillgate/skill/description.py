@@ -11,11 +11,11 @@ that "use this skill" answers. None is what is negated ("do not use for") or sai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
-from skillgate.skill.language import Language, Token, language_of, sentences_of, word_set
+from skillgate.model.routing import Routing, Trigger
+from skillgate.skill.language import Token, language_of, sentences_of, word_set
 
 _LIMIT = 20_000  # characters; more than ten times what any client shows to its router
 _REACH = 8  # words looked at before a verb, and between a verb and what it waits for
@@ -59,36 +59,6 @@ _NO_GERUND = word_set(
 )
 _LEADING = word_set("or and also when whenever if for to then either but the a an even")
 _NO_USE_CASE = word_set("etc more similar instead others other on such as so")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
-    """An accepted trigger phrase, as written; ``start`` and ``end`` are its offsets in the text, end exclusive."""
-
-    phrase: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routing:
-    """What a description tells a router.
-
-    Attributes:
-        language: whether the text is English; a missing trigger phrase means something only where it is.
-        triggers: the trigger phrases, in order.
-        use_cases: the distinct use cases of the trigger clauses, folded for case and white space, in order.
-        proactive: whether it says "proactively".
-        automatic: whether it says to use the skill automatically or always, to trigger or to invoke it.
-        context: the first "when … ing", "for … ing" or "during … ing", as written; None without one.
-    """
-
-    language: Language
-    triggers: tuple[Trigger, ...]
-    use_cases: tuple[str, ...]
-    proactive: bool
-    automatic: bool
-    context: str | None
 
 
 def analyse(text: str) -> Routing:

@@ -43,7 +43,9 @@ def split(text: str) -> Split:
             return Split(yaml=rest[: max(0, position - 1)], body=body, body_line=number + 1)
         position += len(line) + 1
     message = "the frontmatter opened here has no closing --- line"
-    return Split(yaml=None, body=rest if newline else "", body_line=2, problem=_problem("frontmatter_unclosed", message))
+    return Split(
+        yaml=None, body=rest if newline else "", body_line=2, problem=_problem("frontmatter_unclosed", message)
+    )
 
 
 def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
@@ -61,7 +63,9 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     lines = {key: line + 1 for key, line in document.lines.items()}
     frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
     repeated = (
-        _problem("frontmatter_duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
+        _problem(
+            "frontmatter_duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1
+        )
         for key, line in document.duplicates
     )
     return frontmatter, (*repeated, *_type_problems(frontmatter))
@@ -72,8 +76,6 @@ def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:
         value = frontmatter.values.get(key)
         if value is not None and not isinstance(value, str):
             yield _wrong_type(frontmatter, key, "text", value)
-        elif value is None and key in ("name", "description") and key in frontmatter.values:
-            yield _wrong_type(frontmatter, key, "text", value)
     for key in FLAG_KEYS:
         value = frontmatter.values.get(key)
         if value is not None and not isinstance(value, bool):
@@ -81,7 +83,7 @@ def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:
 
 
 def _wrong_type(frontmatter: Frontmatter, key: str, expected: str, value: object) -> Problem:
-    names = {"NoneType": "empty", "int": "a number", "float": "a number", "bool": "true or false", "str": "text"}
+    names = {"int": "a number", "float": "a number", "bool": "true or false", "str": "text"}
     kind = type(value).__name__
     found = names.get(kind, {"list": "a list", "dict": "a mapping", "date": "a date"}.get(kind, kind))
     return _problem("field_type", f"{key} must be {expected}, and is {found}", frontmatter.line(key))

@@ -40,7 +40,9 @@ class Inline(NamedTuple):
 class InlineReader:
     """Reads the inline content of a body's blocks."""
 
-    def __init__(self, lines: list[str], environment: dict[str, object], *, first_line: int, resolver: Resolver) -> None:
+    def __init__(
+        self, lines: list[str], environment: dict[str, object], *, first_line: int, resolver: Resolver
+    ) -> None:
         self._lines = lines
         self._environment = environment
         self._first_line = first_line
@@ -123,5 +125,7 @@ def _mentions(text: str) -> frozenset[str]:
     """Find what could be a path or the name of another skill with its plugin: ``docs/x.md``, ``kit:sort-files``."""
     if "/" not in text and ":" not in text:
         return frozenset()
-    words = (word.strip(_PUNCTUATION) if not word.startswith(".") else word.rstrip(_PUNCTUATION) for word in text.split())
+    words = (
+        word.strip(_PUNCTUATION) if not word.startswith(".") else word.rstrip(_PUNCTUATION) for word in text.split()
+    )
     return frozenset(word for word in words if "/" in word or _NAMESPACED.match(word))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from enum import Enum
+
+from skillgate.model.routing import Language
 
 # Where the letters of scripts without spaces begin and end, end exclusive, in order: Thai and Lao, Tibetan, Burmese,
 # Khmer, radicals, ideographic marks, kana, kana extensions, ideographs (three planes of them), half-width kana. Not a
@@ -97,6 +98,9 @@ _MIN_SHARE = 0.06
 _MIN_SHARE_OF_LIST = 0.07  # where the text is cut into items of three words or fewer
 _LIST_CUTS = 0.3  # separators a word
 _JOINING_WEIGHT = 0.5
+_GERUND = 5  # letters that a word in "ing" must exceed: "thing", "bring" and "using" alone show nothing
+_SERIES = 8  # words of a sentence that enumerates phrases, and
+_SERIES_PHRASE = 2.5  # how many each phrase must have on average
 _LONG = 16  # words; one function word alone repeated through a text this long is stuffing
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
 _EDGES = ".,;:!?()[]{}<>\"'“”„«»‘’*_`#|…—–-=+/\\~·•"
@@ -106,14 +110,6 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|\n\s*(?:[-*+•]\s|\d{1,3}[.)]\s
 _END = "\n"
 _NARROW = dict(zip("，；：、（）", ",;:,()", strict=True))
 _CLOSING = "\"”’')]*`_"
-
-
-class Language(Enum):
-    """Whether a text is English, as far as its letters and function words tell."""
-
-    ENGLISH = "english"
-    OTHER = "other"  # mostly non-Latin letters, or the function words of another language clearly dominate
-    UNKNOWN = "unknown"  # Latin letters without one function word: a list of keywords, a name, nothing
 
 
 def word_count(text: str) -> int:
@@ -166,6 +162,10 @@ def reads_as_prose(text: str) -> bool:
     words = [word.casefold() for word in _words(text)]
     if len(words) < _MIN_PROSE_WORDS:
         return False
+    if _is_gerund(words[0]) and not any(map(_is_gerund, words[1:3])):
+        return True
+    if _is_series_of_phrases(text, words):
+        return True
     function = [word for word in words if _is_function_word(word)]
     if len(words) >= _LONG and len(set(function)) < 2:
         return False
@@ -174,6 +174,18 @@ def reads_as_prose(text: str) -> bool:
     joining = sum(1 for word in words if word in _JOINING)
     order = words[0] in _ORDERS and words[1] not in _ORDERS
     return len(function) + joining * _JOINING_WEIGHT + order >= _MIN_SHARE * len(words)
+
+
+def _is_gerund(word: str) -> bool:
+    """Tell a word such as "upgrading": with one of them a list item reads as an activity, not as a keyword."""
+    return len(word) > _GERUND and word.endswith("ing")
+
+
+def _is_series_of_phrases(text: str, words: list[str]) -> bool:
+    """Tell a sentence that enumerates phrases of several words, joined by "and" or "or", from a list of words."""
+    cuts = _cuts(text)
+    joined = any(word in _JOINING for word in words)
+    return joined and cuts >= 1 and len(words) >= max(_SERIES, _SERIES_PHRASE * (1 + cuts))
 
 
 def _is_function_word(word: str) -> bool:

@@ -51,7 +51,9 @@ class Resolver:
             return None
         bases = [self._here]
         if kind is LinkKind.SKILL:
-            bases += [base for base in (self._plugin, self._skills, self._skills.rpartition("/")[0]) if base is not None]
+            bases += [
+                base for base in (self._plugin, self._skills, self._skills.rpartition("/")[0]) if base is not None
+            ]
         for base in bases:
             found = _join(base, path)
             if found is not None and self._exists(found):
@@ -68,7 +70,11 @@ class Resolver:
         if entry.kind is EntryKind.FILE and not entry.size:
             return None
         parts = path.split("/")
-        if entry.kind is EntryKind.FILE and path.endswith(".md") and any(part in ("agents", "commands") for part in parts[:-1]):
+        if (
+            entry.kind is EntryKind.FILE
+            and path.endswith(".md")
+            and any(part in ("agents", "commands") for part in parts[:-1])
+        ):
             return path
         directory = path if entry.kind is EntryKind.DIRECTORY else path.rpartition("/")[0]
         while directory:

@@ -10,6 +10,7 @@ from skillgate.model.ports import EntryKind
 from skillgate.model.skill import Frontmatter, Problem, Skill
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
+from skillgate.skill.description import analyse
 from skillgate.skill.links import Resolver
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ def parse(source: SkillSource) -> Skill:
     return _assemble(source.root, text, cut, head, problems)
 
 
-def _assemble(
-    root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmatter, problems: list[Problem]
-) -> Skill:
+def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmatter, problems: list[Problem]) -> Skill:
     resolver = Resolver(root)
     body = Body(cut.body, first_line=cut.body_line, resolver=resolver)
     problems += _beside(root)
@@ -61,6 +60,7 @@ def _assemble(
         root=root,
         frontmatter=head,
         problems=tuple(problems),
+        routing=analyse(" - ".join(part for part in (head.text("description"), head.text("when_to_use")) if part)),
         lines=_lines(text),
         tokens=ceil(len(cut.body) / CHARACTERS_PER_TOKEN),
         headings=body.headings,
@@ -142,7 +142,9 @@ def _beside(root: SkillRoot) -> Iterator[Problem]:
         entry = root.tree.entry(_below(root, name))
         if entry is None or entry.kind is EntryKind.DIRECTORY:
             continue
-        what = "a file" if entry.kind is EntryKind.FILE else "a link that leads nowhere inside the tree, or no plain file"
+        what = (
+            "a file" if entry.kind is EntryKind.FILE else "a link that leads nowhere inside the tree, or no plain file"
+        )
         yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}, and should be a directory")
 
 

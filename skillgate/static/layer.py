@@ -13,6 +13,7 @@ from skillgate.static.signals import MIN_PROSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
     from skillgate.model.finding import Rule
     from skillgate.model.score import Dimension, Measured, SubCheck
     from skillgate.model.skill import Skill
@@ -139,5 +140,6 @@ def _no_badge(skill: Skill, defects: tuple[Rule, ...]) -> str | None:
     if broken:
         return broken[0]
     if skill.prose_words < MIN_PROSE_WORDS:
-        return f"only {skill.prose_words} words of prose outside headings, keyword lists and code; {MIN_PROSE_WORDS} are needed"
+        words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
+        return f"{words}; {MIN_PROSE_WORDS} are needed"
     return None

@@ -14,7 +14,10 @@ MAX_CHARACTERS = 65_536  # a larger block is not parsed
 MAX_NESTING = 100  # brackets inside one another; real code stays far below, and parsers recurse
 MAX_OPERATORS = 2_000  # prefix or infix operators on one logical line, for the same reason
 _PROMPT = re.compile(r"^\s*(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)", re.MULTILINE)
-_PLACEHOLDER = re.compile(r"\.\.\.|…|<[A-Za-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[A-Za-z_][\w .-]{0,60}\}", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\.\.\.|…|<[A-Za-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[A-Za-z_][\w .-]{0,60}\}",
+    re.IGNORECASE,
+)
 
 
 def syntax_error(language: str, code: str) -> str | None:

@@ -96,6 +96,12 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Omitting:
+    never_none: int = field(metadata={"omit_none": True})
+    none: int | None = field(metadata={"omit_none": True})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
     name: str
     length: int = field(init=False)
@@ -132,8 +138,9 @@ exact = st.builds(Exact, text=st.text())
 judged = st.builds(Judged, weight=shares, votes=st.none() | st.integers())
 plain_tasks = st.builds(Task, id=st.text(), evaluator=exact | judged, timeout_ms=st.integers(100))
 tasks = st.builds(Task, id=st.text(), evaluator=exact | judged, subtasks=st.lists(plain_tasks, max_size=2).map(tuple))
+fractions = numbers.filter(lambda number: not number.is_integer())  # JSON Schema cannot tell 1.0 from 1
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | numbers | st.text(),
+    st.none() | st.booleans() | st.integers() | fractions | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
@@ -161,6 +168,7 @@ suites = st.builds(
     other=st.none() | judged | numbers,
 )
 SUITE_SCHEMA = schema(Suite, title="A suite", schema_id="https://example.org/suite.json")
+SUITE_VALIDATOR = Draft202012Validator(SUITE_SCHEMA)
 SUITE = Suite(
     tasks=(Task(id="t", evaluator=Exact(text="x")),),
     grade=Grade.A,
@@ -197,20 +205,20 @@ def changed(**keys: Any) -> dict[str, Any]:
 def test_what_is_encoded_reads_back_equal_and_fits_its_schema(suite: Suite) -> None:
     document = encode(suite)
     assert decode(Suite, document, unknown="error") == suite
-    Draft202012Validator(SUITE_SCHEMA).validate(document)
+    SUITE_VALIDATOR.validate(document)
 
 
 @given(suites, st.data())
 def test_the_schema_accepts_exactly_what_decoding_accepts(suite: Suite, data: st.DataObject) -> None:
     document = encode(suite)
-    key = data.draw(st.sampled_from(sorted(set(document) - {"made", "scalar", "number"})))
-    document[key] = data.draw(json_values.filter(lambda value: not isinstance(value, float) or value % 1 != 0))
+    key = data.draw(st.sampled_from(sorted(set(document) - {"made"})))  # a time's form is no rule of JSON Schema
+    document[key] = data.draw(json_values)
     try:
         decode(Suite, document)
     except CodecError:
-        assert not Draft202012Validator(SUITE_SCHEMA).is_valid(document)
+        assert not SUITE_VALIDATOR.is_valid(document)
     else:
-        assert Draft202012Validator(SUITE_SCHEMA).is_valid(document)
+        assert SUITE_VALIDATOR.is_valid(document)
 
 
 def test_the_schema_is_a_valid_schema() -> None:
@@ -236,7 +244,8 @@ def test_keys_come_in_field_order_with_the_tag_first_and_sets_sorted() -> None:
         (Level.HIGH, 2),
         (MappingProxyType({"a": (1, [2.5, None])}), {"a": [1, [2.5, None]]}),
         ({Level.LOW: True}, {"1": True}),
-        (frozenset({10, 9}), [9, 10]),
+        (frozenset("skillgate"), sorted(set("skillgate"))),
+        (frozenset({(2, 0), (10, 0), (9, 0)}), [[2, 0], [9, 0], [10, 0]]),
         (frozenset({"a", None}), ["a", None]),
     ],
 )
@@ -321,6 +330,12 @@ def test_missing_keys_take_their_defaults() -> None:
     assert task == Task(id="t", evaluator=Judged(weight=1.0))
     assert isinstance(task.evaluator, Judged)
     assert type(task.evaluator.weight) is float
+
+
+def test_what_is_left_out_when_none_is_required_only_where_it_cannot_be_none() -> None:
+    assert decode(Omitting, encode(Omitting(never_none=1, none=None))) == Omitting(never_none=1, none=None)
+    assert schema(Omitting, title="", schema_id="")["$defs"]["Omitting"]["required"] == ["never_none"]
+    assert problems(Omitting, {}) == ["never_none: expected an integer, found nothing, though the key is required"]
 
 
 def test_unknown_keys_are_passed_over_unless_asked() -> None:

@@ -1,0 +1,1 @@
+"""The commands: one file each, its name is the command's."""

@@ -2,7 +2,8 @@
 
 Why:
     Skills that build on each other break silently when one is renamed. The link is looked for from the skill itself,
-    its plugin and the skills folder. Words such as "skills/agents" in running text, URLs and paths in code are no links.
+    its plugin and the skills folder. Words such as "skills/agents" in running text, URLs and paths in code are no
+    links.
 
 Bad:
     Then hand over to [the reviewer](../code-reviewer/SKILL.md).     (renamed to ../review-code)

@@ -10,7 +10,8 @@ Bad:
 Good:
     description: Fill, merge and split PDF files. Use when the user has a PDF form, or wants several PDFs as one.
 
-Source: PluginEval method, anti-pattern EMPTY_DESCRIPTION; the Agent Skills specification requires 1 to 1,024 characters.
+Source: PluginEval method, anti-pattern EMPTY_DESCRIPTION; the Agent Skills specification requires 1 to 1,024
+characters.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LEAST = 20
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit; none where the frontmatter could not be read, for then the description is not known."""
     head = skill.frontmatter
-    if not head.valid or not isinstance(head.values.get("description", ""), str):
+    if not head.valid or not isinstance(head.values.get("description") or "", str):
         return
     description = head.text("description")
     span = Span(line=head.line("description"))

@@ -20,8 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity, Span
-from skillgate.skill.description import analyse
-from skillgate.skill.language import Language
+from skillgate.model.routing import Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +33,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     head = skill.frontmatter
     if not head.valid or _exempt(skill):
         return
-    text = " - ".join(part for part in (head.text("description"), head.text("when_to_use")) if part)
-    routing = analyse(text)
-    if routing.language is Language.ENGLISH and not routing.triggers:
+    if skill.routing.language is Language.ENGLISH and not skill.routing.triggers:
         yield Hit(span=Span(line=head.line("description")), message="the description never says when to use the skill")
 
 

@@ -1,0 +1,1 @@
+"""What reading can meet: each file is loaded only when it applies."""

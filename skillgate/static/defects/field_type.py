@@ -1,8 +1,9 @@
 """A field of the frontmatter has the wrong type.
 
 Why:
-    YAML turns 123, yes, 2024-05-01 and [a, b] into numbers, truth values, dates and lists. A name or description of that
-    kind is dropped by clients (an error); a flag written as text is read as set by some and unset by others (a warning).
+    YAML turns 123, yes, 2024-05-01 and [a, b] into numbers, truth values, dates and lists. A name or description of
+    that kind is dropped by clients (an error); a flag written as text is read as set by some and unset by others (a
+    warning).
 
 Bad:
     description: 2024-05-01

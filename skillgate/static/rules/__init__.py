@@ -1,0 +1,1 @@
+"""Findings beyond the score."""

@@ -1,8 +1,8 @@
 """The name is not the name of the directory.
 
 Why:
-    The specification requires both to be equal. Clients differ in which of the two they list, so a skill under two names
-    is found under neither by people who were told the other.
+    The specification requires both to be equal. Clients differ in which of the two they list, so a skill under two
+    names is found under neither by people who were told the other.
 
 Bad:
     skills/pdf-forms/SKILL.md with name: fill-pdf

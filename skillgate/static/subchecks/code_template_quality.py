@@ -1,8 +1,8 @@
 """Can the code blocks be copied: does each name its language, and does it parse?
 
-The score is the share of code blocks that carry a language tag and, for Python, JSON, TOML and YAML, parse. A block with
-a placeholder (`...`, `<name>`, `{{ value }}`) or a prompt (`$`, `>>>`) is a template or a transcript and no error. Blocks
-of other languages count as soon as they are tagged. Without a code block nothing is measured.
+The score is the share of code blocks that carry a language tag and, for Python, JSON, TOML and YAML, parse. A block
+with a placeholder (`...`, `<name>`, `{{ value }}`) or a prompt (`$`, `>>>`) is a template or a transcript and no error.
+Blocks of other languages count as soon as they are tagged. Without a code block nothing is measured.
 
 Source: PluginEval method, improvement tips for code_template_quality; its own code never measured it.
 """

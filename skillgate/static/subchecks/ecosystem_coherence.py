@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 BASE = 0.50
 EACH, MOST = 0.08, 0.25
-_SECTION = re.compile(r"\b(?:related|see also|companion skills?|sibling skills?|works with|integration with other)\b", re.IGNORECASE)
-_MENTION = re.compile(r"^\W{0,4}(?:see also|related(?: (?:skills?|agents?|commands?))?\s?:)\W*\w+", re.IGNORECASE | re.MULTILINE)
+_SECTION = re.compile(
+    r"\b(?:related|see also|companion skills?|sibling skills?|works with|integration with other)\b", re.IGNORECASE
+)
+_MENTION = re.compile(
+    r"^\W{0,4}(?:see also|related(?: (?:skills?|agents?|commands?))?\s?:)\W*\w+", re.IGNORECASE | re.MULTILINE
+)
 
 
 def measure(skill: Skill) -> Measured:

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.model.routing import Language
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
-from skillgate.skill.description import analyse
-from skillgate.skill.language import Language
 from skillgate.skill.naming import name_defect, same_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillgate.model.routing import Routing
     from skillgate.model.skill import Skill
-    from skillgate.skill.description import Routing
 
 PUSHINESS = 0.60
 LENGTH_BANDS = ((100, 0.25), (60, 0.20), (30, 0.15), (10, 0.05))
@@ -31,11 +30,12 @@ def measure(skill: Skill) -> Measured:
     """Score the frontmatter in [0, 1]; None when the description is in a language whose triggers are not known."""
     head = skill.frontmatter
     description = head.text("description")
-    routing = analyse(" - ".join(part for part in (description, head.text("when_to_use")) if part))
-    if routing.language is Language.OTHER:
+    if skill.routing.language is Language.OTHER:
         return Measured(score=None, reason="the description is not in English, so its trigger phrasing is not measured")
     line = head.line("description") if "description" in head.values else None
-    return Measured.total((_name(skill), _length(description, line), *_pushiness(routing, len(description), line)))
+    return Measured.total(
+        (_name(skill), _length(description, line), *_pushiness(skill.routing, len(description), line))
+    )
 
 
 def _name(skill: Skill) -> Evidence:

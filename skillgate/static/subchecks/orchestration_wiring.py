@@ -13,14 +13,15 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
-from skillgate.static.signals import base, excerpt, first_sentence, heading, Place, sentences, without_body
+from skillgate.static.signals import Place, base, excerpt, first_sentence, heading, sentences, without_body
 
 if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 BASE = 0.70
 _OUTPUT_HEADING = re.compile(
-    r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)|\bdeliverables?\b",
+    r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
+    r"|\bdeliverables?\b",
     re.IGNORECASE,
 )
 _OUTPUT = re.compile(r"\boutputs?\b", re.IGNORECASE)

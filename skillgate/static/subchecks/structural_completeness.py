@@ -1,7 +1,7 @@
 """Does the skill have the parts that a reader looks for: sections, code, examples, troubleshooting, tables?
 
-A section counts when it holds 8 words or a code block of 2 lines; a code block when it holds code; a table when it has a
-row. A heading alone earns nothing, nor does one inside a code block. The order of sections is not scored.
+A section counts when it holds 8 words or a code block of 2 lines; a code block when it holds code; a table when it has
+a row. A heading alone earns nothing, nor does one inside a code block. The order of sections is not scored.
 
 Source: PluginEval method, sub-check structural_completeness, with each code block counted once.
 """
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 _EXAMPLES = re.compile(r"\b(?:examples?|usage|quick ?start|how to use|walk-?through|sample)\b", re.IGNORECASE)
 _TROUBLE = re.compile(
-    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|error handling|failure modes?|limitations"
-    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)|when (?:things|it) (?:go|goes|fails?))\b",
+    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|error handling|failure modes?"
+    r"|limitations|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
+    r"|when (?:things|it) (?:go|goes|fails?))\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
-    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|decision|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus|vs)\b",
+    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|decision|compar(?:ison|ing)|trade-?offs?"
+    r"|choos(?:e|ing)|versus|vs)\b",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,87 @@
+"""Compare two skills, or one skill with itself at another revision (REV:path)."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from skillgate import __version__, pipeline
+from skillgate.cli.evaluation import rendered_as, require_quick, write_files
+from skillgate.cli.options import add_depth, add_output, output_format
+from skillgate.config import config_digest
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.report import Verdict
+from skillgate.model.score import Outcome
+from skillgate.report.compare import compare
+from skillgate.report.terminal import Style
+from skillgate.scoring.gate import regression
+from skillgate.skill.discover import discover, discover_commit
+from skillgate.skill.read import read
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+    from skillgate.model.report import Comparison, SkillResult
+
+FORMATS = ("text", "json", "markdown")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the two sides and what a regression is."""
+    parser.add_argument("a", metavar="A", help="a skill, or REV:path of one in git")
+    parser.add_argument("b", metavar="B", help="the other")
+    add_depth(parser)
+    parser.add_argument(
+        "--max-drop",
+        metavar="N",
+        type=float,
+        help="exit 1 when B scores more than N points below A, or loses its badge",
+    )
+    add_output(parser, FORMATS)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Score both sides and print what differs."""
+    if args.max_drop is not None and not args.max_drop >= 0:
+        raise UsageError("--max-drop takes a number of at least 0")
+    config = session.config
+    require_quick(str(args.depth or config.get("depth")))
+    sides = [_side(given, session) for given in (args.a, args.b)]
+    comparison = _gated(compare(*sides, version=__version__, digest=config_digest(config)), args.max_drop)
+    write_files(comparison, args, session, command="compare")
+    style = Style(width=session.width, color=session.color)
+    session.out(rendered_as(comparison, output_format(args), command="compare", style=style, verbose=session.verbose))
+    if comparison.gate.passed is False:
+        return EXIT_GATE_FAILED
+    return EXIT_PASSED if comparison.a.evaluated and comparison.b.evaluated else EXIT_INCOMPLETE
+
+
+def _gated(comparison: Comparison, max_drop: float | None) -> Comparison:
+    if max_drop is None:
+        return comparison
+    outcome = regression(comparison.b.skill.path, comparison.a, comparison.b, max_drop)
+    return replace(comparison, gate=Verdict(passed=outcome.verdict is Outcome.PASS, outcomes=(outcome,)))
+
+
+def _side(given: str, session: Session) -> SkillResult:
+    """Score what one side names.
+
+    Raises:
+        UsageError: it names no skill, or several.
+    """
+    revision, colon, path = given.partition(":")
+    in_git = colon and not os.path.exists(os.path.join(session.cwd, given)) and len(revision) > 1  # noqa: PTH110, PTH118
+    discovery = discover_commit(revision, path, cwd=session.cwd) if in_git else discover([given], cwd=session.cwd)
+    for notice in discovery.notices:
+        session.note(notice)
+    roots = discovery.roots[:1] if discovery.single else discovery.roots
+    if not roots:
+        raise UsageError(f"{given} holds no skill: a skill is a directory with a SKILL.md")
+    if len(roots) > 1:
+        raise UsageError(f"{given} holds {len(roots)} skills; compare takes one on each side")
+    context = pipeline.Context(version=__version__, clock=time.perf_counter_ns)
+    result = pipeline.evaluate((read(root) for root in roots), context).results[0]
+    return replace(result, skill=replace(result.skill, path=given)) if in_git else result

@@ -1,0 +1,54 @@
+"""List every rule and anti-pattern with its severity."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from skillgate.cli.options import add_output, output_format
+from skillgate.errors import UsageError
+from skillgate.model.tool import rule_url
+from skillgate.report.rules import page_markdown
+from skillgate.static.catalogue import pages
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+    from skillgate.static.catalogue import Page
+
+FORMATS = ("text", "json", "markdown")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the output."""
+    add_output(parser, FORMATS)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Print the list."""
+    if args.output_file:
+        raise UsageError("rules prints to standard output; redirect it into a file")
+    name = output_format(args)
+    found = pages()
+    if name == "json":
+        session.out(json.dumps({"rules": [_entry(page) for page in found]}, indent=2, ensure_ascii=False))
+    elif name == "markdown":
+        session.out("\n".join(page_markdown(page) for page in found))
+    else:
+        wide = max(len(page.rule.id) for page in found)
+        lines = [f"{page.rule.id:{wide}}  {page.rule.severity.value:8} {page.rule.summary}" for page in found]
+        session.out("\n".join([*lines, "", "skillgate explain ID tells why, and what good looks like"]))
+    return 0
+
+
+def _entry(page: Page) -> dict[str, str]:
+    rule = page.rule
+    return {
+        "id": rule.id,
+        "kind": page.kind,
+        "severity": rule.severity.value,
+        "summary": rule.summary,
+        "fix": rule.fix,
+        "url": rule_url(rule.id),
+    }

@@ -1,0 +1,32 @@
+"""Print the JSON Schema of the documents that skillgate writes (report) or reads (config)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from skillgate.errors import UsageError
+from skillgate.model.text import did_you_mean
+from skillgate.report.schema import config_schema, report_schema
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+
+_SCHEMAS = {"report": report_schema, "config": config_schema}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which schema."""
+    parser.add_argument("document", metavar="DOCUMENT", help=" or ".join(_SCHEMAS))
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Print one schema."""
+    make = _SCHEMAS.get(args.document)
+    if make is None:
+        known = ", ".join(_SCHEMAS)
+        raise UsageError(f"there is no schema {args.document!r}{did_you_mean(args.document, _SCHEMAS)}; known: {known}")
+    session.out(json.dumps(make(), indent=2, ensure_ascii=False))
+    return 0

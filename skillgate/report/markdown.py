@@ -1,0 +1,185 @@
+"""The report as Markdown, for a pull request, an issue or a file: verdict first, then one row a skill.
+
+Text that comes from a skill is inert in it: no markup, no mention, no link, no HTML survives.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.text import printable
+from skillgate.report.text import counts, failures, worst_first
+from skillgate.scoring.advice import most_valuable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.report import Comparison, Report, SkillResult
+
+_ROWS = 50
+_ADVISED = 5
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
+_MENTION = re.compile(r"[@#]|(?i:https?)(?=:)|(?i:www)(?=\.)")
+
+
+def inert(text: str) -> str:
+    """Make a text plain in any Markdown: every character that could begin markup is escaped or replaced."""
+    plain = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MENTION.sub(lambda match: match[0][0] + "\u200b" + match[0][1:], _SPECIAL.sub(r"\\\1", plain))
+
+
+def code(text: str) -> str:
+    """Show a text as a code span, whatever backticks it holds; a bar would end a table cell and is replaced."""
+    plain = printable(text).replace("|", "¦")
+    fence = "`"
+    while fence in plain:
+        fence += "`"
+    edge = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{edge}{plain}{edge}{fence}"
+
+
+def render_score(report: Report) -> str:
+    """Write a score report."""
+    return "\n".join(_score(report)) + "\n"
+
+
+def _score(report: Report) -> Iterator[str]:
+    yield f"### {_headline(report)}"
+    yield ""
+    yield "| skill | score | badge | findings |"
+    yield "|---|--:|---|---|"
+    ranked = worst_first(report.results)
+    for result in ranked[:_ROWS]:
+        badge = result.composite.badge
+        label = f"{badge.value} {badge.stars}" if badge else "—"
+        score = f"**{result.composite.score:.2f}**" if result.composite.score is not None else "—"
+        yield f"| {code(result.skill.path)} | {score} | {label} | {counts(result.findings)} |"
+    if len(ranked) > _ROWS:
+        yield ""
+        yield f"{len(ranked) - _ROWS} more skills score as much or more."
+    yield from _failed(report)
+    yield from _next(ranked[:_ADVISED])
+    yield from _found(ranked[:_ROWS])
+    for result in ranked[:1] if len(ranked) == 1 else []:
+        yield from _dimensions(result)
+    yield ""
+    yield _footer(report)
+
+
+def _headline(report: Report) -> str:
+    total = len(report.results)
+    skills = f"{total} skill{'s' * (total != 1)}"
+    if report.gate.passed is False:
+        failed = sum(1 for result in report.results if result.gate.passed is False)
+        return f"❌ skillgate: {failed} of {skills} fail{'s' * (failed == 1)}"
+    if report.summary.not_evaluated:
+        return f"⚠️ skillgate: {report.summary.not_evaluated} of {skills} could not be evaluated"
+    return f"✅ skillgate: {skills} pass{'es' * (total == 1)}" if report.gate.passed else f"skillgate: {skills}"
+
+
+def _failed(report: Report) -> Iterator[str]:
+    failed = [result for result in worst_first(report.results) if result.gate.passed is False]
+    if failed:
+        yield ""
+        yield "**Fails because**"
+        yield ""
+    for result in failed[:_ROWS]:
+        yield f"- {code(result.skill.path)}: {inert('; '.join(failures(result)))}"
+
+
+def _next(ranked: list[SkillResult]) -> Iterator[str]:
+    advised = [result for result in ranked if result.advice]
+    if not advised:
+        return
+    yield ""
+    yield "**Do next**"
+    yield ""
+    for result in advised:
+        for advice in most_valuable(result.advice, 3 if len(advised) == 1 else 1):
+            line = f":{advice.line}" if advice.line else ""
+            yield f"1. {code(f'{result.skill.path}{line}')}: {inert(advice.action)} (**{advice.gain:+.1f}**)"
+
+
+def _found(ranked: list[SkillResult]) -> Iterator[str]:
+    findings = [finding for result in ranked for finding in result.findings]
+    if not findings:
+        return
+    yield ""
+    yield f"<details><summary>Findings: {counts(findings)}</summary>"
+    yield ""
+    yield "| where | | rule | what |"
+    yield "|---|---|---|---|"
+    for finding in findings[: 4 * _ROWS]:
+        where = code(f"{finding.path}:{finding.line}")
+        yield f"| {where} | {finding.severity.value} | [{finding.id}]({finding.url}) | {inert(finding.message)} |"
+    if len(findings) > 4 * _ROWS:
+        yield ""
+        yield f"{len(findings) - 4 * _ROWS} more."
+    yield ""
+    yield "</details>"
+
+
+def _dimensions(result: SkillResult) -> Iterator[str]:
+    yield ""
+    yield "<details><summary>Dimensions</summary>"
+    yield ""
+    yield "| dimension | weight | score | grade |"
+    yield "|---|--:|--:|:-:|"
+    for dimension, found in result.dimensions.items():
+        score = f"{found.score:.2f}" if found.score is not None else "—"
+        grade = found.grade.value if found.grade else inert(found.reason or "")
+        yield f"| {dimension.value} | {found.weight:.0%} | {score} | {grade} |"
+    yield ""
+    yield "</details>"
+
+
+def _footer(report: Report | Comparison) -> str:
+    measured = f", {report.coverage:.0%} of the weight measured" if report.coverage is not None else ""
+    version = f"skillgate {report.tool.version}, scoring {report.scoring_version}"
+    return f"<sub>{report.depth.value} depth{measured} · {version}</sub>"
+
+
+def render_compare(comparison: Comparison) -> str:
+    """Write a comparison."""
+    return "\n".join(_compare(comparison)) + "\n"
+
+
+def _compare(comparison: Comparison) -> Iterator[str]:
+    one, other = comparison.a, comparison.b
+    yield f"### skillgate: {code(one.skill.path)} against {code(other.skill.path)}"
+    yield ""
+    yield "| | A | B | change |"
+    yield "|---|--:|--:|--:|"
+    scores = [_number(result.composite.score) for result in (one, other)]
+    yield f"| **composite** | {scores[0]} | {scores[1]} | {_change(comparison.change)} |"
+    badges = [result.composite.badge.value if result.composite.badge else "—" for result in (one, other)]
+    yield f"| badge | {badges[0]} | {badges[1]} | |"
+    for dimension, change in comparison.dimensions.items():
+        yield f"| {dimension.value} | {_number(change.a)} | {_number(change.b)} | {_change(change.change)} |"
+    for title, findings in (("Fixed", comparison.fixed), ("New", comparison.new)):
+        if findings:
+            yield ""
+            yield f"**{title} in B**"
+            yield ""
+        for finding in findings:
+            where = code(f"{finding.path}:{finding.line}")
+            yield f"- {where} {finding.severity.value} {finding.id}: {inert(finding.message)}"
+    for hint in comparison.hints:
+        yield ""
+        yield f"> {inert(hint)}"
+    yield ""
+    yield _footer(comparison)
+
+
+def _number(value: float | None) -> str:
+    return "—" if value is None else f"{value:.2f}"
+
+
+def _change(value: float | None) -> str:
+    if value is None:
+        return "—"
+    return "=" if value == 0 else f"{'▲' if value > 0 else '▼'} {abs(value):.2f}"
+
+
+RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare}

@@ -1,0 +1,77 @@
+"""The pages of rules, sub-checks, dimensions, grades and badges as Markdown: one text for documents and ``explain``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.score import Badge, Dimension, Grade, LayerName
+from skillgate.scoring.weights import BLEND, PENALTY_FLOOR, PENALTY_STEP, WEIGHTS
+
+if TYPE_CHECKING:
+    from skillgate.static.catalogue import CheckPage, Page
+
+_KINDS = {
+    "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",
+    "rule": "Rule: a finding, and nothing in the score.",
+    "reading": "What reading met: a finding, and nothing in the score by itself.",
+}
+
+
+def page_markdown(page: Page) -> str:
+    """Write one rule's page, under a second-level heading that is its id."""
+    rule, sections = page.rule, page.sections
+    blocked = " While it stands there is no badge." if rule.blocks_badge else ""
+    parts = [
+        f"## {rule.id}",
+        page.title,
+        f"**{rule.severity.value}** · {_KINDS[page.kind]}{blocked}",
+        f"**Why.** {sections.get('Why', '')}",
+        f"**Bad**\n\n```text\n{sections.get('Bad', '')}\n```",
+        f"**Good**\n\n```text\n{sections.get('Good', '')}\n```",
+        f"**Fix.** {rule.fix[:1].upper()}{rule.fix[1:]}.",
+        f"**Source.** {sections.get('Source', '')}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def dimension_markdown(dimension: Dimension, check: CheckPage | None) -> str:
+    """Write one dimension's page: weight, blend, and what the static layer measures of it."""
+    shares = BLEND[dimension]
+    blend = ", ".join(f"{layer.value} {share} %" for layer, share in shares.items() if share)
+    parts = [f"## {dimension.value}", f"Weight {WEIGHTS[dimension]} % of the composite. Blend: {blend}."]
+    if check is not None:
+        parts.append(f"Static source: `{check.name}`.")
+        parts.append(check.text)
+    elif not shares[LayerName.STATIC]:
+        parts.append(
+            "No static source: at quick depth it is not measured, and the composite is over the other weights."
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def grades_markdown() -> str:
+    """Write the table of grades."""
+    rows = [f"| {grade.value} | from {grade.at_least:.2f} | {grade.meaning} |" for grade in Grade]
+    return "\n".join(["## grades", "", "| grade | score | meaning |", "|:-:|---|---|", *rows]) + "\n"
+
+
+def badges_markdown() -> str:
+    """Write the table of badges."""
+    rows = [
+        f"| {badge.value} {badge.stars} | {badge.composite:g} | {badge.elo:g} | {badge.meaning} |" for badge in Badge
+    ]
+    head = ["## badges", "", "| badge | composite from | Elo from | meaning |", "|---|--:|--:|---|"]
+    note = (
+        "The Elo condition holds only where a rating was computed. There is no badge while the frontmatter cannot be"
+        " read, without instructions, or under 40 words of prose."
+    )
+    return "\n".join([*head, *rows, "", note]) + "\n"
+
+
+def penalty_markdown() -> str:
+    """Write how the penalty is made."""
+    return (
+        "## penalty\n\n"
+        f"composite = weighted mean × 100 × max({PENALTY_FLOOR:g}, 1 − {PENALTY_STEP:g} × anti-pattern findings).\n\n"
+        "One finding for each distinct target. Severity orders and gates findings; it does not enter the formula.\n"
+    )

@@ -1,0 +1,76 @@
+"""The published JSON Schemas, made from the types and declarations that the program itself uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillgate.model.codec import schema
+from skillgate.model.report import DOCUMENTS
+from skillgate.model.score import SCHEMA_VERSION
+from skillgate.model.setting import Kind, Setting
+from skillgate.model.tool import HOMEPAGE
+from skillgate.registry import settings
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def report_schema() -> dict[str, Any]:
+    """Give the schema of every document with a ``kind``: exactly one of the published shapes."""
+    definitions: dict[str, Any] = {}
+    for document in DOCUMENTS:
+        definitions |= schema(document, title=document.__name__, schema_id="")["$defs"]
+    return {
+        "$schema": _DRAFT,
+        "$id": f"{HOMEPAGE}/blob/main/docs/schemas/report.schema.json",
+        "title": f"skillgate report, schema version {SCHEMA_VERSION}",
+        "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in DOCUMENTS],
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def config_schema() -> dict[str, Any]:
+    """Give the schema of ``.skillgate.yaml`` and ``[tool.skillgate]``."""
+    known = settings()
+    values = {setting.key: _setting(setting) for setting in known}
+    scoped = {setting.key: _setting(setting) for setting in known if setting.per_path}
+    paths = {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Globs of skill directories."}
+    override = {
+        "type": "object",
+        "properties": {"paths": paths, **scoped},
+        "required": ["paths"],
+        "additionalProperties": False,
+    }
+    return {
+        "$schema": _DRAFT,
+        "$id": f"{HOMEPAGE}/blob/main/docs/schemas/config.schema.json",
+        "title": "skillgate configuration",
+        "type": "object",
+        "properties": {**values, "overrides": {"type": "array", "items": override}},
+        "additionalProperties": False,
+    }
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    number: dict[str, Any] = {"type": "integer" if setting.kind is Kind.INTEGER else "number"}
+    if setting.minimum is not None:
+        number["minimum"] = setting.minimum
+    if setting.maximum is not None:
+        number["maximum"] = setting.maximum
+    word: dict[str, Any] = {"enum": list(setting.choices)} if setting.choices else {"type": "string"}
+    match setting.kind:
+        case Kind.NUMBER | Kind.INTEGER:
+            shape = number
+        case Kind.TEXT:
+            shape = {"type": "string", "pattern": r"\S"}
+        case Kind.CHOICE:
+            shape = word
+        case Kind.CHOICES:
+            shape = {"anyOf": [word, {"type": "array", "items": word, "minItems": 1}]}
+        case Kind.NUMBERS:
+            names = {"propertyNames": word} if setting.choices else {}
+            shape = {"type": "object", "additionalProperties": number, "minProperties": 1, **names}
+        case Kind.FLAG:
+            shape = {"type": "boolean"}
+    if setting.default is None:
+        shape = {"anyOf": [shape, {"type": "null"}]}
+    return {**shape, "description": setting.help}

@@ -1,0 +1,155 @@
+"""Skills for tests: written to disk as people write them, and evaluated through the public door."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import skillgate
+from skillgate.model.report import Report, StaticLayer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.model.finding import Finding
+    from skillgate.model.report import SkillResult, SubCheckScore
+
+_ROOT = Path(__file__).parents[1]
+
+NAME = "merge-sheets"
+# 145 characters, one trigger phrase, three use cases, one "when …ing" context.
+DESCRIPTION = (
+    "Clean and merge CSV files into one table. Use this skill when joining exports, fixing broken encodings, or removing"
+    " duplicate rows from a sheet."
+)
+# 62 words that document neither input nor output, link nowhere, and orchestrate nobody.
+PROSE = """\
+Read the header of every file first, because it decides which columns can be joined.
+Sort the rows by date, and keep the newest one where two of them share a key.
+Write down what was dropped and why, so that the owner of the data can check it.
+Ask before a column is renamed, since other people rely on the names that they know.
+"""
+PROSE_LINES = 4
+BODY = f"# Merge sheets\n\n## Steps\n\n{PROSE}"
+STUB_LINES = 12  # four of frontmatter, eight of body
+
+# What the stub earns, by hand from the method's tables.
+STUB_SCORES = {
+    "frontmatter_quality": 0.82,  # name 0.15, length 0.25, 0.60 × (trigger 0.25 + cases 0.20 + context 0.15 + length 0.10)
+    "orchestration_wiring": 0.70,
+    "progressive_disclosure": 0.20,
+    "structural_completeness": 0.0,
+    "token_efficiency": 1.0,
+    "ecosystem_coherence": 0.50,
+    "scope_calibration": 0.0,
+    "code_template_quality": None,
+}
+STUB_COMPOSITE = 55.77  # (25 × 0.82 + 20 × 0.70 + 12 × 0 + 10 × 0.20 + 6 × 1 + 3 × 0 + 2 × 0.50) ÷ 78 × 100
+
+
+def write_skill(
+    base: Path,
+    name: str = NAME,
+    *,
+    body: str = BODY,
+    frontmatter: str | None = None,
+    description: str = DESCRIPTION,
+    files: Mapping[str, str | bytes] | None = None,
+) -> Path:
+    """Write a skill below ``base`` and give its directory.
+
+    Args:
+        base: the skills folder; made when it is not there.
+        name: the directory, and the name in the frontmatter.
+        body: what stands below the frontmatter.
+        frontmatter: the lines between the ``---`` lines; by default ``name`` and ``description``.
+        description: one line, written as it is after ``description:``; unused where ``frontmatter`` is given.
+        files: more files by path relative to the skill.
+    """
+    head = f"name: {name}\ndescription: {description}" if frontmatter is None else frontmatter
+    return write_bytes(base, name, f"---\n{head}\n---\n{body}".encode(), files=files)
+
+
+def write_bytes(base: Path, name: str, data: bytes, *, files: Mapping[str, str | bytes] | None = None) -> Path:
+    """Write a skill whose SKILL.md holds exactly these bytes, and give its directory."""
+    directory = base / name
+    for path, content in {"SKILL.md": data, **(files or {})}.items():
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return directory
+
+
+def filler(count: int, *, start: int = 1) -> str:
+    """Give so many short lines of prose, no two alike: 800 of them stay below 10,000 estimated tokens."""
+    return "".join(f"Row {number} comes before row {number + 1}.\n" for number in range(start, start + count))
+
+
+def body_of(lines: int) -> str:
+    """Give a body with which the whole file has so many physical lines, at least those of the stub."""
+    return BODY + filler(lines - STUB_LINES)
+
+
+def score(path: Path) -> SkillResult:
+    """Evaluate one skill by its path."""
+    report = skillgate.evaluate(path)
+    assert isinstance(report, Report)
+    (result,) = report.results
+    return result
+
+
+def static(result: SkillResult) -> StaticLayer:
+    """Give the static layer of a result."""
+    layer = result.layers[0]
+    assert isinstance(layer, StaticLayer)
+    return layer
+
+
+def sub_check(result: SkillResult, name: str) -> SubCheckScore:
+    """Give one sub-check of a result."""
+    return static(result).sub_checks[name]
+
+
+def sub_scores(result: SkillResult) -> dict[str, float | None]:
+    """Give the score of every sub-check."""
+    return {name: measured.score for name, measured in static(result).sub_checks.items()}
+
+
+def earned(result: SkillResult, name: str, text: str) -> float:
+    """Give the points of the one piece of evidence whose text holds these words."""
+    (evidence,) = (item for item in sub_check(result, name).evidence if text in item.text)
+    return evidence.points
+
+
+def anti_patterns(result: SkillResult) -> tuple[str, ...]:
+    """Give the ids that count in the penalty, one for each finding."""
+    return static(result).anti_patterns
+
+
+def findings(result: SkillResult, rule: str) -> tuple[Finding, ...]:
+    """Give the findings of one rule."""
+    return tuple(finding for finding in result.findings if finding.id == rule)
+
+
+def ids(result: SkillResult) -> list[str]:
+    """Give the id of every finding, in order."""
+    return [finding.id for finding in result.findings]
+
+
+def run(*argv: str | Path, cwd: Path, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, without the user's configuration."""
+    environ = {**os.environ, "PYTHONPATH": str(_ROOT), "HOME": str(cwd), "USERPROFILE": str(cwd), "PYTHONUTF8": "1"}
+    environ.pop("XDG_CONFIG_HOME", None)
+    return subprocess.run(
+        [sys.executable, "-m", "skillgate", *map(str, argv)],
+        cwd=cwd,
+        env=environ,
+        check=False,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=timeout_s,
+    )

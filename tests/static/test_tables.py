@@ -1,0 +1,46 @@
+"""Anti-patterns, rules and defects against their case tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillgate.registry import Room
+from skillgate.static import layer
+from tests.static.cases import Case, skill_of, tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOMS = ("antipatterns", "rules", "defects")
+TABLES = {room: tables(room) for room in ROOMS}
+CASES = [case for room in TABLES.values() for cases in room.values() for case in cases]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_a_check_says_what_its_table_expects(case: Case, tmp_path: Path) -> None:
+    rule = Room(f"skillgate.static.{case.room}").load(case.check).RULE
+    findings = [item for item in layer.run(skill_of(case, tmp_path)).findings if item.id == rule.id]
+    said = [f"{item.line}:{item.column} {item.id} {item.message}" for item in findings]
+    assert _as_expected(said, case.expected)
+
+
+def _as_expected(said: list[str], expected: tuple[str, ...]) -> list[str]:
+    """Shorten what a line that ends in … leaves open, then compare."""
+    open_ends = {line.removesuffix("…") for line in expected if line.endswith("…")}
+    shortened = [next((f"{start}…" for start in open_ends if line.startswith(start)), line) for line in said]
+    assert shortened == list(expected)
+    return ["compared"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_check_has_a_table_and_every_table_a_check(room: str) -> None:
+    assert set(TABLES[room]) == set(Room(f"skillgate.static.{room}").names())
+
+
+@pytest.mark.parametrize(("room", "check"), [(room, check) for room in ROOMS for check in TABLES[room]])
+def test_every_table_has_a_case_that_fires_and_one_that_is_silent(room: str, check: str) -> None:
+    cases = TABLES[room][check]
+    assert any(case.expected for case in cases), "no case fires"
+    assert any(not case.expected for case in cases), "no case is silent"
