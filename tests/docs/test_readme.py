@@ -1,0 +1,75 @@
+"""What the README and the generated pages say is true: its blocks run, its pages are those the code would write."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Find the README's code blocks of a language, but for the two commands that install, which CI runs as printed."""
+    found = re.findall(rf"(<!-- command: \w+ -->\n)?```{language}\n(.*?)```", README, flags=re.DOTALL)
+    return [text for command, text in found if not command]
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Put a `skillgate` first on PATH that is this interpreter's."""
+    shim = tmp_path / "skillgate"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skillgate "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    return {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
+@pytest.mark.parametrize("line", [line for text in blocks("sh") for line in text.strip().split("\n")][:9])
+def test_each_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) -> None:
+    command = line.partition("#")[0].strip()
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
+def test_the_script_of_the_readme_prints_the_score(tmp_path: Path) -> None:
+    script = blocks("sh")[1]
+    done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
+    assert float(done.stdout) > 90
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    (block,) = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "95.0"
+    assert "examples/skills/csv-quality-report" in done.stdout
+
+
+def test_links_of_the_documents_lead_somewhere() -> None:
+    dead = []
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"`[^`]*`", "", text)):
+            if not (page.parent / target).exists():
+                dead.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not dead
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 lays the help of options out differently")
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
