@@ -129,7 +129,7 @@ def _orchestration(pair: Pair) -> Iterator[Step]:
         pair, original.output_format, 0.10, output, "“output” and “format” on one line that documents neither"
     )
     yield from _word(pair, original.returns, 0.05, returns, "“output” or “return” as a bare word, of nothing")
-    yield from _word(pair, original.inputs, 0.10, given, "an input word in a list of keywords")
+    yield from _word(pair, original.inputs, 0.10, given, "an input word that documents no input (“accept delay”), or a keyword list")
     blocks = len([block for block in pair.skill.code_blocks if block.lines])
     yield from _chain(0.05 * (pair.document.fences >= 2), (TWICE, 0.05 * (blocks >= 2)), (UNEXPLAINED, code))
     lost = -0.15 * original.orchestrates(raw)

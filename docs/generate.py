@@ -1,6 +1,6 @@
 """Write the generated reference pages; with ``--check`` say which differ and exit 1.
 
-    python docs/generate.py [--check]
+python docs/generate.py [--check]
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def rules_page() -> str:
     """Write every rule's page, with an index."""
     found = pages()
     index = [
-        f"| [{page.rule.id}](#{page.rule.id.lower()}) | {page.rule.severity.value} | {page.kind} | {page.rule.summary} |"
-        for page in found
+        f"| [{rule.id}](#{rule.id.lower()}) | {rule.severity.value} | {kind} | {rule.summary} |"
+        for rule, kind in ((page.rule, page.kind) for page in found)
     ]
     head = ["# Rules", "", "| id | severity | kind | what |", "|---|---|---|---|", *index, ""]
     return NOTE + "\n".join(head) + "\n" + "\n".join(rules.page_markdown(page) for page in found)
@@ -43,9 +43,8 @@ def scoring_page() -> str:
 
 def cli_page() -> str:
     """Write the help of every command."""
-    parts = [_help([])]
-    for name in Room("skillgate.cli.commands").names():
-        parts.append(f"## skillgate {name.replace('_', '-')}\n\n{_help([name])}")
+    names = [name.replace("_", "-") for name in Room("skillgate.cli.commands").names()]
+    parts = [_help([]), *(f"## skillgate {name}\n\n{_help([name])}" for name in names)]
     codes = (
         "## Exit codes\n\n| code | meaning |\n|--:|---|\n| 0 | passed |\n| 1 | a gate failed |\n"
         "| 2 | invalid usage, input or configuration: nothing ran |\n| 3 | a skill could not be read, or the depth"
@@ -57,8 +56,8 @@ def cli_page() -> str:
 def configuration_page() -> str:
     """Write every setting."""
     rows = [
-        f"| `{setting.key}` | {setting.expected()} | {_default(setting.default)} | {'yes' if setting.per_path else 'no'}"
-        f" | {setting.help} |"
+        f"| `{setting.key}` | {setting.expected()} | {_default(setting.default)} |"
+        f" {'yes' if setting.per_path else 'no'} | {setting.help} |"
         for setting in settings()
     ]
     text = (
@@ -108,7 +107,9 @@ def main(arguments: list[str]) -> int:
             continue
         if "--check" in arguments:
             stale += 1
-            changes = difflib.unified_diff(current.splitlines(), text.splitlines(), name, f"{name} (generated)", lineterm="")
+            changes = difflib.unified_diff(
+                current.splitlines(), text.splitlines(), name, f"{name} (generated)", lineterm=""
+            )
             print("\n".join(list(changes)[:20]))
         else:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -49,6 +49,43 @@ STUB_SCORES = {
 }
 STUB_COMPOSITE = 55.77  # (25 × 0.82 + 20 × 0.70 + 12 × 0 + 10 × 0.20 + 6 × 1 + 3 × 0 + 2 × 0.50) ÷ 78 × 100
 
+# What a good skill has, to show that something else keeps it from a badge: 300 lines, and points in every sub-check.
+RICH_FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n", "assets/sample.csv": "a,b\n1,2\n"}
+_RICH_PARTS = """
+## Input
+
+It accepts two or more files as input, each with a header.
+
+## Output format
+
+It returns one table, and the output has the format of the first file.
+
+## Examples
+
+```bash
+merge one.csv two.csv
+```
+
+```python
+merge("one.csv", "two.csv")
+```
+
+## Troubleshooting
+
+When a file cannot be read, say which one it is, and go on with the others.
+
+See [the columns](references/columns.md) and [a sample](assets/sample.csv).
+
+## Rows
+
+"""
+
+
+def rich_body() -> str:
+    """Give a body that is worth 62 points by itself, without a name and a description; it needs ``RICH_FILES``."""
+    used = STUB_LINES + _RICH_PARTS.count("\n")
+    return BODY + _RICH_PARTS + filler(300 - used)
+
 
 def write_skill(
     base: Path,
@@ -141,10 +178,19 @@ def ids(result: SkillResult) -> list[str]:
 
 def run(*argv: str | Path, cwd: Path, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, without the user's configuration."""
+    return _spawn("-m", "skillgate", *argv, cwd=cwd, timeout_s=timeout_s)
+
+
+def run_python(code: str, *argv: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a few lines of Python in a process that can import the package."""
+    return _spawn("-c", code, *argv, cwd=cwd, timeout_s=60)
+
+
+def _spawn(*argv: str | Path, cwd: Path, timeout_s: float) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(_ROOT), "HOME": str(cwd), "USERPROFILE": str(cwd), "PYTHONUTF8": "1"}
     environ.pop("XDG_CONFIG_HOME", None)
     return subprocess.run(
-        [sys.executable, "-m", "skillgate", *map(str, argv)],
+        [sys.executable, *map(str, argv)],
         cwd=cwd,
         env=environ,
         check=False,

@@ -15,20 +15,9 @@ from enum import Enum
 from typing import Any, Literal
 
 from skillgate.model.codec import Json, Range, json_keys
-from skillgate.model.shape import (
-    ABSENT,
-    WORDS,
-    Array,
-    Choice,
-    Either,
-    Map,
-    Ranged,
-    Reading,
-    Shape,
-    Where,
-    found,
-    scalars,
-)
+from skillgate.model.shape import WORDS, Array, Choice, Either, Map, Ranged, Reading, Shape, Where, scalars, shown
+
+_ABSENT = "nothing, though the key is required"
 
 
 class _Field(typing.NamedTuple):
@@ -81,7 +70,7 @@ class Record(Shape):
             if field.key in data:
                 values[field.name] = field.shape.read(data[field.key], (where, field.key), reading)
             elif field.required:
-                reading.problem((where, field.key), field.shape.expected, ABSENT)
+                reading.problem((where, field.key), field.shape.expected, _ABSENT)
             elif field.omit_none:
                 values[field.name] = None
         if reading.strict or getattr(self.cls, "CLOSED", False):
@@ -93,8 +82,8 @@ class Record(Shape):
 
 
 def _wrong_tag(data: dict[str, Json], where: Where, key: str, tags: Sequence[str], reading: Reading) -> None:
-    choices = ("one of " if len(tags) > 1 else "") + ", ".join(map(found, tags))
-    reading.problem((where, key), choices, found(data[key]) if key in data else ABSENT)
+    choices = ("one of " if len(tags) > 1 else "") + ", ".join(map(shown, tags))
+    reading.problem((where, key), choices, shown(data[key]) if key in data else _ABSENT)
 
 
 def _refuse_unknown(data: dict[str, Json], where: Where, known: Sequence[str], reading: Reading) -> None:
@@ -169,7 +158,11 @@ class Tagged(Shape):
 
 
 def shape_of(hint: object) -> Shape:
-    """Find the shape of an evaluated annotation."""
+    """Find the shape of an evaluated annotation.
+
+    Raises:
+        TypeError: for a type that the codec does not know, or a union whose members cannot be told apart.
+    """
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is None:
         return _named_shape(hint)

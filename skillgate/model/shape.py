@@ -57,11 +57,11 @@ def _path(where: Where) -> str:
     if isinstance(step, int):
         return f"{parent}[{step}]"
     if not step.replace("-", "_").isidentifier():
-        return f"{parent}[{found(step)}]"
+        return f"{parent}[{shown(step)}]"
     return f"{parent}.{step}" if parent else step
 
 
-def found(data: Json) -> str:
+def shown(data: Json) -> str:
     """Show a JSON value in a message: short ones as they are, containers by their kind."""
     if isinstance(data, str):
         return f'"{data}"' if len(data) <= 60 else f'"{data[:57]}…"'
@@ -70,7 +70,6 @@ def found(data: Json) -> str:
     return str(data) if isinstance(data, int | float) else WORDS.get(type(data), type(data).__name__)
 
 
-ABSENT = "nothing, though the key is required"
 WORDS: dict[type, str] = {
     dict: "an object",
     list: "a list",
@@ -101,7 +100,7 @@ class Shape:
     def read(self, data: Json, where: Where, reading: Reading) -> Json:
         """Read a value, or note what is wrong with it; what comes back after a problem is never used."""
         if type(data) not in self.kinds:
-            return reading.problem(where, self.expected, found(data))
+            return reading.problem(where, self.expected, shown(data))
         return self.take(data, where, reading)
 
     def take(self, data: Json, where: Where, reading: Reading) -> Json:  # noqa: ARG002 - the others use them
@@ -123,7 +122,7 @@ class Scalar(Shape):
         try:
             return self.convert(data)
         except (ValueError, OverflowError):
-            return reading.problem(where, self.expected, found(data))
+            return reading.problem(where, self.expected, shown(data))
 
 
 class Ranged(Shape):
@@ -138,7 +137,7 @@ class Ranged(Shape):
     def take(self, data: Json, where: Where, reading: Reading) -> Json:
         """Take a number of the range, and what is no number as the union does."""
         if type(data) in (int, float) and data not in self.range:
-            return reading.problem(where, self.expected, found(data))
+            return reading.problem(where, self.expected, shown(data))
         return self.inner.take(data, where, reading)
 
 
@@ -150,14 +149,14 @@ class Choice(Shape):
         self.kinds = frozenset(type(value) for value, _ in members)
         if not self.kinds <= _SCHEMA_TYPES.keys():
             raise TypeError(f"a choice among values that are no JSON scalars: {members}")
-        self.expected = f"one of {', '.join(found(value) for value, _ in members)}"
+        self.expected = f"one of {', '.join(shown(value) for value, _ in members)}"
         self.fragment = {"enum": [value for value, _ in members]}
 
     def take(self, data: Json, where: Where, reading: Reading) -> Json:
         """Give the member that the value stands for."""
         if (key := (type(data), data)) in self.members:
             return self.members[key]
-        return reading.problem(where, self.expected, found(data))
+        return reading.problem(where, self.expected, shown(data))
 
 
 class Array(Shape):
@@ -204,7 +203,7 @@ class Map(Shape):
 
 
 class Either(Shape):
-    """A union of types that the kind of the JSON value tells apart: null, true or false, integer, number, string, list, object."""
+    """A union told apart by the kind of the JSON value: null, true or false, integer, number, string, list, object."""
 
     def __init__(self, members: Sequence[Shape]) -> None:
         self.by_kind: dict[type, Shape] = {}

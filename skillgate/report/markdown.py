@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.text import printable
-from skillgate.report.text import counts, failures, worst_first
+from skillgate.report.skill_block import counts
+from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:

@@ -1,28 +1,22 @@
-"""The report for a person at a terminal: worst first, why, and what to do next."""
+"""Reports as text for a person at a terminal: worst first, why, and what to do next."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Severity
-from skillgate.model.score import Badge, Outcome
+from skillgate.model.score import Outcome
 from skillgate.model.text import printable
-from skillgate.report.terminal import Style, columns, cut, pad, wrap
-from skillgate.scoring.advice import most_valuable
+from skillgate.report.skill_block import NARROW, SEVERITY_TONE, block, counts, row
+from skillgate.report.terminal import Style, columns, pad, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Advice, Comparison, Report, SkillResult
+    from skillgate.model.report import Comparison, Report, SkillResult
 
-_INDENT = 9
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
 _ROWS = 20  # rows before "more" is said
-_FINDINGS = 3
-_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
-_BADGE = {Badge.PLATINUM: "cyan", Badge.GOLD: "yellow", Badge.SILVER: "blue", Badge.BRONZE: "magenta"}
-_BAR = 20
 
 
 def render_score(report: Report, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
@@ -40,14 +34,17 @@ def render_score(report: Report, style: Style, *, verbose: bool = False, seconds
 def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None) -> Iterator[str]:
     ranked = worst_first(report.results)
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
-    detailed = len(ranked) if verbose else _DETAILED
-    wide = min(
-        max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5), max(16, style.width - 50)
-    )
+    beside = max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
+    room = style.width - 29 - beside
+    longest = max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5)
+    wide = min(longest, max(12, room))
     if ranked:
-        yield style.paint(f"  score  {pad('badge', 16)}  {pad('skill', wide)}  findings", "dim")
+        titles = f"  score  {pad('badge', 16)}  {pad('skill', wide)}  {'findings' if beside else ''}"
+        yield style.paint(titles.rstrip(), "dim")
     for index, result in enumerate(ranked[:rows]):
-        yield from _skill(result, style, wide=wide, detailed=index < detailed, full=verbose or len(ranked) == 1)
+        yield row(result, style, wide)
+        if verbose or index < _DETAILED:
+            yield from block(result, style, dimensions=verbose or len(ranked) == 1, everything=verbose)
     if rows < len(ranked):
         best = ranked[rows].composite.score
         at_least = f", all at {best:.1f} or above" if best is not None else ""
@@ -65,106 +62,6 @@ def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
         return score is not None, score or 0.0, result.skill.path
 
     return sorted(results, key=key)
-
-
-def _skill(result: SkillResult, style: Style, *, wide: int, detailed: bool, full: bool) -> Iterator[str]:
-    yield _row(result, style, wide)
-    if not detailed:
-        return
-    if full:
-        yield from _dimensions(result, style)
-    yield from _findings(result, style, most=len(result.findings) if full else _FINDINGS)
-    yield from _advice(result.advice if full and style.width > 40 else most_valuable(result.advice), style, full=full)
-    if result.composite.badge_reason and result.composite.score is not None:
-        yield from _hanging("badge", result.composite.badge_reason, style, "dim")
-    elif result.composite.reason:
-        yield from _hanging("reason", result.composite.reason, style, "red")
-
-
-def _row(result: SkillResult, style: Style, wide: int) -> str:
-    score, badge = result.composite.score, result.composite.badge
-    number = style.paint(f"{score:7.1f}", *_tone(score)) if score is not None else style.paint("      —", "red")
-    label = f"{badge.value} {badge.stars}" if badge else "—"
-    shown = style.paint(pad(label, 16), _BADGE[badge]) if badge else pad(label, 16)
-    path = pad(cut(printable(result.skill.path), wide), wide)
-    return f"{number}  {shown}  {style.paint(path, 'bold')}  {counts(result.findings)}".rstrip()
-
-
-def _tone(score: float) -> tuple[str, ...]:
-    return ("green",) if score >= 80 else ("yellow",) if score >= 60 else ("red",)
-
-
-def counts(findings: Sequence[Finding]) -> str:
-    """Count findings in words, as in ``2 errors, 1 warning``; empty for none."""
-    found = []
-    for severity in Severity:
-        number = sum(1 for finding in findings if finding.severity is severity)
-        if number:
-            found.append(f"{number} {severity.value}{'s' * (number != 1)}")
-    return ", ".join(found)
-
-
-def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
-    names = max((len(key.value) for key in result.dimensions), default=0)
-    for key, found in result.dimensions.items():
-        weight = f"{found.weight:4.0%}"
-        if found.score is None:
-            if style.width >= 80:
-                shown = cut(found.reason or "", max(20, style.width - names - _INDENT - 14))
-                yield style.paint(f"{'':{_INDENT}}{key.value:{names}} {weight}     —  {shown}", "dim")
-            else:
-                yield style.paint(f"{'':{_INDENT}}{key.value:{names}} {weight}     —", "dim")
-            continue
-        grade = found.grade.value if found.grade else ""
-        filled = round(found.score * _BAR)
-        bar = "█" * filled + "░" * (_BAR - filled)
-        tone = _tone(found.score * 100)
-        ends = f"  {style.paint(bar, *tone)}" if style.width >= 80 else ""
-        yield f"{'':{_INDENT}}{key.value:{names}} {weight}  {found.score:.2f} {style.paint(grade, *tone)}{ends}"
-
-
-def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:
-    shown = result.findings[:most]
-    places = [f"{finding.path.name}:{finding.line}" for finding in shown]
-    wide = max((columns(printable(place)) for place in places), default=0)
-    for place, finding in zip(places, shown, strict=True):
-        name = finding.severity.value
-        head = f"{'':{_INDENT}}{pad(printable(place), wide)}  {name:8} {finding.id:18} "
-        message = printable(finding.message)
-        if style.width < 80:
-            yield f"{'':{_INDENT}}{printable(place)} {style.paint(name, _SEVERITY[finding.severity])} {finding.id}"
-            yield from (f"{'':{_INDENT + 2}}{line}" for line in wrap(message, max(20, style.width - _INDENT - 2)))
-            continue
-        lines = wrap(message, max(20, style.width - len(head)))
-        yield head.replace(f"  {name:8}", "  " + style.paint(f"{name:8}", _SEVERITY[finding.severity]), 1) + lines[0]
-        yield from (" " * len(head) + line for line in lines[1:])
-    if len(result.findings) > most:
-        rest = counts(result.findings[most:])
-        yield style.paint(f"{'':{_INDENT}}+ {rest} more (skillgate check {printable(result.skill.path)})", "dim")
-
-
-def _advice(advice: Sequence[Advice], style: Style, *, full: bool) -> Iterator[str]:
-    for index, item in enumerate(advice if full else advice[:3]):
-        label = "do next" if index == 0 else ""
-        gain = f"{item.gain:+.1f}" if abs(item.gain) >= 0.05 else f"{item.gain:+.2f}"
-        moved = ""
-        if item.dimension is not None and item.before is not None and item.after is not None:
-            moved = f"({item.dimension.value} {item.before:.2f} → {item.after:.2f}"
-            moved += f"; {item.removes} anti-pattern{'s' * (item.removes != 1)} less)" if item.removes else ")"
-        elif item.removes:
-            moved = f"({item.removes} anti-pattern{'s' * (item.removes != 1)} less)"
-        head = f"{'':{_INDENT}}{label:8}{gain:>6}  "
-        lines = wrap(f"{printable(item.action)} {moved}", max(20, style.width - len(head)))
-        painted = f"{'':{_INDENT}}{style.paint(f'{label:8}', 'cyan')}{style.paint(f'{gain:>6}', 'green')}  "
-        yield painted + lines[0]
-        yield from (" " * len(head) + line for line in lines[1:])
-
-
-def _hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
-    head = f"{'':{_INDENT}}{label:8}  "
-    lines = wrap(printable(text), max(20, style.width - len(head)))
-    yield style.paint(head + lines[0], tone)
-    yield from (style.paint(" " * len(head) + line, tone) for line in lines[1:])
 
 
 def _summary(report: Report, seconds: float | None) -> str:
@@ -235,7 +132,7 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
 
 def _finding_line(finding: Finding, style: Style) -> str:
     place = f"{printable(str(finding.path))}:{finding.line}:{finding.column}:"
-    severity = style.paint(finding.severity.value, _SEVERITY[finding.severity])
+    severity = style.paint(finding.severity.value, SEVERITY_TONE[finding.severity])
     return f"{place} {severity} {finding.id} {printable(finding.message)}"
 
 

@@ -36,6 +36,12 @@ REMEDIES: dict[str, Remedy] = {
         Dimension.TRIGGERING_ACCURACY,
         "low",
     ),
+    "situations": Remedy(
+        "name three or more situations in the trigger clause, one of them “when …ing”; test it on five prompts that"
+        " should load the skill and five that should not",
+        Dimension.TRIGGERING_ACCURACY,
+        "low",
+    ),
     "describe": Remedy(
         "describe in 100 characters or more what the skill does and when to use it",
         Dimension.TRIGGERING_ACCURACY,

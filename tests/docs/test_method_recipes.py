@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GATE = """
-score=$(skillgate score {skill} --output json | python3 -c "import sys,json; print(json.load(sys.stdin)['composite']['score'])")
+score=$(skillgate score {skill} --output json | \\
+  python3 -c "import sys,json; print(json.load(sys.stdin)['composite']['score'])")
 if (( $(echo "$score < 70" | bc -l) )); then
   echo "Quality gate failed: score $score < 70"
   exit 1

@@ -57,9 +57,8 @@ def test_links_of_the_documents_lead_somewhere() -> None:
     dead = []
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"`[^`]*`", "", text)):
-            if not (page.parent / target).exists():
-                dead.append(f"{page.relative_to(ROOT)}: {target}")
+        targets = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"`[^`]*`", "", text))
+        dead += [f"{page.relative_to(ROOT)}: {target}" for target in targets if not (page.parent / target).exists()]
     assert not dead
 
 

@@ -10,12 +10,14 @@ from tests.skills import (
     BODY,
     DESCRIPTION,
     NAME,
+    RICH_FILES,
     STUB_COMPOSITE,
     STUB_SCORES,
-    body_of,
     findings,
     ids,
+    rich_body,
     run,
+    run_python,
     score,
     sub_check,
     sub_scores,
@@ -23,34 +25,43 @@ from tests.skills import (
     write_skill,
 )
 
+from skillgate.model.score import Badge
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 HEAD = f"name: {NAME}\ndescription: {DESCRIPTION}"
-LONG = body_of(300)  # with the stub's description worth Silver
+LONG = rich_body()  # worth a badge even with a frontmatter that earns nothing, were it not broken
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
-    [("null", "empty"), ("", "empty"), ("123", "a number"), ("[a, b]", "a list"), ("2024-05-01", "a date"), ("{a: b}", "a mapping")],
+    ("value", "rule", "message"),
+    [
+        ("null", "EMPTY_DESCRIPTION", "the description is empty"),
+        ("", "EMPTY_DESCRIPTION", "the description is empty"),
+        ('""', "EMPTY_DESCRIPTION", "the description is empty"),
+        ("123", "FIELD_TYPE", "description must be text, and is a number"),
+        ("[a, b]", "FIELD_TYPE", "description must be text, and is a list"),
+        ("2024-05-01", "FIELD_TYPE", "description must be text, and is a date"),
+        ("{a: b}", "FIELD_TYPE", "description must be text, and is a mapping"),
+    ],
 )
-def test_p33_a_description_that_is_no_text_is_a_finding(value: str, found: str, tmp_path: Path) -> None:
-    path = write_skill(tmp_path, description=value, body=LONG)
+def test_p33_a_description_that_is_no_text_is_a_finding(value: str, rule: str, message: str, tmp_path: Path) -> None:
+    path = write_skill(tmp_path, description=value, body=LONG, files=RICH_FILES)
     result = score(path)
-    assert [(item.id, item.severity.value, item.line, item.message) for item in result.findings] == [
-        ("FIELD_TYPE", "error", 3, f"description must be text, and is {found}")
-    ]
+    errors = [(item.id, item.line, item.message) for item in result.findings if item.severity.value == "error"]
+    assert errors == [(rule, 3, message)]
     assert sub_check(result, "frontmatter_quality").score == 0.15  # the name's
     assert result.composite.badge is None
     shown = run("score", path, "--output", "json", cwd=tmp_path)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert json.loads(shown.stdout)["findings"][0]["id"] == "FIELD_TYPE"
+    assert json.loads(shown.stdout)["findings"][0]["id"] == rule
     assert run("check", path, cwd=tmp_path).returncode == 1
 
 
 @pytest.mark.parametrize("frontmatter", ["- name\n- description", "just some words", "42"])
 def test_p34_frontmatter_that_is_no_mapping_is_named_so(frontmatter: str, tmp_path: Path) -> None:
-    result = score(write_skill(tmp_path, frontmatter=frontmatter, body=LONG))
+    result = score(write_skill(tmp_path, frontmatter=frontmatter, body=LONG, files=RICH_FILES))
     (finding,) = result.findings
     assert (finding.id, finding.severity.value, finding.line) == ("FRONTMATTER_INVALID", "error", 2)
     assert "mapping" in finding.message
@@ -60,14 +71,14 @@ def test_p34_frontmatter_that_is_no_mapping_is_named_so(frontmatter: str, tmp_pa
 
 @pytest.mark.parametrize("mark", ["***", "___", "- - -"])
 def test_p34_a_file_that_opens_with_a_thematic_break_has_no_frontmatter(mark: str, tmp_path: Path) -> None:
-    result = score(write_bytes(tmp_path, NAME, f"{mark}\n\n{LONG}".encode()))
+    result = score(write_bytes(tmp_path, NAME, f"{mark}\n\n{LONG}".encode(), files=RICH_FILES))
     assert ids(result) == ["FRONTMATTER_MISSING"]
     assert result.composite.badge is None
 
 
 def test_p35_a_yaml_error_is_reported_where_it_stands(tmp_path: Path) -> None:
     line = "description: Use when a form is open: fill it in."
-    result = score(write_skill(tmp_path, frontmatter=f"name: {NAME}\n{line}", body=LONG))
+    result = score(write_skill(tmp_path, frontmatter=f"name: {NAME}\n{line}", body=LONG, files=RICH_FILES))
     (finding,) = result.findings
     assert (finding.id, finding.severity.value) == ("FRONTMATTER_INVALID", "error")
     assert (finding.line, finding.column) == (3, line.index(": fill") + 1)
@@ -102,18 +113,41 @@ def test_p37_other_line_ends_change_no_score(end: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rule", "line"),
     [
-        (f"---\nname: {NAME}\ndescription:\t{DESCRIPTION}\n---\n{LONG}", "FRONTMATTER_INVALID", 3),
-        (f"---\n{HEAD}\nname: other\n---\n{LONG}", "FRONTMATTER_DUPLICATE_KEY", 4),
+        (f"---\n{HEAD}\nname: other\n---\n{LONG}", "DUPLICATE_KEY", 4),
         (f"---\n{HEAD}\n{LONG}", "FRONTMATTER_UNCLOSED", 1),
         (LONG, "FRONTMATTER_MISSING", 1),
     ],
-    ids=["tab", "duplicate", "unclosed", "none"],
+    ids=["duplicate", "unclosed", "none"],
 )
-def test_p38_four_defects_of_frontmatter_have_four_diagnoses(text: str, rule: str, line: int, tmp_path: Path) -> None:
-    result = score(write_bytes(tmp_path, NAME, text.encode()))
+def test_p38_defects_of_frontmatter_have_a_diagnosis_each(text: str, rule: str, line: int, tmp_path: Path) -> None:
+    result = score(write_bytes(tmp_path, NAME, text.encode(), files=RICH_FILES))
     errors = [(item.id, item.line) for item in result.findings if item.severity.value == "error"]
     assert errors == [(rule, line)]
     assert result.composite.badge is None
+
+
+TABBED = f"---\nname: {NAME}\ndescription:\t{DESCRIPTION}\n---\n{BODY}".encode()
+
+
+def test_p38_a_tab_after_a_key_is_a_finding(tmp_path: Path) -> None:
+    # PyYAML's own scanner refuses it, libyaml's does not: clients differ, so it must be said.
+    result = score(write_bytes(tmp_path, NAME, TABBED))
+    (finding,) = result.findings
+    assert finding.line == 3
+    assert "tab" in finding.message
+
+
+def test_p38_the_score_does_not_depend_on_libyaml(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path, NAME, TABBED)
+    code = (
+        "import sys; sys.modules['yaml._yaml'] = None\n"  # as in an installation of PyYAML without the extension
+        "import yaml, skillgate\nassert not hasattr(yaml, 'CSafeLoader')\n"
+        "result = skillgate.evaluate(sys.argv[1]).results[0]\n"
+        "print(result.composite.score, *(finding.id for finding in result.findings))"
+    )
+    result = score(path)
+    done = run_python(code, path, cwd=tmp_path)
+    assert done.stdout.split() == [str(result.composite.score), *ids(result)], done.stderr
 
 
 @pytest.mark.parametrize(
@@ -162,6 +196,13 @@ def test_p41_an_empty_file_gets_no_score_and_no_badge(data: bytes, tmp_path: Pat
     assert result.composite.reason
     assert all(dimension.score is None for dimension in result.dimensions.values())
     assert run("check", path, cwd=tmp_path).returncode == 1
+
+
+def test_p42_the_same_frontmatter_with_instructions_earns_a_badge(tmp_path: Path) -> None:
+    result = score(write_skill(tmp_path, body=LONG, files=RICH_FILES))
+    assert result.findings == ()
+    assert result.composite.score == 90.0  # (20.5 + 20 + 12 + 9 + 6 + 1.5 + 2 + 1) ÷ 80 × 100
+    assert result.composite.badge is Badge.PLATINUM
 
 
 def test_p42_frontmatter_alone_earns_its_own_points_and_no_badge(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillgate.model.routing import Language
 from skillgate.skill.description import analyse
-from skillgate.skill.language import Language
 
 ACCEPTED = [
     # the twelve phrasings that the reference missed

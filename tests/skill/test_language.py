@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.skill.language import Language, language_of, reads_as_prose, sentences_of, word_count
+from skillgate.model.routing import Language
+from skillgate.skill.language import language_of, reads_as_prose, sentences_of, word_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -111,7 +111,10 @@ def write(source: str, tmp_path: Path, *, literal: bool = False) -> Path:
 def expand(text: str) -> str:
     """Replace the directives of a text."""
     text = text.replace("{{head}}\n", HEAD)
-    text = _TIMES.sub(lambda match: "\n".join(match[2].replace("{n}", str(n + 1)) for n in range(int(match[1]))), text)
+    text = _TIMES.sub(
+        lambda match: "\n".join(match[2].replace("{n}", str(n + 1)).replace("\\n", "\n") for n in range(int(match[1]))),
+        text,
+    )
     text = _CHARS.sub(lambda match: _cut(int(match[1])), text)
     text = _WORDS.sub(lambda match: " ".join((_SENTENCE.split() * 50)[: int(match[1])]), text)
     text = _REPEAT.sub(lambda match: match[2] * int(match[1]), text)
@@ -127,7 +130,7 @@ def expand(text: str) -> str:
 
 
 def _filler(count: int) -> list[str]:
-    return [f"Part {number} of the form is read before part {number + 1} is filled in.\n" for number in range(count)]
+    return [f"Part {number} is read in turn.\n" for number in range(count)]
 
 
 def _cut(count: int) -> str:

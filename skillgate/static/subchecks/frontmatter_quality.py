@@ -58,17 +58,18 @@ def _length(description: str, line: int | None) -> Evidence:
 
 def _pushiness(routing: Routing, length: int, line: int | None) -> Iterator[Evidence]:
     cases = len(routing.use_cases)
+    situations = "situations" if routing.triggers else "trigger"  # one piece of advice where all of it is missing
     found = (
         (bool(routing.triggers), 0.25, "a trigger phrase", "trigger"),
         (routing.proactive, 0.15, "“proactively”", "proactive"),
         (routing.automatic, 0.10, "“automatically”, “always use”, “trigger” or “invoke”", "proactive"),
-        (routing.context is not None, 0.15, "a “when/for/during …ing” context", "trigger"),
+        (routing.context is not None, 0.15, "a “when/for/during …ing” context", situations),
         (length >= 40, 0.10, "at least 40 characters", "describe"),
     )
     for present, points, text, advice in found:
         yield _pushed(points if present else 0.0, points, text if present else f"no sign of {text}", line, advice)
     share = 0.20 if cases >= 3 else 0.10 if cases == 2 else 0.0
-    yield _pushed(share, 0.20, f"{cases} use case{'s' * (cases != 1)} in the trigger clause", line, "trigger")
+    yield _pushed(share, 0.20, f"{cases} use case{'s' * (cases != 1)} in the trigger clause", line, situations)
 
 
 def _pushed(points: float, possible: float, text: str, line: int | None, advice: str) -> Evidence:

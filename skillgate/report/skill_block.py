@@ -1,0 +1,129 @@
+"""One skill of a text report: its row, dimensions, findings, advice, and what held the next badge back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Severity
+from skillgate.model.score import Badge
+from skillgate.model.text import printable
+from skillgate.report.terminal import Style, columns, cut, pad, wrap
+from skillgate.scoring.advice import most_valuable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillgate.model.finding import Finding
+    from skillgate.model.report import Advice, SkillResult
+
+FEW = 3  # findings and pieces of advice that are shown unless all are asked for
+NARROW = 80  # columns under which bars are left out and indents shrink
+SEVERITY_TONE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
+_BADGE_TONE = {Badge.PLATINUM: "cyan", Badge.GOLD: "yellow", Badge.SILVER: "blue", Badge.BRONZE: "magenta"}
+_BAR = 20
+
+
+def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bool) -> Iterator[str]:
+    """Write what is known of one skill below its row."""
+    if dimensions:
+        yield from _dimensions(result, style)
+    yield from _findings(result, style, most=len(result.findings) if everything else FEW)
+    yield from _advice(result.advice if everything else most_valuable(result.advice, FEW), style)
+    left = 0 if everything else len(result.advice) - FEW
+    if left > 0 and dimensions:
+        yield style.paint(f"{_margin(style)}{'':8}+ {left} smaller ones (-v shows them)", "dim")
+    if result.composite.badge_reason and result.composite.score is not None:
+        yield from _hanging("badge", result.composite.badge_reason, style, "dim")
+    elif result.composite.reason:
+        yield from _hanging("reason", result.composite.reason, style, "red")
+
+
+def row(result: SkillResult, style: Style, wide: int) -> str:
+    """Write one skill's line of the table."""
+    score, badge = result.composite.score, result.composite.badge
+    number = style.paint(f"{score:7.1f}", *_tone(score)) if score is not None else style.paint("      —", "red")
+    label = f"{badge.value} {badge.stars}" if badge else "—"
+    shown = style.paint(pad(label, 16), _BADGE_TONE[badge]) if badge else pad(label, 16)
+    path = pad(cut(printable(result.skill.path), wide), wide)
+    found = f"  {counts(result.findings)}" if style.width >= NARROW else ""
+    return f"{number}  {shown}  {style.paint(path, 'bold')}{found}".rstrip()
+
+
+def counts(findings: Sequence[Finding]) -> str:
+    """Count findings in words, as in ``2 errors, 1 warning``; empty for none."""
+    found = []
+    for severity in Severity:
+        number = sum(1 for finding in findings if finding.severity is severity)
+        if number:
+            found.append(f"{number} {severity.value}{'s' * (number != 1)}")
+    return ", ".join(found)
+
+
+def _margin(style: Style) -> str:
+    return " " * (9 if style.width >= NARROW else 2)
+
+
+def _tone(score: float) -> tuple[str, ...]:
+    return ("green",) if score >= 80 else ("yellow",) if score >= 60 else ("red",)
+
+
+def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
+    names = max((len(key.value) for key in result.dimensions), default=0)
+    for key, found in result.dimensions.items():
+        head = f"{_margin(style)}{key.value:{names}} {found.weight:4.0%}"
+        if found.score is None:
+            reason = cut(found.reason or "", max(8, style.width - len(head) - 8))
+            yield style.paint(f"{head}     —  {reason}".rstrip(), "dim")
+            continue
+        grade = found.grade.value if found.grade else ""
+        filled = round(found.score * _BAR)
+        tone = _tone(found.score * 100)
+        bar = style.paint("█" * filled + "░" * (_BAR - filled), *tone)
+        ends = f"  {bar}" if style.width >= NARROW else ""
+        yield f"{head}  {found.score:.2f} {style.paint(grade, *tone)}{ends}"
+
+
+def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:
+    shown = result.findings[:most]
+    places = [printable(f"{finding.path.name}:{finding.line}") for finding in shown]
+    wide = max((columns(place) for place in places), default=0)
+    for place, finding in zip(places, shown, strict=True):
+        name = finding.severity.value
+        tone = SEVERITY_TONE[finding.severity]
+        if style.width < NARROW:
+            yield f"{_margin(style)}{place} {style.paint(name, tone)} {finding.id}"
+            yield from (f"    {line}" for line in wrap(printable(finding.message), style.width - 4))
+            continue
+        indent = len(_margin(style)) + wide + 2 + 8 + 1 + 18 + 1
+        lines = wrap(printable(finding.message), max(20, style.width - indent))
+        yield f"{_margin(style)}{pad(place, wide)}  {style.paint(f'{name:8}', tone)} {finding.id:18} {lines[0]}"
+        yield from (" " * indent + line for line in lines[1:])
+    if len(result.findings) > most:
+        rest = counts(result.findings[most:])
+        yield style.paint(f"{_margin(style)}+ {rest} (skillgate check {printable(result.skill.path)})", "dim")
+
+
+def _advice(advice: Sequence[Advice], style: Style) -> Iterator[str]:
+    for index, item in enumerate(advice):
+        label = "do next" if index == 0 else ""
+        gain = f"{item.gain:+.1f}" if abs(item.gain) >= 0.05 else f"{item.gain:+.2f}"
+        indent = len(_margin(style)) + 8 + 6 + 2
+        lines = wrap(f"{printable(item.action)} ({_brings(item)})", max(20, style.width - indent))
+        yield f"{_margin(style)}{style.paint(f'{label:8}', 'cyan')}{style.paint(f'{gain:>6}', 'green')}  {lines[0]}"
+        yield from (" " * indent + line for line in lines[1:])
+
+
+def _brings(item: Advice) -> str:
+    parts = []
+    if item.dimension is not None and item.before is not None and item.after is not None:
+        parts.append(f"{item.dimension.value} {item.before:.2f} → {item.after:.2f}")
+    if item.removes:
+        parts.append(f"{item.removes} anti-pattern{'s' * (item.removes != 1)} less")
+    return "; ".join([*parts, f"{item.effort} effort"])
+
+
+def _hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
+    head = f"{_margin(style)}{label:8}  "
+    lines = wrap(printable(text), max(20, style.width - len(head)))
+    yield style.paint(head + lines[0], tone)
+    yield from (style.paint(" " * len(head) + line, tone) for line in lines[1:])
