@@ -54,7 +54,7 @@ class Pair(NamedTuple):
 
 
 def steps(sub_check: str, document: Document, skill: Skill, measured: Measured) -> tuple[Step, ...]:
-    """List the steps from the original's score, recomputed on this text, to skillgate's; steps of size 0 are left out."""
+    """List the steps from the original's score, recomputed on this text, to skillgate's; none of size 0."""
     if not skill.has_body and sub_check != "frontmatter_quality":
         return (Step(NO_BODY, -original.scores(document)[sub_check]),)
     pair = Pair(document, skill, tuple(item.points for item in measured.evidence))
@@ -129,13 +129,13 @@ def _orchestration(pair: Pair) -> Iterator[Step]:
         pair, original.output_format, 0.10, output, "“output” and “format” on one line that documents neither"
     )
     yield from _word(pair, original.returns, 0.05, returns, "“output” or “return” as a bare word, of nothing")
-    yield from _word(pair, original.inputs, 0.10, given, "an input word that documents no input (“accept delay”), or a keyword list")
+    lost = "an input word that documents no input (“accept delay”), or a keyword list"
+    yield from _word(pair, original.inputs, 0.10, given, lost)
     blocks = len([block for block in pair.skill.code_blocks if block.lines])
     yield from _chain(0.05 * (pair.document.fences >= 2), (TWICE, 0.05 * (blocks >= 2)), (UNEXPLAINED, code))
-    lost = -0.15 * original.orchestrates(raw)
     prose = -0.15 * original.orchestrates(pair.prose)
     yield from _chain(
-        lost,
+        -0.15 * original.orchestrates(raw),
         ("orchestrat-, coordinat- or dispatch in code, a heading or the frontmatter", prose),
         _last(
             prose,
@@ -215,12 +215,7 @@ def _structure(pair: Pair) -> Iterator[Step]:
     yield from _chain(
         0.05 * original.decision(document.raw),
         ("“decision” or “comparison” in running text or code", aid),
-        _last(
-            aid,
-            decision,
-            gained="a decision aid in other words than its four",
-            lost=_emptiness(pair, original.decision),
-        ),
+        _last(aid, decision, gained="a decision aid in other words than its four", lost=empty),
     )
 
 

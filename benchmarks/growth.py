@@ -2,9 +2,9 @@
 
     python -m benchmarks.growth [SHAPE …] [--size N] [--limit SECONDS] [--profile]
 
-Each shape is evaluated at N, 2N and 4N characters, each time in a process of its own, which is stopped at the limit. The
-exponent is that of the last doublings: 1 is linear, 2 quadratic. Shapes of the frontmatter end at 60,000 characters.
-Times are CPU seconds of the evaluation alone, the least of three.
+Each shape is evaluated at N, 2N and 4N characters, each time in a process of its own, which is stopped at the limit.
+The exponent is that of both doublings: 1 is linear, 2 quadratic. Shapes of the frontmatter end at 60,000 characters.
+Times are CPU seconds of the evaluation alone, the least of three where they are below a second.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class Growth(NamedTuple):
     def exponent(self) -> float:
         """Give the power of the size that the time grows with, over both doublings."""
         first, *_, last = self.seconds
+        if math.isinf(last):
+            return math.inf
         return math.log(last / first) / math.log(self.sizes[-1] / self.sizes[0])
 
     @property
@@ -78,10 +80,19 @@ def once(shape: str, size: int, *, profile: bool = False) -> float:
         directory = Path(folder) / "shape"
         directory.mkdir()
         (directory / "SKILL.md").write_text(text, encoding="utf-8", newline="\n")
-        evaluate(directory)  # imports and caches
+        _warm_up(Path(folder))
         if profile:
             _profile(directory)
-        return min(_timed(directory) for _ in range(3))
+        first = _timed(directory)
+        return first if first > 1 else min(first, _timed(directory), _timed(directory))
+
+
+def _warm_up(folder: Path) -> None:
+    """Import everything and fill the caches with a small skill."""
+    directory = folder / "small"
+    directory.mkdir()
+    (directory / "SKILL.md").write_text(shapes.write("code spans", 20), encoding="utf-8")
+    evaluate(directory)
 
 
 def _timed(directory: Path) -> float:
@@ -107,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; always 0, for a clock fails no build."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help="names of shapes; by default all of them")
-    parser.add_argument("--size", type=int, default=60_000, help="characters at the first of three sizes")
+    parser.add_argument("--size", type=int, default=30_000, help="characters at the first of three sizes")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a process is stopped")
     parser.add_argument("--profile", action="store_true", help="show where the time goes at the first size")
     parser.add_argument("--once", action="store_true", help="measure the first size alone, in this process")

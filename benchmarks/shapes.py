@@ -68,6 +68,8 @@ def _definitions(size: int) -> str:
 BODIES: dict[str, Callable[[int], str]] = {
     "one line": _repeat("word "),
     "one word": _repeat("x"),
+    "blanks in a line": lambda size: "a" + " " * size + "b",
+    "blanks and dashes": _repeat("a          -"),
     "output": _repeat("output "),
     "output format": _repeat("the output "),
     "manages": _repeat("manages coordinates "),

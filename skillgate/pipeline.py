@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.report import (
@@ -112,12 +110,23 @@ def summarise(results: Sequence[SkillResult]) -> Summary:
         evaluated=evaluated,
         not_evaluated=len(results) - evaluated,
         by_badge=badges,
-        mean=round(fmean(scores), 2) if scores else None,
-        median=round(median(scores), 2) if scores else None,
+        mean=_mean(scores),
+        median=_median(scores),
         lowest=min(scores, default=None),
         findings=findings,
         plugins=_plugins(results),
     )
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return round(sum(scores) / len(scores), 2) if scores else None
+
+
+def _median(scores: Sequence[float]) -> float | None:
+    """Give the median; the standard library's would bring fractions and decimals into every start."""
+    ranked = sorted(scores)
+    middle = len(ranked) // 2
+    return _mean(ranked[middle : middle + 1] if len(ranked) % 2 else ranked[middle - 1 : middle + 1])
 
 
 def _plugins(results: Sequence[SkillResult]) -> tuple[PluginScore, ...]:
@@ -128,8 +137,7 @@ def _plugins(results: Sequence[SkillResult]) -> tuple[PluginScore, ...]:
     plugins = []
     for path, skills in sorted(members.items()):
         scores = [skill.composite.score for skill in skills if skill.composite.score is not None]
-        mean = round(fmean(scores), 2) if scores else None
-        plugins.append(PluginScore(path=path, skills=len(skills), mean=mean))
+        plugins.append(PluginScore(path=path, skills=len(skills), mean=_mean(scores)))
     return tuple(plugins)
 
 
@@ -144,7 +152,19 @@ def _gated(result: SkillResult, root: SkillRoot, context: Context) -> SkillResul
     policy = context.policy(root.path)
     compared = context.baseline is not None
     before = context.baseline.get(result.skill.path) if context.baseline is not None else None
-    return replace(result, gate=judge(result, policy, before, compared=compared))
+    return result._replace(gate=judge(result, policy, before, compared=compared))
+
+
+def _plugin(root: SkillRoot) -> str | None:
+    """Show the plugin of a skill as the skill itself is shown: its path less what lies below the plugin."""
+    if root.plugin is None:
+        return None
+    below = [part for part in root.directory[len(root.plugin) :].split("/") if part]
+    parts = [part for part in str(root.path).split("/") if part != "."]
+    if parts[len(parts) - len(below) :] == below or not parts:
+        kept = parts[: len(parts) - len(below)] if parts else [".."] * len(below)
+        return ("/" if str(root.path).startswith("/") else "") + "/".join(part for part in kept if part) or "."
+    return root.plugin or "."
 
 
 def _name(root: SkillRoot, name: str = "") -> SkillName:
@@ -158,7 +178,7 @@ def _unread(item: Unreadable) -> SkillResult:
         dimensions={},
         layers=(),
         skill=_name(item.root),
-        plugin=item.root.plugin,
+        plugin=_plugin(item.root),
         evaluated=False,
     )
 
@@ -193,7 +213,7 @@ def _result(item: _Judged, neighbours: Mapping[str, str]) -> SkillResult:
         findings=static.findings,
         advice=() if score is None else advice.advise(standing),
         coverage=composite.coverage(measured),
-        plugin=item.root.plugin,
+        plugin=_plugin(item.root),
     )
 
 
@@ -237,7 +257,7 @@ def _static_layer(item: _Judged) -> StaticLayer:
 
 
 def _rounded(evidence: Evidence) -> Evidence:
-    return replace(evidence, points=round(evidence.points, 4), possible=round(evidence.possible, 4))
+    return evidence._replace(points=round(evidence.points, 4), possible=round(evidence.possible, 4))
 
 
 def _neighbours(judged: Sequence[_Judged]) -> dict[str, str]:

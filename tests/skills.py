@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).parents[1]
 
 NAME = "merge-sheets"
-# 145 characters, one trigger phrase, three use cases, one "when …ing" context.
+# 144 characters, one trigger phrase, three use cases, one "when …ing" context.
 DESCRIPTION = (
-    "Clean and merge CSV files into one table. Use this skill when joining exports, fixing broken encodings, or removing"
-    " duplicate rows from a sheet."
+    "Clean and merge CSV files into one table. Use this skill when joining exports, fixing broken encodings, or"
+    " removing duplicate rows from a sheet."
 )
 # 62 words that document neither input nor output, link nowhere, and orchestrate nobody.
 PROSE = """\
@@ -38,7 +38,7 @@ STUB_LINES = 12  # four of frontmatter, eight of body
 
 # What the stub earns, by hand from the method's tables.
 STUB_SCORES = {
-    "frontmatter_quality": 0.82,  # name 0.15, length 0.25, 0.60 × (trigger 0.25 + cases 0.20 + context 0.15 + length 0.10)
+    "frontmatter_quality": 0.82,  # name 0.15, length 0.25, 0.60 × (trigger 0.25, cases 0.20, context 0.15, length 0.10)
     "orchestration_wiring": 0.70,
     "progressive_disclosure": 0.20,
     "structural_completeness": 0.0,

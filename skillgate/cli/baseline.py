@@ -36,7 +36,8 @@ def load_baseline(config: Config, paths: Sequence[str], session: Session) -> Map
 
 
 def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult]:
-    from skillgate.model.report import Report, SingleReport
+    from skillgate.model.documents import SingleReport
+    from skillgate.model.report import Report
     from skillgate.model.score import SCORING_VERSION
     from skillgate.report.json import read
 
@@ -54,7 +55,7 @@ def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult
         )
     if document.depth.value != depth:
         raise UsageError(f"the baseline {shown} was scored at depth {document.depth.value}, this run at {depth}")
-    results = document.results if isinstance(document, Report) else (document,)
+    results = document.results if isinstance(document, Report) else (document.result(),)
     return {result.skill.path: result for result in results}
 
 

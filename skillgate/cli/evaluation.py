@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
-    from skillgate.model.report import Comparison, Report
+    from skillgate.model.documents import Comparison
+    from skillgate.model.report import Report
     from skillgate.model.setting import Value
 
 RENDERERS = Room("skillgate.report")

@@ -1,10 +1,11 @@
-"""The one JSON codec: frozen dataclasses to JSON-ready values and back, and their JSON Schema.
+"""The one JSON codec: frozen dataclasses and named tuples to JSON-ready values and back, and their JSON Schema.
 
-A dataclass steers its JSON form with class variables, ``TAG = ("name", "static")`` (written first, tells the members of
-a union apart) and ``CLOSED = True`` (no further keys), and with field metadata: ``json`` (another key), ``omit_none``
-(left out when None) and ``doc`` (the schema's description). Encoding looks at values only. Decoding and schemas
-evaluate the annotations, so a module whose dataclasses are decoded or published must import its field types at run
-time: a name that stands under ``if TYPE_CHECKING`` alone is not there to be found, and a TypeError says so.
+A named tuple is an object too, not an array, and gets its tag by :func:`tagged`. A dataclass steers its JSON form with
+class variables, ``TAG = ("name", "static")`` (written first, tells the members of a union apart) and ``CLOSED = True``
+(no further keys), and with field metadata: ``json`` (another key), ``omit_none`` (left out when None) and ``doc`` (the
+schema's description). Encoding looks at values only. Decoding and schemas evaluate the annotations, so a module whose
+dataclasses are decoded or published must import its field types at run time: a name that stands under ``if
+TYPE_CHECKING`` alone is not there to be found, and a TypeError says so.
 
 Encoding stands here. What only decoding and schemas need stands in :mod:`skillgate.model.shape` and
 :mod:`skillgate.model.record`, which are imported when something is decoded: a run that scores never does that.
@@ -15,9 +16,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
 
@@ -92,7 +93,7 @@ _ENCODERS = _Encoders()
 
 
 def _encoder(cls: type) -> _Encoder:
-    if dataclasses.is_dataclass(cls):
+    if is_record(cls):
         return _record_encoder(cls)
     if issubclass(cls, Enum):
         return lambda member: member._value_  # without the descriptor that makes ``value`` slow
@@ -120,8 +121,9 @@ def _foreign_encoder(cls: type) -> _Encoder:
 
 
 def _record_encoder(cls: type) -> _Encoder:
-    plan = tuple((field.name, key, bool(field.metadata.get("omit_none"))) for field, key in json_keys(cls))
-    head = dict((cls.TAG,)) if hasattr(cls, "TAG") else {}
+    plan = tuple((field.name, field.key, field.omit_none) for field in json_keys(cls))
+    tag = tag_of(cls)
+    head = dict((tag,)) if tag else {}
 
     def encode_record(value: object) -> Json:
         out, key = head.copy(), ""
@@ -140,17 +142,67 @@ def _record_encoder(cls: type) -> _Encoder:
     return encode_record
 
 
-def json_keys(cls: type) -> tuple[tuple[dataclasses.Field[Any], str], ...]:
-    """Pair the fields of a dataclass with their JSON keys.
+class Field(NamedTuple):
+    """One field of a record: its name, its JSON key, and how it is written and read."""
+
+    name: str
+    key: str
+    required: bool
+    omit_none: bool = False
+    init: bool = True
+    doc: str = ""
+
+
+def is_record(cls: object) -> bool:
+    """Tell whether a type is written as an object: a dataclass or a named tuple."""
+    return isinstance(cls, type) and (
+        dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+    )
+
+
+def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
+    """Give a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
+
+    def tag(cls: type[T]) -> type[T]:
+        _TAGS[cls] = (key, value)
+        return cls
+
+    return tag
+
+
+def tag_of(cls: type) -> tuple[str, str] | None:
+    """Give the key and value that tell a record apart from the others of its union."""
+    declared: tuple[str, str] | None = getattr(cls, "TAG", None)
+    return _TAGS.get(cls, declared)
+
+
+_TAGS: dict[type, tuple[str, str]] = {}
+
+
+def json_keys(cls: type) -> tuple[Field, ...]:
+    """List the fields of a record with their JSON keys.
 
     Raises:
         TypeError: when two keys, that of the tag among them, are the same.
     """
-    pairs = tuple((field, field.metadata.get("json", field.name)) for field in dataclasses.fields(cls))
-    keys = [key for _, key in pairs] + ([cls.TAG[0]] if hasattr(cls, "TAG") else [])
+    fields = tuple(_dataclass_fields(cls)) if dataclasses.is_dataclass(cls) else _tuple_fields(cls)
+    tag = tag_of(cls)
+    keys = [field.key for field in fields] + ([tag[0]] if tag else [])
     if len(set(keys)) < len(keys):
         raise TypeError(f"{cls.__qualname__}: two of its JSON keys are the same: {', '.join(keys)}")
-    return pairs
+    return fields
+
+
+def _dataclass_fields(cls: type) -> Iterator[Field]:
+    for field in dataclasses.fields(cls):
+        meta = field.metadata
+        required = field.default is field.default_factory is dataclasses.MISSING
+        key = meta.get("json", field.name)
+        yield Field(field.name, key, required, bool(meta.get("omit_none")), field.init, meta.get("doc", ""))
+
+
+def _tuple_fields(cls: Any) -> tuple[Field, ...]:  # noqa: ANN401 - any named tuple
+    return tuple(Field(name, name, name not in cls._field_defaults) for name in cls._fields)
 
 
 def _encode_float(value: float) -> Json:

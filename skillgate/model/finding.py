@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,6 +49,7 @@ class Rule(NamedTuple):
     """The declaration of a check: one per file of ``static/antipatterns`` and ``static/rules``.
 
     ``advice`` is the key of the piece of advice that mends it, where there is one (see ``scoring/advice``).
+    ``blocks_badge``: while it stands as an error, the skill gets no badge whatever its score.
     """
 
     id: str
@@ -61,8 +61,7 @@ class Rule(NamedTuple):
     blocks_badge: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """A hit with all that its declaration says.
 
     ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``.

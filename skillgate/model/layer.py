@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(NamedTuple):
     """Settings from one place, for every path or, with ``patterns``, for those that match one of them.
 
     Attributes:

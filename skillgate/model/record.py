@@ -6,7 +6,6 @@ The half of the codec that encoding does without, with :mod:`skillgate.model.sha
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import types
 import typing
@@ -14,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal
 
-from skillgate.model.codec import Json, Range, json_keys
+from skillgate.model.codec import Field, Json, Range, is_record, json_keys, tag_of
 from skillgate.model.shape import WORDS, Array, Choice, Either, Map, Ranged, Reading, Shape, Where, scalars, shown
 
 _ABSENT = "nothing, though the key is required"
@@ -41,13 +40,13 @@ def _record_fields(cls: type) -> tuple[_Field, ...]:
             f"{cls.__module__}.{cls.__qualname__} cannot be decoded or published: its field type {error.name!r} is not "
             "there at run time; import it at the top of the module, outside `if TYPE_CHECKING`"
         ) from error
-    return tuple(_field(field, key, shape_of(hints[field.name])) for field, key in json_keys(cls))
+    return tuple(_field(field, shape_of(hints[field.name])) for field in json_keys(cls))
 
 
-def _field(field: dataclasses.Field[Any], key: str, shape: Shape) -> _Field:
-    omit_none = bool(field.metadata.get("omit_none")) and type(None) in shape.kinds
-    required = field.default is field.default_factory is dataclasses.MISSING and not omit_none
-    return _Field(field.name, key, shape, required, omit_none, field.init, field.metadata.get("doc", ""))
+def _field(field: Field, shape: Shape) -> _Field:
+    omit_none = field.omit_none and type(None) in shape.kinds
+    required = field.required and not omit_none
+    return _Field(field.name, field.key, shape, required, omit_none, field.init, field.doc)
 
 
 class Record(Shape):
@@ -58,7 +57,7 @@ class Record(Shape):
 
     def __init__(self, cls: type) -> None:
         self.cls, self.records = cls, (cls,)
-        self.tag: tuple[str, str] | None = getattr(cls, "TAG", None)
+        self.tag = tag_of(cls)
         self.fragment = {"$ref": f"#/$defs/{cls.__name__}"}
 
     def take(self, data: Json, where: Where, reading: Reading) -> Json:
@@ -116,7 +115,7 @@ def definitions(shape: Shape) -> dict[str, dict[str, Json]]:
 def _definition(cls: type) -> dict[str, Json]:
     """Write the JSON Schema of one dataclass, as it stands under ``$defs``."""
     fields = _record_fields(cls)
-    tag = getattr(cls, "TAG", None)
+    tag = tag_of(cls)
     properties: dict[str, Json] = {tag[0]: {"const": tag[1]}} if tag else {}
     required = [*properties, *(field.key for field in fields if field.required)]
     for field in fields:
@@ -182,7 +181,7 @@ def shape_of(hint: object) -> Shape:
 def _named_shape(hint: object) -> Shape:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return Choice([(member.value, member) for member in hint])
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and is_record(hint):
         return Record(hint)
     if hint in scalars():
         return scalars()[hint]

@@ -1,17 +1,19 @@
-"""The report: the documents that skillgate writes and reads back. Its JSON Schema is made from these types.
+"""The report: what an evaluation gives, for people and as JSON. Its JSON Schema is made from these types.
 
 A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one
 of a union told apart by ``name``. Every number that was not measured is None with a reason beside it. Ratios are in [0,
 1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
+Named tuples, not dataclasses, but for the documents: a quarter of the cost at start-up, and there are many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, ClassVar, NamedTuple
 
-from skillgate.model.codec import Range
+from skillgate.model.codec import Range, tagged
 from skillgate.model.finding import Finding
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
 
@@ -20,16 +22,14 @@ Points = Annotated[float, Range(0, 100)]
 Count = Annotated[int, Range(0, None)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillName:
+class SkillName(NamedTuple):
     """Which skill: its name (the frontmatter's, else the directory's) and its directory as given, with ``/``."""
 
     name: str
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DimensionScore:
+class DimensionScore(NamedTuple):
     """One dimension's blended score. A score of None was not measured, and ``reason`` says why.
 
     ``ci_low`` and ``ci_high`` bound a 95 % interval where a sampled layer measured the dimension; the static layer is
@@ -44,8 +44,7 @@ class DimensionScore:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composite:
+class Composite(NamedTuple):
     """The one number, its badge and what they rest on.
 
     Attributes:
@@ -64,11 +63,10 @@ class Composite:
     reason: str | None = None
     badge_reason: str | None = None
     penalty: Ratio = 1.0
-    dimensions: Mapping[Dimension, DimensionScore] = field(default_factory=dict)
+    dimensions: Mapping[Dimension, DimensionScore] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubCheckScore:
+class SubCheckScore(NamedTuple):
     """What one static sub-check gave, with every point gained or missed."""
 
     score: Ratio | None
@@ -77,20 +75,17 @@ class SubCheckScore:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaticLayer:
+@tagged("name", "static")
+class StaticLayer(NamedTuple):
     """Layer 1: deterministic, no model. ``anti_patterns`` holds one id for each finding that counts in the penalty."""
-
-    TAG: ClassVar[tuple[str, str]] = ("name", "static")
 
     duration_ms: Count
     anti_patterns: tuple[str, ...] = ()
     score: Ratio | None = None
-    sub_checks: Mapping[str, SubCheckScore] = field(default_factory=dict)
+    sub_checks: Mapping[str, SubCheckScore] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
+class Assessment(NamedTuple):
     """One judged dimension: the mean over the judges, what they said, and the lines they quoted."""
 
     score: Ratio | None
@@ -99,11 +94,9 @@ class Assessment:
     quotations: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeLayer:
+@tagged("name", "judge")
+class JudgeLayer(NamedTuple):
     """Layer 2: a model reads the skill. ``kappa`` is None with a reason for one judge or too few ratings."""
-
-    TAG: ClassVar[tuple[str, str]] = ("name", "judge")
 
     duration_ms: Count
     judges: Count
@@ -111,12 +104,11 @@ class JudgeLayer:
     kappa_reason: str | None = None
     kappa_trigger: float | None = None
     models: tuple[str, ...] = ()
-    assessments: Mapping[Dimension, Assessment] = field(default_factory=dict)
+    assessments: Mapping[Dimension, Assessment] = MappingProxyType({})
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A sampled quantity with its 95 % interval and the number of runs it rests on."""
 
     value: float | None
@@ -126,11 +118,9 @@ class Estimate:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonteCarloLayer:
+@tagged("name", "montecarlo")
+class MonteCarloLayer(NamedTuple):
     """Layer 3: simulated sessions. Not-measured runs stand apart and in no denominator."""
-
-    TAG: ClassVar[tuple[str, str]] = ("name", "montecarlo")
 
     duration_ms: Count
     simulations: Count
@@ -138,14 +128,13 @@ class MonteCarloLayer:
     failed: Count
     not_measured: Count
     mc_score: Ratio | None
-    measures: Mapping[str, Estimate] = field(default_factory=dict)
+    measures: Mapping[str, Estimate] = MappingProxyType({})
     prompts_digest: str | None = None
     stopped_early: bool = False
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rating:
+class Rating(NamedTuple):
     """A rating on the Elo scale with its interval."""
 
     rating: float
@@ -153,11 +142,9 @@ class Rating:
     ci_high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingLayer:
+@tagged("name", "ranking")
+class RankingLayer(NamedTuple):
     """Matches against a corpus: Elo as the method has it, Bradley–Terry beside it."""
-
-    TAG: ClassVar[tuple[str, str]] = ("name", "ranking")
 
     duration_ms: Count
     matches: Count
@@ -173,8 +160,7 @@ class RankingLayer:
 Layer = StaticLayer | JudgeLayer | MonteCarloLayer | RankingLayer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(NamedTuple):
     """What to do next, computed from the report alone.
 
     Attributes:
@@ -197,8 +183,7 @@ class Advice:
     removes: Count = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(NamedTuple):
     """What was asked of a model, and what it cost; all 0 at quick depth, which asks nothing."""
 
     calls: Count = 0
@@ -208,16 +193,14 @@ class Usage:
     cost_usd: float | None = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(NamedTuple):
     """Who wrote the document."""
 
     version: str
     name: str = "skillgate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateOutcome:
+class GateOutcome(NamedTuple):
     """One gate, answered for one skill: pass, fail, inconclusive or unmeasured, and why."""
 
     gate: str
@@ -225,16 +208,14 @@ class GateOutcome:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the gates say together: ``passed`` is None when none was asked for."""
 
     passed: bool | None
     outcomes: tuple[GateOutcome, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillResult:
+class SkillResult(NamedTuple):
     """One skill's scores. ``evaluated`` is False when the operating system would not let it be read."""
 
     composite: Composite
@@ -244,14 +225,13 @@ class SkillResult:
     findings: tuple[Finding, ...] = ()
     advice: tuple[Advice, ...] = ()
     coverage: Ratio = 0.0
-    usage: Usage = field(default_factory=Usage)
-    gate: Verdict = field(default_factory=lambda: Verdict(passed=None))
+    usage: Usage = Usage()
+    gate: Verdict = Verdict(passed=None)
     plugin: str | None = None
     evaluated: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginScore:
+class PluginScore(NamedTuple):
     """A plugin's figure: the mean of its skills' composites."""
 
     path: str
@@ -259,8 +239,7 @@ class PluginScore:
     mean: Points | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(NamedTuple):
     """Many skills in a few numbers; ``lowest`` is the least composite among those that have one."""
 
     skills: Count
@@ -296,61 +275,3 @@ class Report(Header):
     results: tuple[SkillResult, ...]
     summary: Summary
     gate: Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleReport(SkillResult):
-    """``score`` over exactly one path that is itself a skill: the shape the method's scripts read.
-
-    The skill's result with the header's keys beside it.
-    """
-
-    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
-
-    depth: Depth
-    config_digest: str
-    tool: Tool
-    models: tuple[str, ...] = ()
-    schema_version: int = SCHEMA_VERSION
-    scoring_version: int = SCORING_VERSION
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport(Header):
-    """``check``: findings and the gate, without the scores' details."""
-
-    TAG: ClassVar[tuple[str, str]] = ("kind", "check")
-
-    findings: tuple[Finding, ...]
-    summary: Summary
-    gate: Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DimensionChange:
-    """One dimension on both sides of a comparison; ``change`` is None where one side did not measure it."""
-
-    a: Ratio | None
-    b: Ratio | None
-    change: float | None
-    better: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Header):
-    """``compare A B``: both results and what moved; ``hints`` say what a difference may come from."""
-
-    TAG: ClassVar[tuple[str, str]] = ("kind", "compare")
-
-    a: SkillResult
-    b: SkillResult
-    change: float | None
-    dimensions: Mapping[Dimension, DimensionChange]
-    fixed: tuple[Finding, ...] = ()
-    new: tuple[Finding, ...] = ()
-    hints: tuple[str, ...] = ()
-    gate: Verdict = field(default_factory=lambda: Verdict(passed=None))
-
-
-Document = Report | SingleReport | CheckReport | Comparison
-DOCUMENTS = (Report, SingleReport, CheckReport, Comparison)

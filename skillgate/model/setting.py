@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | None
 
@@ -21,8 +21,7 @@ class Kind(Enum):
     FLAG = "true or false"  # bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(NamedTuple):
     """The declaration of a key.
 
     Attributes:

@@ -107,7 +107,10 @@ class Link(NamedTuple):
 
 
 class Heading(NamedTuple):
-    """A heading with what its section holds, sub-sections included: words, resolved links, longest code block."""
+    """A heading with what its section holds, sub-sections included.
+
+    ``words`` of its text, ``links`` that lead to another skill or agent, ``code_lines`` of its longest code block.
+    """
 
     level: int
     text: str

@@ -7,8 +7,7 @@ parser's events, which cost constant stack, are counted first; only a document i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -33,8 +32,7 @@ _FAILURES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """How large a document may be: UTF-8 bytes, levels of nesting, nodes with aliases written out, and aliases."""
 
     bytes: int = 65536
@@ -57,8 +55,7 @@ class YamlProblem(ValueError):  # noqa: N818 - what a finding or an error is mad
         self.column = column
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MappingDocument:
+class MappingDocument(NamedTuple):
     """One mapping, built.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.report import Comparison, DimensionChange, Tool
+from skillgate.model.documents import Comparison, DimensionChange
+from skillgate.model.report import Tool
 from skillgate.model.score import Depth, Dimension
 
 if TYPE_CHECKING:

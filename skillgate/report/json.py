@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
-from skillgate.model.report import CheckReport, Comparison, GateOutcome, Report, SingleReport, Verdict
+from skillgate.model.documents import CheckReport, Comparison, SingleReport
+from skillgate.model.report import GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.report import Document
+    from skillgate.model.documents import Document
 
 
 def render(document: Document) -> str:
@@ -44,7 +44,7 @@ def _failures(report: Report) -> Iterator[GateOutcome]:
     for result in report.results:
         for outcome in result.gate.outcomes:
             if outcome.verdict is not Outcome.PASS:
-                yield replace(outcome, reason=f"{result.skill.path}: {outcome.reason}")
+                yield outcome._replace(reason=f"{result.skill.path}: {outcome.reason}")
 
 
 def alone(report: Report) -> SingleReport:
@@ -57,7 +57,7 @@ def alone(report: Report) -> SingleReport:
         message = f"a report over {len(report.results)} skills has no single-object shape"
         raise ValueError(message)
     result = report.results[0]
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    values = {name: getattr(result, name) for name in result._fields}
     return SingleReport(
         **values,
         depth=report.depth,

@@ -16,7 +16,8 @@ from skillgate.scoring.advice import most_valuable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.report import Comparison, Report, SkillResult
+    from skillgate.model.documents import Comparison
+    from skillgate.model.report import Report, SkillResult
 
 _ROWS = 50
 _ADVISED = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillgate.model.codec import schema
-from skillgate.model.report import DOCUMENTS
+from skillgate.model.documents import DOCUMENTS
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
 from skillgate.model.tool import HOMEPAGE

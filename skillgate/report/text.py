@@ -12,8 +12,9 @@ from skillgate.report.terminal import Style, columns, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.documents import Comparison
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Comparison, Report, SkillResult
+    from skillgate.model.report import Report, SkillResult
 
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
 _ROWS = 20  # rows before "more" is said

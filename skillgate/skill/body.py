@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skillgate.skill.links import Resolver
 
-_MARKER = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKER = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _NOT_TEXT = ("<!--", "<script", "<style", "<pre", "<?", "<!")
@@ -54,9 +54,11 @@ class Body:
         self._sections: list[_Section] = []
         self._open: list[_Section] = []
         self._first_line = first_line
-        tokens, environment = parse_blocks(text)
-        self._inline = InlineReader(text.split("\n"), environment, first_line=first_line, resolver=resolver)
-        self._walk(tokens)
+        self._resolver = resolver
+        parsed = parse_blocks(text)
+        self._inline = InlineReader(text.split("\n"), parsed.environment, first_line=first_line, resolver=resolver)
+        self._walk(parsed.tokens)
+        self.complete = parsed.complete and parsed.environment["inline work"] >= 0
 
     @property
     def headings(self) -> tuple[Heading, ...]:
@@ -97,17 +99,18 @@ class Body:
         section = _Section(read.text.replace("\n", " ").strip(), level, line)
         self._sections.append(section)
         self._open.append(section)
-        self._credit(links=_resolved(read.links))
+        self._credit(links=self._leading_on(read.links))
 
     def _text(self, read: Inline, *, table: bool = False) -> None:
         self._keep(read)
         words = word_count(read.text)
-        self._credit(words=words, links=_resolved(read.links))
+        self._credit(words=words, links=self._leading_on(read.links))
         prose = words > 0 and reads_as_prose(read.text)
         self.blocks.append(TextBlock(text=read.text, line=read.line, words=words, prose=prose))
         rows = (read.shown.replace("\n", " "),) if table else read.shown.split("\n")
         for offset, row in enumerate(rows):
-            folded = " ".join(_MARKER.sub("", row, count=1).lower().split())
+            marker = _MARKER.match(row)
+            folded = " ".join(row[marker.end() if marker else 0 :].lower().split())
             if folded:
                 self.prose_lines.append((read.line + offset, folded))
 
@@ -123,7 +126,7 @@ class Body:
             code=code,
             line=self._first_line + start,
             end_line=self._first_line + end - 1,
-            closed=code.count("\n") == end - start - 2,
+            closed=code.count("\n") + (code[-1:] not in ("", "\n")) == end - start - 2,
         )
         self.code_blocks.append(block)
         self._credit(code_lines=block.lines)
@@ -157,15 +160,16 @@ class Body:
             self.table_headers.append(header)
         return position
 
+    def _leading_on(self, links: tuple[Link, ...]) -> int:
+        """Count the links that lead to another skill or agent."""
+        found = (link.resolved for link in links if link.resolved is not None)
+        return sum(1 for path in found if self._resolver.other_skill(path) is not None)
+
     def _credit(self, *, words: int = 0, links: int = 0, code_lines: int = 0) -> None:
         for section in self._open:
             section.words += words
             section.links += links
             section.code_lines = max(section.code_lines, code_lines)
-
-
-def _resolved(links: tuple[Link, ...]) -> int:
-    return sum(1 for link in links if link.resolved is not None)
 
 
 def _row(cells: list[Inline]) -> Inline:

@@ -7,9 +7,8 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.ports import EntryKind
@@ -32,8 +31,7 @@ class NotInCommitError(UsageError):
     """A commit has no such path: what is there now was not there then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
+class Discovery(NamedTuple):
     """What paths led to.
 
     Attributes:

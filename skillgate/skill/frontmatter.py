@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Span
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DELIMITER = "---"
+_TAB = re.compile(r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*")
 MAX_CHARACTERS = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
 TEXT_KEYS = ("name", "description", "when_to_use", "license", "compatibility")
 FLAG_KEYS = ("disable-model-invocation", "user-invocable")
@@ -55,11 +57,12 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         return Frontmatter(), (_problem("frontmatter_too_large", message),)
     if not source.strip():
         return Frontmatter(), (_problem("frontmatter_invalid", "the frontmatter is empty"),)
+    tabs = tuple(_tabs(source))
     try:
-        document = load_mapping(source)
+        document = load_mapping(_TAB.sub(r"\1 ", source) if tabs else source)
     except YamlProblem as problem:
         where = Span(line=problem.line + 1, column=problem.column)
-        return Frontmatter(), (Problem(rule="frontmatter_invalid", span=where, message=problem.message),)
+        return Frontmatter(), (*tabs, Problem(rule="frontmatter_invalid", span=where, message=problem.message))
     lines = {key: line + 1 for key, line in document.lines.items()}
     frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
     repeated = (
@@ -68,7 +71,17 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         )
         for key, line in document.duplicates
     )
-    return frontmatter, (*repeated, *_type_problems(frontmatter))
+    return frontmatter, (*tabs, *repeated, *_type_problems(frontmatter))
+
+
+def _tabs(source: str) -> Iterator[Problem]:
+    """Find tabs between a key and its value: YAML allows them, and some readers do not."""
+    for number, line in enumerate(source.split("\n"), start=2):
+        found = _TAB.match(line)
+        if found:
+            span = Span(line=number, column=found.end(1) + 1)
+            message = "a tab stands between the key and its value; some readers refuse the file for it"
+            yield Problem(rule="frontmatter_tab", span=span, message=message)
 
 
 def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:

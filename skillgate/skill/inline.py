@@ -53,42 +53,37 @@ class InlineReader:
         children = parse_inline(content, self._environment)
         if children is None:
             return Inline(text=content, shown=content, line=line, mentions=_mentions(content))
-        return self._assemble(children, line)
+        return self._assemble(content, children, line)
 
-    def _assemble(self, children: list[Token], start: int) -> Inline:
+    def _assemble(self, content: str, children: list[Token], start: int) -> Inline:
         text: list[str] = []
         shown: list[str] = []
         links: list[Link] = []
         mentions: set[str] = set()
         stack: list[tuple[Link, int, int]] = []
-        line = start
+        lines = _Lines(content, children)
         for child in children:
             kind = child.type
-            if kind in ("softbreak", "hardbreak"):
-                line += 1
-                text.append("\n")
-                shown.append("\n")
-            elif kind == "code_inline":
+            breaks = "\n" * lines.before(child)
+            if breaks:
+                text.append(breaks)
+                shown.append(breaks)
+            if kind == "code_inline":
                 text.append(CODE_MARK)
                 shown.append(child.content)
                 mentions.add(child.content.strip())
             elif kind == "link_open":
-                stack.append((self._link(str(child.attrs.get("href", "")), line), len(text), len(shown)))
+                stack.append((self._link(str(child.attrs.get("href", "")), start + lines.read), len(text), len(shown)))
             elif kind == "link_close" and stack:
                 link, text_mark, shown_mark = stack.pop()
                 links.append(link)
                 _settle(link, text, text_mark, shown, shown_mark)
             elif kind == "image":
-                link = self._link(str(child.attrs.get("src", "")), line)
+                link = self._link(str(child.attrs.get("src", "")), start + lines.read)
                 links.append(link)
                 text.append("" if link.dead else child.content)
                 shown.append("" if link.dead else f"{child.content} {link.target}")
-            elif kind == "html_inline":
-                breaks = "\n" * child.content.count("\n")
-                line += len(breaks)
-                text.append(breaks)
-                shown.append(breaks)
-            elif child.content:
+            elif child.content and kind != "html_inline":
                 text.append(child.content)
                 shown.append(child.content)
         plain = "".join(text)
@@ -107,6 +102,43 @@ class InlineReader:
             span=Span(line=line, column=found + 1 if found >= 0 else 1),
             resolved=self._resolver.resolve(target, kind),
         )
+
+
+class _Lines:
+    """Counts the line breaks of a block while its children are read.
+
+    The parser reports most of them. Those inside a code span or a link's title it folds away; then each text is looked
+    up in the block's source, so that what follows stands on its own line again.
+    """
+
+    __slots__ = ("_content", "_cursor", "_folded", "_seen", "read")
+
+    def __init__(self, content: str, children: list[Token]) -> None:
+        self.read = 0
+        self._content = content
+        self._cursor = self._seen = 0
+        self._folded = content.count("\n") > sum(map(_breaks, children))
+
+    def before(self, child: Token) -> int:
+        """Give how many breaks come before what the child adds, those it stands for among them."""
+        found = _breaks(child)
+        if self._folded and child.content and child.type in ("text", "code_inline"):
+            place = self._content.find(child.content, self._cursor)
+            if place >= 0:
+                self._seen += self._content.count("\n", self._cursor, place)
+                self._cursor = place
+                found = max(0, self._seen - self.read)
+        elif self._folded and child.type == "link_open":
+            place = self._content.find("[", self._cursor)
+            found = max(0, self._seen + self._content.count("\n", self._cursor, max(place, 0)) - self.read)
+        self.read += found
+        return found
+
+
+def _breaks(child: Token) -> int:
+    if child.type in ("softbreak", "hardbreak"):
+        return 1
+    return child.content.count("\n") if child.type == "html_inline" else 0
 
 
 def _settle(link: Link, text: list[str], text_mark: int, shown: list[str], shown_mark: int) -> None:

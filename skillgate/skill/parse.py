@@ -50,6 +50,9 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
     resolver = Resolver(root)
     body = Body(cut.body, first_line=cut.body_line, resolver=resolver)
     problems += _beside(root)
+    if not body.complete:
+        message = "only part of the file is read: it is too long, or made to keep a parser busy"
+        problems.append(Problem(rule="partly_read", span=Span(line=cut.body_line), message=message))
     if not body.holds_anything:
         message = "there are no instructions below the frontmatter"
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))

@@ -95,7 +95,7 @@ def run(skill: Skill) -> StaticResult:
         findings=tuple(sorted(findings, key=_order)),
         anti_patterns=tuple(finding.id for finding in counted),
         layer_score=_layer_score(checks, scores, len(counted)),
-        no_badge=_no_badge(skill, defects),
+        no_badge=_no_badge(skill, defects, findings),
     )
 
 
@@ -130,15 +130,12 @@ def _layer_score(
     return total * penalty(anti_pattern_count)
 
 
-def _no_badge(skill: Skill, defects: tuple[Rule, ...]) -> str | None:
+def _no_badge(skill: Skill, defects: tuple[Rule, ...], findings: tuple[Finding, ...]) -> str | None:
     """Say why a skill can have no badge: a part of it could not be read, or it says too little."""
-    broken = [
-        rule.summary
-        for rule in defects
-        if rule.blocks_badge and any((hit.severity or rule.severity) is Severity.ERROR for hit in rule.find(skill))
-    ]
-    if broken:
-        return broken[0]
+    blocking = {rule.id for rule in (*defects, *anti_patterns(), *rules()) if rule.blocks_badge}
+    for finding in findings:
+        if finding.id in blocking and finding.severity is Severity.ERROR:
+            return finding.message
     if skill.prose_words < MIN_PROSE_WORDS:
         words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
         return f"{words}; {MIN_PROSE_WORDS} are needed"

@@ -1,4 +1,7 @@
-"""How sub-checks look for something in a parsed skill: a section that holds text, or a sentence of prose."""
+"""How sub-checks look for something in a parsed skill: a section that holds text, or a sentence of prose.
+
+Patterns are lower-case and meet lower-cased text: that is cheaper to compile than patterns that ignore case.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Place(NamedTuple):
 
 def sections(skill: Skill, pattern: re.Pattern[str]) -> Iterator[Heading]:
     """Find the headings below the title that match and whose section holds something."""
-    return (item for item in skill.headings if item.level > 1 and item.counts and pattern.search(item.text))
+    return (item for item in skill.headings if item.level > 1 and item.counts and pattern.search(item.text.lower()))
 
 
 def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
@@ -38,13 +41,14 @@ def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
 def first_sentence(skill: Skill, *patterns: re.Pattern[str]) -> Place | None:
     """Find the first sentence of prose that matches every pattern; each is searched for once, so time stays linear."""
     for block in skill.blocks:
-        if not block.prose or not patterns[0].search(block.text):
+        lowered = block.text.lower()
+        if not block.prose or not patterns[0].search(lowered):
             continue
-        for sentence, offset in sentences(block.text):
+        for sentence, offset in sentences(lowered):
             matches = [pattern.search(sentence) for pattern in patterns]
             if all(matches) and matches[0]:
-                line = block.line + block.text.count("\n", 0, offset + matches[0].start())
-                return Place(text=excerpt(sentence), line=line)
+                line = block.line + lowered.count("\n", 0, offset + matches[0].start())
+                return Place(text=excerpt(block.text[offset : offset + len(sentence)]), line=line)
     return None
 
 

@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_CHARACTERS = 65_536  # a larger block is not parsed
-MAX_NESTING = 100  # brackets inside one another; real code stays far below, and parsers recurse
-MAX_OPERATORS = 2_000  # prefix or infix operators on one logical line, for the same reason
-_PROMPT = re.compile(r"^\s*(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)", re.MULTILINE)
-_PLACEHOLDER = re.compile(
-    r"\.\.\.|…|<[A-Za-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[A-Za-z_][\w .-]{0,60}\}",
-    re.IGNORECASE,
-)
+MAX_DOTS = 4_000  # in a block that imports: names are joined one by one
+MAX_KEY_DOTS = 1_000  # on a line of TOML: a dotted key costs the square of its parts
+# Text, not compiled patterns: most blocks parse, and then neither is needed.
+_PROMPT = r"(?m)^\s*(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
+_PLACEHOLDER = r"(?i)\.\.\.|…|<[a-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[a-z_][\w .-]{0,60}\}"
 
 
 def syntax_error(language: str, code: str) -> str | None:
@@ -29,7 +27,7 @@ def syntax_error(language: str, code: str) -> str | None:
     if parser is None or len(code) > MAX_CHARACTERS:
         return None
     error = parser(code)
-    if error is None or _PLACEHOLDER.search(code) or _PROMPT.search(code):
+    if error is None or re.search(_PLACEHOLDER, code) or re.search(_PROMPT, code):
         return None
     return error
 
@@ -39,8 +37,8 @@ def _python(code: str) -> str | None:
     import warnings
     from textwrap import dedent
 
-    if not _shallow(code):
-        return "it nests too deeply"
+    if "import" in code and code.count(".") > MAX_DOTS:
+        return "it has too many dotted names"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,6 +65,8 @@ def _json(code: str) -> str | None:
 def _toml(code: str) -> str | None:
     import tomllib
 
+    if any(line.count(".") > MAX_KEY_DOTS for line in code.split("\n")):
+        return "it has too many dotted keys"
     try:
         tomllib.loads(code)
     except ValueError as error:
@@ -79,18 +79,6 @@ def _toml(code: str) -> str | None:
 def _yaml(code: str) -> str | None:
     problem = check_syntax(code)
     return problem.message if problem else None
-
-
-def _shallow(code: str) -> bool:
-    """Tell whether brackets nest little enough for a recursive parser, strings and comments counted in."""
-    depth = deepest = 0
-    for character in code:
-        if character in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ")]}":
-            depth = max(0, depth - 1)
-    return deepest <= MAX_NESTING
 
 
 _PARSERS: dict[str, Callable[[str], str | None]] = {

@@ -1,4 +1,4 @@
-"""Probes of the command line: what paths mean, what exit codes tell apart, and that the same input gives the same bytes."""
+"""Probes of the command line: what paths mean, what exit codes tell apart, same input same bytes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from tests.skills import BODY, DESCRIPTION, NAME, STUB_COMPOSITE, body_of, run, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ def test_p54_a_directory_in_place_of_the_file_is_not_evaluated(tmp_path: Path) -
     (tmp_path / "skills" / "odd" / "SKILL.md").mkdir(parents=True)
     write_skill(tmp_path / "skills")
     document = scored("skills", cwd=tmp_path, code=3)
-    assert [(result["skill"]["name"], result["evaluated"]) for result in document["results"]] == [(NAME, True), ("odd", False)]
+    assert [(result["skill"]["name"], result["evaluated"]) for result in document["results"]] == [
+        (NAME, True),
+        ("odd", False),
+    ]
     assert "SKILL.md is a directory" in document["results"][1]["composite"]["reason"]
 
 
@@ -110,6 +114,13 @@ def test_p55_a_marketplace_means_the_skills_of_all_its_plugins(tmp_path: Path) -
     assert [item["path"] for item in document["summary"]["plugins"]] == ["plugins/one", "plugins/two"]
 
 
+def test_p55_plugins_given_one_by_one_are_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_skill(plugin(tmp_path / name) / "skills")
+    document = scored("one", "two", cwd=tmp_path)
+    assert [item["path"] for item in document["summary"]["plugins"]] == ["one", "two"]
+
+
 def test_p56_agents_are_not_scored_as_skills(tmp_path: Path) -> None:
     agents = plugin(tmp_path / "kit") / "agents"
     agents.mkdir()
@@ -119,7 +130,9 @@ def test_p56_agents_are_not_scored_as_skills(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("total", "flagged"), [(10, 10), (100, 10)])
-def test_p57_a_plugin_is_the_mean_of_its_skills_without_a_second_penalty(total: int, flagged: int, tmp_path: Path) -> None:
+def test_p57_a_plugin_is_the_mean_of_its_skills_without_a_second_penalty(
+    total: int, flagged: int, tmp_path: Path
+) -> None:
     skills = plugin(tmp_path / "kit") / "skills"
     for number in range(total):
         dead = f"\nSee [more](references/more-{number}.md).\n" if number < flagged else f"\nSee row {number} first.\n"
@@ -158,7 +171,9 @@ def test_p66_a_failed_gate_wrong_usage_and_a_failed_reading_are_told_apart(tmp_p
     assert run("score", NAME, "odd", "--threshold", "56", cwd=tmp_path).returncode == 1  # a failed gate is certain
 
 
-@pytest.mark.parametrize("argv", [("--output", "xml"), ("--concurrency", "0"), ("--threshold", "101"), ("--depth", "abyss")])
+@pytest.mark.parametrize(
+    "argv", [("--output", "xml"), ("--concurrency", "0"), ("--threshold", "101"), ("--depth", "abyss")]
+)
 def test_p67_options_that_mean_nothing_are_wrong_usage(argv: tuple[str, ...], tmp_path: Path) -> None:
     write_skill(tmp_path)
     done = run("score", NAME, *argv, cwd=tmp_path)

@@ -1,10 +1,11 @@
-"""Probes of links: into references/, and to other skills and agents. Only what is a link in Markdown is judged as one."""
+"""Probes of links: into references/, and to other skills and agents. Only a link in Markdown is judged as one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.skills import (
     BODY,
     STUB_COMPOSITE,
@@ -111,7 +112,11 @@ def test_p17_a_reference_that_nothing_links_earns_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "comment",
-    ["<!-- [gone](references/gone.md) -->", "<!--\nSee [gone](references/gone.md).\n-->", "Go on <!-- [x](references/x.md) -->."],
+    [
+        "<!-- [gone](references/gone.md) -->",
+        "<!--\nSee [gone](references/gone.md).\n-->",
+        "Go on <!-- [x](references/x.md) -->.",
+    ],
 )
 def test_p18_a_link_in_a_comment_is_no_link(comment: str, tmp_path: Path) -> None:
     assert anti_patterns(score(write_skill(tmp_path, body=f"{BODY}\n{comment}\n"))) == ()

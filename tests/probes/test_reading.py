@@ -1,4 +1,4 @@
-"""Probes of reading: every way in which a file can be broken has a diagnosis of its own, and none ends in a traceback."""
+"""Probes of reading: each way to be broken has a diagnosis of its own, and none ends in a traceback."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+
+from skillgate.model.score import Badge
 from tests.skills import (
     BODY,
     DESCRIPTION,
@@ -24,8 +26,6 @@ from tests.skills import (
     write_bytes,
     write_skill,
 )
-
-from skillgate.model.score import Badge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +97,9 @@ def test_p37_a_byte_order_mark_is_noted_and_changes_no_score(tmp_path: Path) -> 
     plain = write_skill(tmp_path)
     marked = write_bytes(tmp_path / "marked", NAME, b"\xef\xbb\xbf" + (plain / "SKILL.md").read_bytes())
     result = score(marked)
-    assert [(item.id, item.severity.value, item.line) for item in result.findings] == [("BYTE_ORDER_MARK", "warning", 1)]
+    assert [(item.id, item.severity.value, item.line) for item in result.findings] == [
+        ("BYTE_ORDER_MARK", "warning", 1)
+    ]
     assert sub_scores(result) == STUB_SCORES
     assert result.composite == score(plain).composite
 
@@ -186,7 +188,9 @@ def test_p40_references_that_is_a_file_is_a_finding(tmp_path: Path) -> None:
     assert sub_scores(result) == STUB_SCORES
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b"---\n---\n", b"\xef\xbb\xbf"], ids=["nothing", "blank", "fences", "mark"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"---\n---\n", b"\xef\xbb\xbf"], ids=["nothing", "blank", "fences", "mark"]
+)
 def test_p41_an_empty_file_gets_no_score_and_no_badge(data: bytes, tmp_path: Path) -> None:
     path = write_bytes(tmp_path, NAME, data)
     result = score(path)
@@ -208,7 +212,11 @@ def test_p42_the_same_frontmatter_with_instructions_earns_a_badge(tmp_path: Path
 def test_p42_frontmatter_alone_earns_its_own_points_and_no_badge(tmp_path: Path) -> None:
     result = score(write_skill(tmp_path, body=""))
     assert ids(result) == ["NO_BODY"]
-    assert sub_scores(result) == {**dict.fromkeys(STUB_SCORES, 0.0), "frontmatter_quality": 0.82, "code_template_quality": None}
+    assert sub_scores(result) == {
+        **dict.fromkeys(STUB_SCORES, 0.0),
+        "frontmatter_quality": 0.82,
+        "code_template_quality": None,
+    }
     assert result.composite.score == 26.28  # 25 × 0.82 ÷ 78 × 100
     assert result.composite.badge is None
     assert result.composite.badge_reason is not None

@@ -1,10 +1,11 @@
-"""Probes of headings, code blocks, tables and sections: what is parsed as one counts, what only looks like one does not."""
+"""Probes of headings, sections and code blocks: what is parsed as one counts, what looks like one does not."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.skills import BODY, anti_patterns, earned, score, sub_check, write_skill
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def test_p05_a_tilde_fence_is_a_code_block(tmp_path: Path) -> None:
 
 
 def test_p06_fence_markers_named_in_prose_are_no_code_blocks(tmp_path: Path) -> None:
-    line = "Mark the blocks with ```json or ```yaml or ```toml and close them with ``` or with ``` or ``` or ``` or ```.\n"
+    line = (
+        "Mark the blocks with ```json or ```yaml or ```toml and close them with ``` or with ``` or ``` or ``` or ```.\n"
+    )
     result = score(write_skill(tmp_path, body=f"{BODY}\n{line}"))
     assert earned(result, "structural_completeness", "0 code blocks") == 0.0
     assert earned(result, "structural_completeness", "0 languages") == 0.0
@@ -67,7 +70,9 @@ def test_p08_all_four_sections_together_credit_both_kinds_once(tmp_path: Path) -
     titles = ("Worked examples", "Edge cases", "Common pitfalls", "Error handling")
     sections = "\n".join(f"## {title}\n\n{SENTENCE}\n" for title in titles)
     result = score(write_skill(tmp_path, body=f"{BODY}\n{sections}"))
-    assert sub_check(result, "structural_completeness").score == 0.45  # five sections 0.15, examples 0.15, troubles 0.15
+    assert (
+        sub_check(result, "structural_completeness").score == 0.45
+    )  # five sections 0.15, examples 0.15, troubles 0.15
 
 
 def test_p09_languages_with_signs_in_their_names_are_told_apart(tmp_path: Path) -> None:

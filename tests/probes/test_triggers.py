@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.skills import BODY, NAME, STUB_COMPOSITE, anti_patterns, earned, findings, score, sub_check, write_skill
 
 if TYPE_CHECKING:
@@ -111,7 +112,11 @@ def test_p32_an_exemption_that_is_off_exempts_nothing(field: str, tmp_path: Path
         ("Reads PDF forms of any kind.", 0.20, ("MISSING_TRIGGER",)),
         ("Reads forms. Use when a form is to be filled in.", 0.51, ()),  # length 0.15, trigger 0.25, 40 characters 0.10
         ("Use proactively when filling, merging, or signing the forms of a user.", 0.86, ()),
-        ("Use this skill automatically for any form.", 0.57, ()),  # length 0.15; trigger 0.25, insistence 0.10, length 0.10
+        (
+            "Use this skill automatically for any form.",
+            0.57,
+            (),
+        ),  # length 0.15; trigger 0.25, insistence 0.10, length 0.10
     ],
 )
 def test_p28_the_points_of_a_description(

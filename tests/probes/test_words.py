@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.skills import (
     BODY,
     PROSE_LINES,
@@ -38,6 +39,11 @@ def test_p02_lower_case_directives_are_not_counted_and_their_repetition_is(tmp_p
     assert earned(result, "token_efficiency", "0 MUST, NEVER or ALWAYS") == 0.0
     # One of the sixty says something new: 59 of 64 lines of prose are repeated.
     assert sub_check(result, "token_efficiency").score == pytest.approx(1 - 0.40 * 59 / (60 + PROSE_LINES), abs=5e-5)
+
+
+def test_p02_lines_that_differ_inside_are_no_repetition(tmp_path: Path) -> None:
+    lines = "Keep 5 - 3 of the rows that are left.\nKeep 53 of the rows that are left.\n"
+    assert sub_check(score(write_skill(tmp_path, body=f"{BODY}\n{lines}")), "token_efficiency").score == 1.0
 
 
 def test_p03_sixteen_directives_are_flagged_however_long_the_file(tmp_path: Path) -> None:
@@ -91,7 +97,9 @@ def test_p26_instructions_that_orchestrate_cost_points(text: str, tmp_path: Path
     assert sub_check(result, "orchestration_wiring").score == 0.55
 
 
-@pytest.mark.parametrize("text", ["input output format returns", "input, output, format, returns", "- input\n- output format\n- returns"])
+@pytest.mark.parametrize(
+    "text", ["input output format returns", "input, output, format, returns", "- input\n- output format\n- returns"]
+)
 def test_p27_a_row_of_keywords_earns_nothing(text: str, tmp_path: Path) -> None:
     result = score(write_skill(tmp_path, body=f"{BODY}\n{text}\n"))
     assert sub_scores(result) == STUB_SCORES
@@ -103,7 +111,9 @@ def test_p27_sentences_that_say_the_same_earn_all_of_it(tmp_path: Path) -> None:
     assert sub_check(result, "orchestration_wiring").score == 0.95  # 0.70 + 0.10 + 0.05 + 0.10
 
 
-@pytest.mark.parametrize(("lines", "points"), [(99, 0.20), (100, 0.50), (199, 0.50), (200, 0.60), (600, 0.60), (601, 0.40)])
+@pytest.mark.parametrize(
+    ("lines", "points"), [(99, 0.20), (100, 0.50), (199, 0.50), (200, 0.60), (600, 0.60), (601, 0.40)]
+)
 def test_p48_size_bands_count_physical_lines(lines: int, points: float, tmp_path: Path) -> None:
     path = write_skill(tmp_path, body=body_of(lines))
     assert (path / "SKILL.md").read_bytes().count(b"\n") == lines
@@ -113,7 +123,9 @@ def test_p48_size_bands_count_physical_lines(lines: int, points: float, tmp_path
 
 
 @pytest.mark.parametrize(("lines", "points", "flags"), [(800, 0.40, ()), (801, 0.15, ("BLOATED_SKILL",))])
-def test_p48_bloat_begins_after_eight_hundred_lines(lines: int, points: float, flags: tuple[str, ...], tmp_path: Path) -> None:
+def test_p48_bloat_begins_after_eight_hundred_lines(
+    lines: int, points: float, flags: tuple[str, ...], tmp_path: Path
+) -> None:
     result = score(write_skill(tmp_path, body=body_of(lines)))
     assert sub_check(result, "progressive_disclosure").score == points
     assert anti_patterns(result) == flags

@@ -5,8 +5,8 @@ SKILL.md of a directory ``skills/sample-skill``. Lines ``=== path`` begin furthe
 ``/`` is an empty directory, and one that ends in ``SKILL.md`` in any letter case, standing first, names the main file.
 With ``(bytes)`` at the end of its title the input is a Python bytes literal instead.
 
-Long inputs are written by directives: ``{{head}}`` is a frontmatter without defects, ``{{lines 200}}`` fills the file up
-to so many lines, ``{{times 16 text {n}}}`` repeats a line, ``{{chars 99}}`` is a text of so many characters,
+Long inputs are written by directives: ``{{head}}`` is a frontmatter without defects, ``{{lines 200}}`` fills the file
+up to so many lines, ``{{times 16 text {n}}}`` repeats a line, ``{{chars 99}}`` is a text of so many characters,
 ``{{words 39}}`` a sentence of so many words.
 """
 
@@ -111,10 +111,7 @@ def write(source: str, tmp_path: Path, *, literal: bool = False) -> Path:
 def expand(text: str) -> str:
     """Replace the directives of a text."""
     text = text.replace("{{head}}\n", HEAD)
-    text = _TIMES.sub(
-        lambda match: "\n".join(match[2].replace("{n}", str(n + 1)).replace("\\n", "\n") for n in range(int(match[1]))),
-        text,
-    )
+    text = _TIMES.sub(_repeated, text)
     text = _CHARS.sub(lambda match: _cut(int(match[1])), text)
     text = _WORDS.sub(lambda match: " ".join((_SENTENCE.split() * 50)[: int(match[1])]), text)
     text = _REPEAT.sub(lambda match: match[2] * int(match[1]), text)
@@ -127,6 +124,11 @@ def expand(text: str) -> str:
         assert missing >= 0, "the file is longer than {{lines}} asks for"
         text = text[: found.start()] + "".join(_filler(missing)) + text[found.end() :]
     return text
+
+
+def _repeated(match: re.Match[str]) -> str:
+    line = match[2].replace("\\n", "\n")
+    return "\n".join(line.replace("{n}", str(number + 1)) for number in range(int(match[1])))
 
 
 def _filler(count: int) -> list[str]:

@@ -69,26 +69,18 @@ def test_a_finding_says_where_it_is_what_to_do_and_where_to_read_on(tmp_path: Pa
 
 
 def test_findings_stand_errors_first_then_by_line(tmp_path: Path) -> None:
-    source = "---\nname: Other\ndescription: Fills in\n---\n[b](../gone/SKILL.md) [a](references/gone.md)\n\n[c](references/c.md)\n"
-    found = result(source, tmp_path).findings
+    body = "See [b](../gone/SKILL.md) and [a](references/gone.md).\n\nThen [c](references/c.md).\n"
+    found = result("---\nname: Other\ndescription: Fills in\n---\n" + body, tmp_path).findings
     keys = [(item.severity.rank, item.line, item.column) for item in found]
     assert keys == sorted(keys)
     assert [item.id for item in found][:3] == ["DEAD_CROSS_REF", "ORPHAN_REFERENCE", "ORPHAN_REFERENCE"]
 
 
 def test_each_anti_pattern_finding_counts_and_no_other(tmp_path: Path) -> None:
-    source = (
-        "---\nname: Other\ndescription: Fills in\n---\n"
-        + BODY
-        + "[a](references/a.md) [b](references/b.md) [c](../gone)\n"
-    )
-    found = result(source, tmp_path)
-    assert sorted(found.anti_patterns) == [
-        "DEAD_CROSS_REF",
-        "EMPTY_DESCRIPTION",
-        "ORPHAN_REFERENCE",
-        "ORPHAN_REFERENCE",
-    ]
+    links = "[a](references/a.md) [b](references/b.md) [c](../gone)\n"
+    found = result("---\nname: Other\ndescription: Use when asked\n---\n" + BODY + links, tmp_path)
+    expected = ["DEAD_CROSS_REF", "EMPTY_DESCRIPTION", "ORPHAN_REFERENCE", "ORPHAN_REFERENCE"]
+    assert sorted(found.anti_patterns) == expected
     assert {"NAME_INVALID", "NAME_MISMATCH"} <= {item.id for item in found.findings}
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
-    from skillgate.model.report import Comparison, SkillResult
+    from skillgate.model.documents import Comparison
+    from skillgate.model.report import SkillResult
 
 FORMATS = ("text", "json", "markdown")
 
@@ -84,4 +85,4 @@ def _side(given: str, session: Session) -> SkillResult:
         raise UsageError(f"{given} holds {len(roots)} skills; compare takes one on each side")
     context = pipeline.Context(version=__version__, clock=time.perf_counter_ns)
     result = pipeline.evaluate((read(root) for root in roots), context).results[0]
-    return replace(result, skill=replace(result.skill, path=given)) if in_git else result
+    return result._replace(skill=result.skill._replace(path=given)) if in_git else result

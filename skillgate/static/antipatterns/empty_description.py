@@ -49,4 +49,5 @@ RULE = Rule(
     fix="say in 60 to 120 characters or more what the skill does and when to use it",
     find=find,
     advice="describe",
+    blocks_badge=True,
 )

@@ -41,4 +41,5 @@ RULE = Rule(
     summary="a frontmatter field of the wrong type",
     fix="give the field the type that is named; quotes make it text",
     find=find,
+    blocks_badge=True,
 )

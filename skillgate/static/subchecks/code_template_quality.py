@@ -15,7 +15,11 @@ from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.static.syntax import syntax_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from skillgate.model.skill import CodeBlock, Skill
+
+MAX_PARSED = 1 << 18  # characters of code that are parsed in one skill; what follows counts by its tag alone
 
 
 def measure(skill: Skill) -> Measured:
@@ -23,15 +27,22 @@ def measure(skill: Skill) -> Measured:
     blocks = [block for block in skill.code_blocks if block.lines]
     if not blocks:
         return Measured(score=None, reason="there is no code block to judge")
-    evidence = tuple(_judge(block, 1 / len(blocks)) for block in blocks)
+    evidence = tuple(_judge_all(blocks))
     return Measured(score=sum(1 for item in evidence if item.points) / len(blocks), evidence=evidence)
 
 
-def _judge(block: CodeBlock, share: float) -> Evidence:
+def _judge_all(blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
+    parsed = 0
+    for block in blocks:
+        parsed += len(block.code)
+        yield _judge(block, 1 / len(blocks), parses=parsed <= MAX_PARSED)
+
+
+def _judge(block: CodeBlock, share: float, *, parses: bool) -> Evidence:
     if not block.language:
         text = "code block without a language tag"
         return Evidence(text=text, points=0.0, possible=share, line=block.line, advice="tags")
-    error = syntax_error(block.language, block.code)
+    error = syntax_error(block.language, block.code) if parses else None
     if error is not None:
         text = f"{block.language} does not parse: {error}"
         return Evidence(text=text, points=0.0, possible=share, line=block.line, advice="syntax")

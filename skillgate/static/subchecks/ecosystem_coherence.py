@@ -44,10 +44,10 @@ def _related(skill: Skill) -> Evidence:
 
 def _section(skill: Skill) -> Evidence:
     for item in skill.headings:
-        if item.level > 1 and (item.counts or item.links) and _SECTION.search(item.text):
+        if item.level > 1 and (item.counts or item.links) and _SECTION.search(item.text.lower()):
             return Evidence(text=f"section “{item.text}”", points=0.25, possible=0.25, line=item.line)
     for block in skill.blocks:
-        match = _MENTION.search(block.text) if block.words >= 3 else None
+        match = _MENTION.search(block.text.lower()) if block.words >= 3 else None
         if match:
             line = block.line + block.text.count("\n", 0, match.start())
             return Evidence(text="a See also line", points=0.25, possible=0.25, line=line)

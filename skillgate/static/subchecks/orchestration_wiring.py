@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 BASE = 0.70
 _OUTPUT_HEADING = re.compile(
     r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
-    r"|\bdeliverables?\b",
-    re.IGNORECASE,
+    r"|\bdeliverables?\b"
 )
-_OUTPUT = re.compile(r"\boutputs?\b", re.IGNORECASE)
-_FORMAT = re.compile(r"\b(?:format|formatted|structure|structured|schema|json|csv|yaml|xml|markdown)\b", re.IGNORECASE)
-_RETURNS = re.compile(r"\b(?:returns?|produces?|generates?|emits?|outputs?)\s(?:◌|[a-z0-9*\"“'(])", re.IGNORECASE)
-_INPUT_HEADING = re.compile(r"\b(?:inputs?|parameters?|arguments?|options)\b", re.IGNORECASE)
-_INPUT = re.compile(r"\b(?:inputs?|parameters?|arguments?|receives|accepts)\b|\$ARGUMENTS\b", re.IGNORECASE)
-_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b", re.IGNORECASE)
-_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|sub-?tasks?|workflows?|other skills)\b", re.IGNORECASE)
-_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b", re.IGNORECASE)
-_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
+_OUTPUT = re.compile(r"\boutputs?\b")
+_FORMAT = re.compile(r"\b(?:format|formatted|structure|structured|schema|json|csv|yaml|xml|markdown)\b")
+_RETURNS = re.compile(r"\b(?:returns?|produces?|generates?|emits?|outputs?)\s(?:◌|[a-z0-9*\"“'(])")
+_INPUT_HEADING = re.compile(r"\b(?:inputs?|parameters?|arguments?|options)\b")
+_INPUT = re.compile(r"\b(?:inputs?|parameters?|arguments?|receives|accepts)\b|\$arguments\b")
+_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
+_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|sub-?tasks?|workflows?|other skills)\b")
+_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b")
+_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b")
+_SUBJECTS = frozenset(("skill", "it", "that", "which", "who", "and", "then", "or", "also", "agent", "workflow"))
 _REACH = 70  # characters after the verb within which the agents it orchestrates must be named
 
 
@@ -64,23 +64,31 @@ def _orchestrates(skill: Skill) -> Place | None:
     Coordinates of a map, ``dispatch(action)`` in code and "does not orchestrate" are none.
     """
     for block in skill.blocks:
-        if not block.prose or not _VERB.search(block.text):
+        lowered = block.text.lower()
+        if not block.prose or not _VERB.search(lowered):
             continue
-        for sentence, offset in sentences(block.text):
+        for sentence, offset in sentences(lowered):
             for verb in _VERB.finditer(sentence):
                 after = sentence[verb.end() : verb.end() + _REACH]
-                what = _MANAGED.match(after) if verb[0].lower().startswith("manag") else _OTHERS.search(after)
-                if what and not _NEGATED.search(sentence, max(0, verb.start() - _REACH), verb.start()):
-                    line = block.line + block.text.count("\n", 0, offset + verb.start())
-                    return Place(text=excerpt(sentence), line=line)
+                what = _MANAGED.match(after) if verb[0].startswith("manag") else _OTHERS.search(after)
+                before = sentence[max(0, verb.start() - _REACH) : verb.start()]
+                if what and _is_verb(verb[0], before) and not _NEGATED.search(before):
+                    line = block.line + lowered.count("\n", 0, offset + verb.start())
+                    return Place(text=excerpt(block.text[offset : offset + len(sentence)]), line=line)
     return None
+
+
+def _is_verb(word: str, before: str) -> bool:
+    """Tell the verb in "it coordinates agents" from the noun in "the coordinates that agents give": by its subject."""
+    words = before.split()
+    return not word.endswith("s") or not words or words[-1].strip("*_,") in _SUBJECTS
 
 
 def _input(skill: Skill) -> Place | None:
     place = heading(skill, _INPUT_HEADING)
     if place is None:
         for line, cells in skill.table_headers:
-            if any(_INPUT_HEADING.search(cell) for cell in cells):
+            if any(_INPUT_HEADING.search(cell.lower()) for cell in cells):
                 return Place(text=" | ".join(cells), line=line)
         place = first_sentence(skill, _INPUT)
     return place

@@ -17,17 +17,15 @@ from skillgate.static.signals import heading, without_body
 if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
-_EXAMPLES = re.compile(r"\b(?:examples?|usage|quick ?start|how to use|walk-?through|sample)\b", re.IGNORECASE)
+_EXAMPLES = re.compile(r"\b(?:examples?|usage|quick ?start|how to use|walk-?through|sample)\b")
 _TROUBLE = re.compile(
     r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|error handling|failure modes?"
     r"|limitations|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
-    r"|when (?:things|it) (?:go|goes|fails?))\b",
-    re.IGNORECASE,
+    r"|when (?:things|it) (?:go|goes|fails?))\b"
 )
 _DECISION = re.compile(
     r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|decision|compar(?:ison|ing)|trade-?offs?"
-    r"|choos(?:e|ing)|versus|vs)\b",
-    re.IGNORECASE,
+    r"|choos(?:e|ing)|versus|vs)\b"
 )
 
 
@@ -73,7 +71,7 @@ def _table(skill: Skill) -> Evidence:
 def _decision(skill: Skill) -> Evidence:
     place = heading(skill, _DECISION)
     lines = [place.line] if place else []
-    lines += [line for line, cells in skill.table_headers if any(_DECISION.search(cell) for cell in cells)]
+    lines += [line for line, cells in skill.table_headers if any(_DECISION.search(cell.lower()) for cell in cells)]
     if not lines:
         return Evidence(text="no decision aid", points=0.0, possible=0.05, advice="decision")
     return Evidence(text="a decision aid", points=0.05, possible=0.05, line=min(lines))

@@ -1,0 +1,97 @@
+"""The documents that skillgate writes and reads back.
+
+They are told apart by ``kind``; a score of one skill and one of several by ``results``. ``Report`` is one of them, and
+the others are shaped from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from skillgate.model.finding import Finding
+from skillgate.model.report import (
+    Advice,
+    Composite,
+    DimensionScore,
+    Header,
+    Layer,
+    Ratio,
+    Report,
+    SkillName,
+    SkillResult,
+    Summary,
+    Usage,
+    Verdict,
+)
+from skillgate.model.score import Dimension
+
+_NO_USAGE = Usage()
+_NO_GATE = Verdict(passed=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleReport(Header):
+    """``score`` over exactly one path that is itself a skill: the shape the method's scripts read.
+
+    The keys of the skill's result, with the header's beside them.
+    """
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
+
+    composite: Composite
+    dimensions: Mapping[Dimension, DimensionScore]
+    layers: tuple[Layer, ...]
+    skill: SkillName
+    findings: tuple[Finding, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    usage: Usage = _NO_USAGE
+    gate: Verdict = _NO_GATE
+    plugin: str | None = None
+    evaluated: bool = True
+
+    def result(self) -> SkillResult:
+        """Give the skill's result, as a report over several holds it."""
+        values = {name: getattr(self, name) for name in SkillResult._fields if name != "coverage"}
+        return SkillResult(**values, coverage=self.coverage or 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport(Header):
+    """``check``: findings and the gate, without the scores' details."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "check")
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    gate: Verdict
+
+
+class DimensionChange(NamedTuple):
+    """One dimension on both sides of a comparison; ``change`` is None where one side did not measure it."""
+
+    a: Ratio | None
+    b: Ratio | None
+    change: float | None
+    better: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Header):
+    """``compare A B``: both results and what moved; ``hints`` say what a difference may come from."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "compare")
+
+    a: SkillResult
+    b: SkillResult
+    change: float | None
+    dimensions: Mapping[Dimension, DimensionChange]
+    fixed: tuple[Finding, ...] = ()
+    new: tuple[Finding, ...] = ()
+    hints: tuple[str, ...] = ()
+    gate: Verdict = _NO_GATE
+
+
+Document = Report | SingleReport | CheckReport | Comparison
+DOCUMENTS = (Report, SingleReport, CheckReport, Comparison)

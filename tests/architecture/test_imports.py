@@ -1,0 +1,121 @@
+"""The direction of imports, and what the pure rooms and the base path may not import."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillgate.registry import Room
+from tests.architecture.source import ROOT, Module, modules
+
+WORLD = {"os", "socket", "subprocess", "time", "random", "pathlib", "shutil", "tempfile", "io", "secrets", "datetime"}
+PURE_IN_SKILL = {
+    "body",
+    "description",
+    "frontmatter",
+    "inline",
+    "language",
+    "links",
+    "markdown",
+    "naming",
+    "parse",
+    "phrases",
+    "similarity",
+}
+DOORS_IN_SKILL = {"discover", "git", "read", "tree", "walk"}
+POSIX_ONLY = {
+    "crypt",
+    "curses",
+    "fcntl",
+    "grp",
+    "posix",
+    "pty",
+    "pwd",
+    "readline",
+    "resource",
+    "spwd",
+    "syslog",
+    "termios",
+    "tty",
+}
+HEAVY = {"numpy", "scipy", "anthropic", "jsonschema", "rich", "asyncio", "pydantic", "requests", "httpx"}
+DECLARING_ROOMS = ("subchecks", "antipatterns", "rules", "defects")
+
+
+def _top_level(module: Module) -> set[str]:
+    return {name.partition(".")[0] for name in module.imports()}
+
+
+def _lint_imports() -> str | None:
+    return shutil.which("lint-imports", path=str(Path(sys.executable).parent)) or shutil.which("lint-imports")
+
+
+def test_imports_go_one_way() -> None:
+    program = _lint_imports()
+    if program is None:
+        pytest.skip("import-linter is not installed")
+    done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _is_pure(module: Module) -> bool:
+    parts = module.name.split(".")[1:]
+    return bool(parts) and (
+        parts[0] in ("model", "static", "scoring", "report") or (parts[0] == "skill" and parts[-1] in PURE_IN_SKILL)
+    )
+
+
+def test_the_modules_of_skill_are_either_pure_or_doors() -> None:
+    names = {module.name.rpartition(".")[2] for module in modules() if module.room == "skill"}
+    assert names == PURE_IN_SKILL | DOORS_IN_SKILL
+
+
+@pytest.mark.parametrize("module", [item for item in modules() if _is_pure(item)], ids=lambda item: item.name)
+def test_pure_rooms_touch_nothing_of_the_world(module: Module) -> None:
+    allowed = {"pathlib"} if module.name.startswith("skillgate.model.") else set()
+    if module.name in ("skillgate.model.codec", "skillgate.model.shape"):
+        allowed.add("datetime")  # they read and write times, and never ask for one
+        assert ".now(" not in module.text
+    assert not (_top_level(module) & WORLD) - allowed
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda item: item.name)
+def test_nothing_needs_posix_or_a_heavy_package(module: Module) -> None:
+    assert not _top_level(module) & (POSIX_ONLY | HEAVY)
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda item: item.name)
+def test_only_the_standard_library_and_two_packages_are_imported(module: Module) -> None:
+    assert _top_level(module) <= sys.stdlib_module_names | {"skillgate", "yaml", "markdown_it"}
+
+
+def test_processes_are_spawned_in_one_place() -> None:
+    assert [module.name for module in modules() if "subprocess" in _top_level(module)] == ["skillgate.process"]
+
+
+@pytest.mark.parametrize("room", DECLARING_ROOMS)
+def test_what_a_room_declares_does_not_lean_on_its_neighbours(room: str) -> None:
+    rooms = {f"skillgate.static.{name}" for name in DECLARING_ROOMS}
+    found = [module for module in modules() if module.name.startswith(f"skillgate.static.{room}.")]
+    assert {module.name.rpartition(".")[2] for module in found} == set(Room(f"skillgate.static.{room}").names())
+    for module in found:
+        assert not [name for name in module.imports() if any(name.startswith(other) for other in rooms)], module.name
+
+
+def test_a_fresh_import_of_the_package_loads_no_parser() -> None:
+    code = "import sys, skillgate; print(skillgate.__version__); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    version, _, loaded = done.stdout.partition("\n")
+    assert version
+    assert not {"yaml", "markdown_it", "skillgate.pipeline", "argparse"} & set(loaded.split()) - _bare()
+
+
+def _bare() -> set[str]:
+    """List what the interpreter itself loads, which differs by installation."""
+    code = "import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    return set(done.stdout.split())

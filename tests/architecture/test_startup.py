@@ -1,0 +1,86 @@
+"""What a run of the command line loads, asked of fresh processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from skillgate.registry import Room
+from tests.architecture.source import ROOT
+
+EXAMPLE = "examples/skills/csv-quality-report"
+HEAVY = {
+    "anthropic",
+    "asyncio",
+    "concurrent.futures",
+    "email",
+    "http",
+    "jsonschema",
+    "multiprocessing",
+    "numpy",
+    "rich",
+    "scipy",
+    "socket",
+    "ssl",
+    "subprocess",
+    "unittest",
+    "xml",
+}
+PARSERS = {"yaml", "markdown_it"}
+_CODE = """
+import io, sys
+before = set(sys.modules)
+from skillgate.cli.main import main
+code = main(sys.argv[1:], stdout=io.StringIO())
+print(code, *(set(sys.modules) - before))
+"""
+
+
+def loaded(*argv: str, code: int = 0) -> set[str]:
+    """Run the command line in a process of its own and list the modules that it loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE, *argv], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
+    found, *names = done.stdout.split()
+    assert int(found) == code, done.stderr
+    return set(names)
+
+
+@pytest.mark.parametrize("output", ["text", "json", "markdown"])
+def test_scoring_loads_nothing_heavy(output: str) -> None:
+    assert not loaded("score", EXAMPLE, "--output", output) & HEAVY
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_checking_loads_nothing_heavy(output: str) -> None:
+    assert not loaded("check", EXAMPLE, "--output", output) & HEAVY
+
+
+def test_a_renderer_is_loaded_only_when_it_is_asked_for() -> None:
+    text = loaded("score", EXAMPLE, "--output", "text")
+    assert "skillgate.report.text" in text
+    assert not {"skillgate.report.json", "skillgate.report.markdown"} & text
+    assert "skillgate.report.text" not in loaded("score", EXAMPLE, "--output", "json")
+
+
+def test_a_defect_is_loaded_only_where_it_applies() -> None:
+    assert not {name for name in loaded("score", EXAMPLE) if name.startswith("skillgate.static.defects.")}
+
+
+def test_a_command_loads_no_other_command() -> None:
+    commands = {name for name in loaded("check", EXAMPLE) if name.startswith("skillgate.cli.commands.")}
+    assert commands == {"skillgate.cli.commands.check"}
+
+
+@pytest.mark.parametrize("argv", [("--version",), ("--help",), ("-h",)])
+def test_help_and_version_load_no_parser(argv: tuple[str, ...]) -> None:
+    names = loaded(*argv)
+    assert not names & (HEAVY | PARSERS)
+    assert not {name for name in names if name.startswith("skillgate.static")}
+
+
+@pytest.mark.parametrize("command", Room("skillgate.cli.commands").names())
+def test_the_help_of_every_command_works_and_loads_nothing_heavy(command: str) -> None:
+    assert not loaded(command.replace("_", "-"), "--help") & HEAVY
