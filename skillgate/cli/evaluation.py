@@ -73,7 +73,7 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     context = pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
-        config_digest=config_digest(config),
+        config_digest=_digest(config, args),
         policy=_policies(config, command=command, note=session.note),
         baseline=load_baseline(config, args.paths, session),
         progress=_progress(len(discovery.roots), session),
@@ -137,6 +137,12 @@ def rendered_as(
     else:
         text = renderer.RENDERERS[command](what)
     return text
+
+
+def _digest(config: Config, args: argparse.Namespace) -> str:
+    """Digest the configuration for a JSON document; nothing else shows it, and hashing costs more than a short run."""
+    documents = {output_format(args), *(name for name, _ in args.output_file)}
+    return config_digest(config) if "json" in documents else ""
 
 
 def require_quick(depth: str) -> None:

@@ -8,7 +8,7 @@ from skillgate.model.score import Badge, Dimension, Grade, LayerName
 from skillgate.scoring.weights import BLEND, PENALTY_FLOOR, PENALTY_STEP, WEIGHTS
 
 if TYPE_CHECKING:
-    from skillgate.static.catalogue import CheckPage, Page
+    from skillgate.model.page import CheckPage, Page
 
 _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",

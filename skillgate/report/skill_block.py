@@ -72,7 +72,7 @@ def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
     for key, found in result.dimensions.items():
         head = f"{_margin(style)}{key.value:{names}} {found.weight:4.0%}"
         if found.score is None:
-            reason = cut(found.reason or "", max(8, style.width - len(head) - 8))
+            reason = cut(found.reason or "", style.width - len(head) - 8) if style.width >= NARROW else ""
             yield style.paint(f"{head}     —  {reason}".rstrip(), "dim")
             continue
         grade = found.grade.value if found.grade else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DELIMITER = "---"
 _TAB = re.compile(r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*")
-MAX_CHARACTERS = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
+MAX_BYTES = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
 TEXT_KEYS = ("name", "description", "when_to_use", "license", "compatibility")
 FLAG_KEYS = ("disable-model-invocation", "user-invocable")
 
@@ -52,8 +52,9 @@ def split(text: str) -> Split:
 
 def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     """Read the YAML between the delimiters; what is wrong with it becomes problems, never an exception."""
-    if len(source) > MAX_CHARACTERS:
-        message = f"the frontmatter has {len(source):,} characters; at most {MAX_CHARACTERS:,} are read"
+    size = len(source.encode())
+    if size > MAX_BYTES:
+        message = f"the frontmatter has {size:,} bytes; at most {MAX_BYTES:,} are read"
         return Frontmatter(), (_problem("frontmatter_too_large", message),)
     if not source.strip():
         return Frontmatter(), (_problem("frontmatter_invalid", "the frontmatter is empty"),)

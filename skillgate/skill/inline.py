@@ -59,8 +59,8 @@ class InlineReader:
         text: list[str] = []
         shown: list[str] = []
         links: list[Link] = []
-        mentions: set[str] = set()
-        stack: list[tuple[Link, int, int]] = []
+        mentions: list[str] = []
+        stack: list[tuple[Link, int, int, int]] = []
         lines = _Lines(content, children)
         for child in children:
             kind = child.type
@@ -71,13 +71,16 @@ class InlineReader:
             if kind == "code_inline":
                 text.append(CODE_MARK)
                 shown.append(child.content)
-                mentions.add(child.content.strip())
+                mentions.append(child.content.strip())
             elif kind == "link_open":
-                stack.append((self._link(str(child.attrs.get("href", "")), start + lines.read), len(text), len(shown)))
+                link = self._link(str(child.attrs.get("href", "")), start + lines.read)
+                stack.append((link, len(text), len(shown), len(mentions)))
             elif kind == "link_close" and stack:
-                link, text_mark, shown_mark = stack.pop()
+                link, text_mark, shown_mark, mentions_mark = stack.pop()
                 links.append(link)
                 _settle(link, text, text_mark, shown, shown_mark)
+                if link.dead:
+                    del mentions[mentions_mark:]
             elif kind == "image":
                 link = self._link(str(child.attrs.get("src", "")), start + lines.read)
                 links.append(link)
@@ -87,10 +90,8 @@ class InlineReader:
                 text.append(child.content)
                 shown.append(child.content)
         plain = "".join(text)
-        mentions |= _mentions(plain)
-        return Inline(
-            text=plain, shown="".join(shown), line=start, links=tuple(links), mentions=frozenset(mentions - {""})
-        )
+        named = _mentions(plain).union(mentions) - {""}
+        return Inline(text=plain, shown="".join(shown), line=start, links=tuple(links), mentions=named)
 
     def _link(self, target: str, line: int) -> Link:
         kind = self._resolver.classify(target)

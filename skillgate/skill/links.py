@@ -99,6 +99,12 @@ class Resolver:
         return entry is not None and entry.kind is not EntryKind.OTHER
 
 
+def target_path(target: str) -> str:
+    """Give the path of a relative target as it is compared: decoded, without anchor, query and ``./``."""
+    path = _path(target) or target
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
 def _path(target: str) -> str | None:
     """Give the path part of a relative target, decoded; None for a URL, an anchor, an absolute path or a template."""
     path = re.split(r"[#?]", target, maxsplit=1)[0].strip()

@@ -177,7 +177,8 @@ class Sentence:
             word = self.word(end)
             if word in _AWAITED:
                 return self._awaiting(at, end)
-            if word in _OBJECT or word in _MANNER or word in (":", ",", "—") or self._names_skill(end):
+            joined = word == "and" and self.word(end + 1) in _MANNER
+            if joined or word in _OBJECT or word in _MANNER or word in (":", ",", "—") or self._names_skill(end):
                 proactive = proactive or word == "proactively"
                 end += 1
             else:
@@ -279,7 +280,7 @@ class Sentence:
         if word != "automatically":
             return False
         verb = at - 1
-        while verb > at - 4 and self.word(verb) in _OBJECT:
+        while verb > at - 6 and (self.word(verb) in _OBJECT or self.word(verb) in _MANNER or self.word(verb) == "and"):
             verb -= 1
         verbs = [place for place in (at + 1, verb) if self.word(place) in _VERBS]
         return any(self._stance(place, place + 1) is _Stance.ACCEPTED for place in verbs)

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from skillgate.model.page import CheckPage, Page
 from skillgate.static.layer import ANTIPATTERNS, DEFECTS, RULES, SUBCHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.finding import Rule
-    from skillgate.model.score import SubCheck
-
 _ROOMS = ((ANTIPATTERNS, "anti-pattern"), (RULES, "rule"), (DEFECTS, "reading"))
-
-
-class Page(NamedTuple):
-    """One rule with its kind and the sections of its file's docstring (``Why``, ``Bad``, ``Good``, ``Source``)."""
-
-    rule: Rule
-    kind: str
-    title: str
-    sections: dict[str, str]
-
-
-class CheckPage(NamedTuple):
-    """One sub-check with what its file says of it."""
-
-    name: str
-    check: SubCheck
-    text: str
 
 
 def pages() -> tuple[Page, ...]:

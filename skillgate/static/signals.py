@@ -81,7 +81,7 @@ def _directories(skill: Skill, path: str) -> Iterator[str]:
         directory = directory.rpartition("/")[0]
 
 
-_DIRECTIVE = re.compile(r"(?<![\w-])(?:MUST|NEVER|ALWAYS)(?![\w-])")
+_DIRECTIVE = re.compile(r"(?<![\w-])_?(?:MUST|NEVER|ALWAYS)_?(?![\w-])")
 
 
 def directives(skill: Skill) -> tuple[Place, ...]:
@@ -92,7 +92,7 @@ def directives(skill: Skill) -> tuple[Place, ...]:
         for match in _DIRECTIVE.finditer(block.text):
             line += block.text.count("\n", start, match.start())
             start = match.start()
-            found.append(Place(text=match[0], line=line))
+            found.append(Place(text=match[0].strip("_"), line=line))
     return tuple(found)
 
 

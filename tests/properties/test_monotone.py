@@ -62,7 +62,6 @@ _PLACES = st.sampled_from(
         ("| Option{} | Input |\n|---|---|\n| a |", " b |"),
         ("> quoted{}", ""),
         ("**Related:**{}", ""),
-        ("{}", ""),
     )
 )
 

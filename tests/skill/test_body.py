@@ -26,9 +26,8 @@ def body(tmp_path: Path) -> Callable[[str], Body]:
 
 
 def test_a_section_holds_what_stands_below_it_up_to_the_next_of_its_level(body: Callable[[str], Body]) -> None:
-    read = body(
-        "# One\n\nA b c.\n\n## Two\n\nD e.\n\n### Three\n\n[f](references/a.md)\n\n## Four\n\n```\nx\n\ny\n```\n"
-    )
+    first = "# One\n\nA b c.\n\n## Two\n\nD e.\n\n### Three\n\n[f](../two-sheets) [g](references/a.md)\n\n"
+    read = body(first + "## Four\n\n```\nx\n\ny\n```\n")
     assert [(item.level, item.text, item.line, item.words, item.links, item.code_lines) for item in read.headings] == [
         (1, "One", 10, 7, 1, 2),
         (2, "Two", 14, 4, 1, 0),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.skill.frontmatter import MAX_CHARACTERS, parse, split
+from skillgate.skill.frontmatter import MAX_BYTES, parse, split
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_the_last_of_two_values_counts_and_both_places_are_known() -> None:
 
 
 def test_beyond_64_kib_nothing_is_read() -> None:
-    head, problems = parse("a: " + "x" * MAX_CHARACTERS)
+    head, problems = parse("a: " + "x" * MAX_BYTES)
     assert not head.valid
     assert [problem.rule for problem in problems] == ["frontmatter_too_large"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
-    from skillgate.static.catalogue import Page
+    from skillgate.model.page import Page
 
 FORMATS = ("text", "json", "markdown")
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit; none where the frontmatter could not be read."""
     head = skill.frontmatter
-    if head.valid and not head.text("name") and (head.values.get("name") is None or head.values["name"] == ""):
+    name = head.values.get("name") or ""
+    if head.valid and isinstance(name, str) and not name.strip():
         yield Hit(span=Span(line=head.line("name")), message="there is no name; the specification requires one")
 
 

@@ -42,7 +42,7 @@ def _name(skill: Skill) -> Evidence:
     name = skill.frontmatter.text("name")
     line = skill.frontmatter.line("name")
     if not name:
-        return Evidence(text="no name", points=0.0, possible=0.15, line=1, advice="name")
+        return Evidence(text="no name", points=0.0, possible=0.15, line=line, advice="name")
     if name_defect(name):
         return Evidence(text="the name breaks the naming rule", points=0.10, possible=0.15, line=line, advice="name")
     if not same_name(name, skill.root.name):

@@ -26,7 +26,7 @@ def measure(skill: Skill) -> Measured:
     """Score in [0, 1]; 0 without a body."""
     if not skill.has_body:
         return without_body(BANDS[0][1])
-    bonus = 0.25 if skill.effective_lines > LONG else 0.15
+    bonus = 0.25 if skill.lines > LONG else 0.15  # by its lines alone: what makes a file heavy must not pay
     return Measured.total(
         (
             _size(skill),

@@ -25,15 +25,20 @@ def measure(skill: Skill) -> Measured:
     if not skill.has_body:
         return without_body()
     category, (low, high) = _band(skill)
-    lines = skill.effective_lines
-    if lines < low:
-        points, advice = (lines - STUB) / (low - STUB), "longer"
-    elif lines > high and not linked_files(skill, skill.references):
-        points, advice = 1 - (lines - high) / high, "shorter"
-    else:
-        points, advice = 1.0, None
-    text = f"{lines} lines; {low}–{high} suit {category}"
+    linked = bool(linked_files(skill, skill.references))
+    # A short file with long lines is a stub and bloated at once: the worse of the two counts.
+    found = [_fit(lines, low, high, linked=linked) for lines in {skill.lines, skill.effective_lines}]
+    points, advice = min(found, key=lambda fit: fit[0])
+    text = f"{skill.effective_lines} lines; {low}–{high} suit {category}"
     return Measured.total((Evidence(text=text, points=max(0.0, points), possible=1.0, advice=advice),))
+
+
+def _fit(lines: int, low: int, high: int, *, linked: bool) -> tuple[float, str | None]:
+    if lines < low:
+        return (lines - STUB) / (low - STUB), "longer"
+    if lines > high and not linked:
+        return 1 - (lines - high) / high, "shorter"
+    return 1.0, None
 
 
 def _band(skill: Skill) -> tuple[str, tuple[int, int]]:
