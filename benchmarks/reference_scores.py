@@ -120,16 +120,19 @@ def compare(data: Path) -> Comparison:
     return Comparison(tuple(absent), tuple(changed), tuple(unmeasured), tuple(rows), tuple(recorded), tuple(ours))
 
 
+def _collections(data: Path) -> list[Path]:
+    return [place for name in COLLECTIONS.values() if (place := data / "corpus" / name).is_dir()]
+
+
 def _roots(data: Path) -> Iterator[tuple[Path, SkillRoot]]:
-    for name in COLLECTIONS.values():
-        collection = data / "corpus" / name
+    for collection in _collections(data):
         for root in discover([str(collection)]).roots:
             yield Path(str(root.path)), root
 
 
 def _composites(data: Path) -> Iterator[tuple[Path, float]]:
-    for name in COLLECTIONS.values():
-        for result in evaluate(data / "corpus" / name).results:
+    for collection in _collections(data):
+        for result in evaluate(collection).results:
             yield Path(result.skill.path), result.composite.score or 0.0
 
 

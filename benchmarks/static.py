@@ -16,6 +16,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from statistics import median
@@ -43,8 +44,8 @@ class Run(NamedTuple):
     peak_mb: float
 
 
-def run(arguments: Sequence[str], given: str = "") -> Run:
-    """Run Python with these arguments and measure it.
+def run(arguments: Sequence[str], given: str = "", *, bytecode: str) -> Run:
+    """Run Python with these arguments and measure it; ``bytecode`` is where it keeps compiled modules.
 
     Raises:
         RuntimeError: it failed, so that its time means nothing.
@@ -53,6 +54,7 @@ def run(arguments: Sequence[str], given: str = "") -> Run:
     with subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -80,13 +82,14 @@ def _waited(process: subprocess.Popen[str], started: float) -> Run:
 
 
 def measure(cases: Mapping[str, tuple[Sequence[str], str]], rounds: int) -> dict[str, Run]:
-    """Run every case once to warm the caches, then all of them in turn; give the median of each figure."""
+    """Run every case once, which compiles the modules, then all of them in turn; give the median of each figure."""
     runs: dict[str, list[Run]] = {name: [] for name in cases}
-    for number in range(rounds + 1):
-        for name, (arguments, given) in cases.items():
-            taken = run(arguments, given)
-            if number:
-                runs[name].append(taken)
+    with tempfile.TemporaryDirectory() as bytecode:
+        for number in range(rounds + 1):
+            for name, (arguments, given) in cases.items():
+                taken = run(arguments, given, bytecode=bytecode)
+                if number:
+                    runs[name].append(taken)
     return {
         name: Run(
             median(item.wall_s for item in taken),

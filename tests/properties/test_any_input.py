@@ -136,3 +136,13 @@ def test_any_tree_of_files_is_answered_and_twice_the_same(tree: Mapping[str, Nod
 def test_any_path_and_any_option_is_an_answer_or_a_usage_error(arguments: list[str]) -> None:
     with on_disk({"merge-sheets/SKILL.md": Written("# x\n\nText.").text}) as folder:
         ask("score", *arguments, cwd=folder)
+
+
+def test_a_link_inside_a_skill_does_not_widen_what_was_asked_for(tmp_path: Path) -> None:
+    text = Written("Read the header first.").text
+    plant(tmp_path, {"a/SKILL.md": Node("file", text.encode()), "b/SKILL.md": Node("file", text.encode())})
+    plant(tmp_path, {"a/agents": Node("link", b".."), "a/scripts": Node("link", b"../b")})
+    code, out, _ = ask("score", "a", "--output", "json", cwd=tmp_path)
+    assert code == 0
+    assert "b/SKILL.md" not in out
+    assert json.loads(out)["skill"]["path"] == "a"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.properties.documents import CI, TRIGGERED, UNTRIGGERED, Written, blocks, bodies, descriptions, evaluated
@@ -43,7 +43,7 @@ _TEXTS = st.sampled_from(
         "../tidy-tables/SKILL.md",
         "Use this when the table is wide, and compare it with the others before you decide",
         "**bold** and *more*",
-        "x | y",
+        "x \\| y",
     )
 )
 _LINKS = st.builds(lambda bang, text, target: f"{bang}[{text}]({target})", st.sampled_from(("", "!")), _TEXTS, _TARGETS)
@@ -82,7 +82,7 @@ def never_higher(changed: SkillResult, was: SkillResult) -> None:
         assert score.score is None or before is None or score.score <= before, dimension
 
 
-@CI
+@settings(CI, max_examples=200)
 @given(bodies, _PLACES, _LINKS, blocks, descriptions)
 def test_adding_a_dead_link_never_raises_the_composite_or_a_dimension(
     body: str, place: tuple[str, str], link: str, following: str, description: str
@@ -134,7 +134,7 @@ def test_adding_a_trigger_phrase_never_lowers_the_composite(body: str, vague: st
     never_lower(evaluated(Written(body, f"{vague} {trigger}")), evaluated(Written(body, vague)), "MISSING_TRIGGER")
 
 
-@CI
+@settings(CI, max_examples=25)
 @given(bodies, st.integers(800, 1_000), st.booleans())
 def test_moving_detail_to_references_never_lowers_the_composite(body: str, rows: int, linked: bool) -> None:
     long = "\n".join(f"Row {number} comes before row {number + 1}." for number in range(rows))
