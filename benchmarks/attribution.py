@@ -23,6 +23,7 @@ NO_BODY = "no instructions at all below the frontmatter"
 NOT_PROSE = "a word in code, in the frontmatter or in a path, taken for prose"
 FENCED = "a heading inside a code block"
 EMPTY_SECTION = "a section without text"
+OTHER_NAME = "a heading with its word that skillgate does not take for such a section (“Decision order”)"
 UNEXPLAINED = ""  # a link of a chain where no difference is expected: what moves there stays unattributed
 TWICE = "a code block counted twice, at its opening and its closing fence"
 _EPSILON = 1e-9
@@ -237,9 +238,9 @@ def _section(pair: Pair, rule: Callable[[str], bool], ours: float, gained: str) 
 
 
 def _emptiness(pair: Pair, rule: Callable[[str], bool]) -> str:
-    """Name the emptiness of a section whose heading the rule accepts as the cause, where one is empty."""
+    """Say why a heading that the rule accepts earns nothing: its section is empty, or it names something else."""
     empty = (f"{'#' * item.level} {item.text}" for item in pair.skill.headings if not item.counts)
-    return EMPTY_SECTION if any(rule(title) for title in empty) else UNEXPLAINED
+    return EMPTY_SECTION if any(rule(title) for title in empty) else OTHER_NAME
 
 
 def _tokens(pair: Pair) -> Iterator[Step]:

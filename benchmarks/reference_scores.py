@@ -178,7 +178,7 @@ def report(found: Comparison, *, verbose: bool) -> Iterator[str]:
         beyond = sum(1 for row in found.large if row.sub_check == name)
         yield f"{name:<25} {spearman(theirs, ours):10.3f} {fmean(theirs):9.3f} {fmean(ours):7.3f} {beyond:13}"
     yield ""
-    yield f"{'what the differences beyond 0.05 come from':<92} {'skills':>6} {'mean change':>13}"
+    yield f"{'what the differences beyond 0.05 come from':<99} {'skills':>6} {'mean change':>13}"
     yield from _causes(found)
     if verbose:
         for row in found.large:
@@ -198,7 +198,7 @@ def _causes(found: Comparison) -> Iterator[str]:
                     changes[step.cause].append(step.change)
         yield f"  {name}"
         for cause, values in sorted(changes.items(), key=lambda item: (-len(item[1]), item[0])):
-            yield f"    {cause:<88} {len(values):6} {fmean(values):+13.3f}"
+            yield f"    {cause:<95} {len(values):6} {fmean(values):+13.3f}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

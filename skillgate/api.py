@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skillgate import __version__, pipeline
+from skillgate.config import Config, config_digest
 from skillgate.scoring.gate import Policy
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read
@@ -33,5 +34,8 @@ def evaluate(*paths: str | PurePath, policy: Policy | None = None) -> Report:
     """
     asked = policy if policy is not None else Policy()
     discovery = discover([os.fspath(path) for path in paths] or ["."])
-    context = pipeline.Context(version=__version__, clock=time.perf_counter_ns, policy=lambda _: asked)
+    digest = config_digest(Config(cwd="."))  # no configuration file is read
+    context = pipeline.Context(
+        version=__version__, clock=time.perf_counter_ns, config_digest=digest, policy=lambda _: asked
+    )
     return pipeline.evaluate((read(root) for root in discovery.roots), context)

@@ -73,7 +73,8 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, word: str) -> UsageError:
         option = word.partition("=")[0]
         place = "" if " " in self.prog else " before the command; a command's own options stand after its name"
-        near = did_you_mean(option, _options(self))
+        meant = "--output" if option == "--format" and "--output" in _options(self) else ""
+        near = f" (did you mean {meant!r}?)" if meant else did_you_mean(option, _options(self))
         return UsageError(f"unknown option {option}{near}{place}\nTry: {self.prog} --help")
 
 

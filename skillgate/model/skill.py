@@ -148,13 +148,15 @@ class TextBlock(NamedTuple):
     """A paragraph, list item, table row or tagged passage: what a model reads as instruction.
 
     ``text`` keeps its line breaks (line ``line + k`` of the file is its k-th line), holds ``◌`` for each code span and
-    nothing for the text of a dead link. ``prose`` is False for a keyword list.
+    nothing for the text of a dead link. ``prose`` is False for a keyword list. ``leads_on`` tells of a link that is not
+    dead, or a code span.
     """
 
     text: str
     line: int
     words: int
     prose: bool
+    leads_on: bool = False
 
 
 class Skill(NamedTuple):
@@ -173,6 +175,9 @@ class Skill(NamedTuple):
         prose_lines: the lines of the text blocks, folded for white space, case and list marker, with their line.
         related: tree paths of other skills and agents that a link, a path in a code span or a name resolves to.
         linked: tree paths of files of the skill that a link, or a path in running text or a code span, resolves to.
+        siblings: how many other skills lie beside it, counted up to 4.
+        prose_words: words of prose: outside headings, keyword lists and code.
+        has_body: whether there is text below the frontmatter, or a code block that holds code.
         references, assets: tree paths of the non-empty files below the directory of that name.
     """
 
@@ -193,16 +198,9 @@ class Skill(NamedTuple):
     linked: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
     assets: frozenset[str] = frozenset()
-
-    @property
-    def prose_words(self) -> int:
-        """Count the words of prose: outside headings, keyword lists and code."""
-        return sum(block.words for block in self.blocks if block.prose)
-
-    @property
-    def has_body(self) -> bool:
-        """Tell whether there is anything below the frontmatter: text, or a code block that holds code."""
-        return any(block.words for block in self.blocks) or any(block.lines for block in self.code_blocks)
+    siblings: int = 0
+    prose_words: int = 0
+    has_body: bool = False
 
     @property
     def effective_lines(self) -> int:

@@ -129,7 +129,7 @@ def _dimensions(result: SkillResult) -> Iterator[str]:
     yield "| dimension | weight | score | grade |"
     yield "|---|--:|--:|:-:|"
     for dimension, found in result.dimensions.items():
-        score = f"{found.score:.2f}" if found.score is not None else "—"
+        score = f"{found.score:.4f}" if found.score is not None else "—"
         grade = found.grade.value if found.grade else inert(found.reason or "")
         yield f"| {dimension.value} | {found.weight:.0%} | {score} | {grade} |"
     yield ""
@@ -158,7 +158,8 @@ def _compare(comparison: Comparison) -> Iterator[str]:
     badges = [result.composite.badge.value if result.composite.badge else "—" for result in (one, other)]
     yield f"| badge | {badges[0]} | {badges[1]} | |"
     for dimension, change in comparison.dimensions.items():
-        yield f"| {dimension.value} | {_number(change.a)} | {_number(change.b)} | {_change(change.change)} |"
+        sides = [_number(value, digits=4) for value in (change.a, change.b)]
+        yield f"| {dimension.value} | {sides[0]} | {sides[1]} | {_change(change.change, digits=4)} |"
     for title, findings in (("Fixed", comparison.fixed), ("New", comparison.new)):
         if findings:
             yield ""
@@ -174,14 +175,14 @@ def _compare(comparison: Comparison) -> Iterator[str]:
     yield _footer(comparison)
 
 
-def _number(value: float | None) -> str:
-    return "—" if value is None else f"{value:.2f}"
+def _number(value: float | None, *, digits: int = 2) -> str:
+    return "—" if value is None else f"{value:.{digits}f}"
 
 
-def _change(value: float | None) -> str:
+def _change(value: float | None, *, digits: int = 2) -> str:
     if value is None:
         return "—"
-    return "=" if value == 0 else f"{'▲' if value > 0 else '▼'} {abs(value):.2f}"
+    return "=" if value == 0 else f"{'▲' if value > 0 else '▼'} {abs(value):.{digits}f}"
 
 
 RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare}

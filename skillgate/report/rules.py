@@ -62,8 +62,9 @@ def badges_markdown() -> str:
     ]
     head = ["## badges", "", "| badge | composite from | Elo from | meaning |", "|---|--:|--:|---|"]
     note = (
-        "The Elo condition holds only where a rating was computed. There is no badge while the frontmatter cannot be"
-        " read, without instructions, or under 40 words of prose."
+        "The Elo condition holds only where a rating was computed. There is no badge while the frontmatter cannot"
+        " be read or lacks a description, while a field that clients need is no text or stands twice, while part of the"
+        " file cannot be read, without instructions, or under 40 words of prose."
     )
     return "\n".join([*head, *rows, "", note]) + "\n"
 

@@ -41,7 +41,7 @@ def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bo
 def row(result: SkillResult, style: Style, wide: int) -> str:
     """Write one skill's line of the table."""
     score, badge = result.composite.score, result.composite.badge
-    number = style.paint(f"{score:7.1f}", *_tone(score)) if score is not None else style.paint("      —", "red")
+    number = style.paint(f"{score:7.2f}", *_tone(score)) if score is not None else style.paint("      —", "red")
     label = f"{badge.value} {badge.stars}" if badge else "—"
     shown = style.paint(pad(label, 16), _BADGE_TONE[badge]) if badge else pad(label, 16)
     path = pad(cut(printable(result.skill.path), wide), wide)
@@ -80,7 +80,7 @@ def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
         tone = _tone(found.score * 100)
         bar = style.paint("█" * filled + "░" * (_BAR - filled), *tone)
         ends = f"  {bar}" if style.width >= NARROW else ""
-        yield f"{head}  {found.score:.2f} {style.paint(grade, *tone)}{ends}"
+        yield f"{head}  {found.score:.4f} {style.paint(grade, *tone)}{ends}"
 
 
 def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:

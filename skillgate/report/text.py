@@ -48,7 +48,7 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
             yield from block(result, style, dimensions=verbose or len(ranked) == 1, everything=verbose)
     if rows < len(ranked):
         best = ranked[rows].composite.score
-        at_least = f", all at {best:.1f} or above" if best is not None else ""
+        at_least = f", all at {best:.2f} or above" if best is not None else ""
         yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
     yield ""
     yield from wrap(_summary(report, seconds), style.width)
@@ -71,11 +71,12 @@ def _summary(report: Report, seconds: float | None) -> str:
     if summary.not_evaluated:
         parts.append(f"{summary.not_evaluated} not evaluated")
     if summary.lowest is not None and summary.skills > 1:
-        parts.append(f"lowest {summary.lowest:.1f}, median {summary.median:.1f}")
+        parts.append(f"lowest {summary.lowest:.2f}, median {summary.median:.2f}")
     badges = [f"{count} {name}" for name, count in summary.by_badge.items() if count and name != "none"]
     if summary.by_badge.get("none"):
         badges.append(f"{summary.by_badge['none']} without a badge")
-    parts.append(", ".join(badges) or "no badge")
+    if badges:
+        parts.append(", ".join(badges))
     if report.coverage is not None:
         parts.append(
             f"{report.depth.value} depth measures {report.coverage:.0%} of the weight (judge and simulations not run)"
@@ -112,18 +113,19 @@ def failures(result: SkillResult) -> list[str]:
 def render_check(report: Report, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
     """Write findings, one a line as ``path:line:column: severity ID message``, then the verdict.
 
-    The fix of a rule stands below its first finding.
+    The fix of a rule stands below its first finding in each skill.
     """
     lines: list[str] = []
-    fixed: set[str] = set()
+    fixed: set[tuple[str, str]] = set()
     for result in report.results:
         if not result.evaluated:
             path, reason = printable(result.skill.path), printable(result.composite.reason or "")
             lines.append(f"{path}: {style.paint('error', 'red')} {reason}")
         for finding in result.findings:
             lines.append(_finding_line(finding, style))
-            if finding.id not in fixed or verbose:
-                fixed.add(finding.id)
+            key = (result.skill.path, finding.id)
+            if key not in fixed or verbose:
+                fixed.add(key)
                 hint = style.paint(f"skillgate explain {finding.id}", "dim")
                 lines.append(f"    fix: {printable(finding.fix)}      {hint}")
     lines += wrap(_check_summary(report, seconds), style.width)
@@ -156,7 +158,7 @@ def _score_in_words(result: SkillResult, *, named: bool) -> str:
     score, badge = result.composite.score, result.composite.badge
     if score is None:
         return f"{name}has no score: {printable(result.composite.reason or '')}."
-    text = f"{'Lowest: ' if named else 'Score '}{name}{score:.1f} ({badge.value if badge else 'no badge'})"
+    text = f"{'Lowest: ' if named else 'Score '}{name}{score:.2f} ({badge.value if badge else 'no badge'})"
     gain = sum(advice.gain for advice in result.advice if advice.removes)
     return f"{text}; what is flagged costs about {gain:.0f} points." if gain >= 1 else f"{text}."
 
@@ -173,7 +175,7 @@ def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
     yield from wrap(f"B  {printable(b.skill.path)}", style.width)
     yield ""
     yield style.paint(f"{'':25}{'A':>8}{'B':>9}", "dim")
-    yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style)
+    yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style, digits=2)
     badges = [result.composite.badge.value if result.composite.badge else "—" for result in (a, b)]
     yield f"{'badge':25}{badges[0]:>8} {badges[1]:>8}"
     for dimension, change in comparison.dimensions.items():
@@ -191,11 +193,11 @@ def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
         )
 
 
-def _moved(name: str, a: float | None, b: float | None, change: float | None, style: Style) -> str:
-    numbers = "".join(f"{'—' if value is None else f'{value:.2f}':>8} " for value in (a, b))
+def _moved(name: str, a: float | None, b: float | None, change: float | None, style: Style, *, digits: int = 4) -> str:
+    numbers = "".join(f"{'—' if value is None else f'{value:.{digits}f}':>8} " for value in (a, b))
     if change is None:
         return f"{name:25}{numbers}".rstrip()
-    mark = "  =" if change == 0 else f"  {'▲' if change > 0 else '▼'} {abs(change):.2f}"
+    mark = "  =" if change == 0 else f"  {'▲' if change > 0 else '▼'} {abs(change):.{digits}f}"
     tone = () if change == 0 else ("green",) if change > 0 else ("red",)
     return f"{name:25}{numbers}{style.paint(mark, *tone)}"
 

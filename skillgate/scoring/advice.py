@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from skillgate.model.score import Measured
 
 
+LEAST_GAIN = 0.05  # points; less is not worth a line
+
+
 class Remedy(NamedTuple):
     """One piece of advice: what to do, which dimension it is about, and its effort by the method's table."""
 
@@ -48,9 +51,10 @@ REMEDIES: dict[str, Remedy] = {
         "low",
     ),
     "proactive": Remedy(
-        "if it should load without being asked, say so: “Use proactively …”, “Always use … when”",
-        Dimension.TRIGGERING_ACCURACY,
-        "low",
+        "if it should load without being asked, say “Use proactively …”", Dimension.TRIGGERING_ACCURACY, "medium"
+    ),
+    "automatic": Remedy(
+        "if it should always be used in some case, say “Always use … when”", Dimension.TRIGGERING_ACCURACY, "medium"
     ),
     "name": Remedy(
         "give the skill the name of its directory, in lower-case letters, digits and hyphens",
@@ -77,10 +81,12 @@ REMEDIES: dict[str, Remedy] = {
         "medium",
     ),
     "code": Remedy(
-        "show it in code: five tagged blocks, say input, command and output", Dimension.STRUCTURAL_COMPLETENESS, "low"
+        "show it in code: five tagged blocks in three languages, say command, input and output",
+        Dimension.STRUCTURAL_COMPLETENESS,
+        "low",
     ),
     "longer": Remedy(
-        "write the missing parts out, or merge it with a skill that does nearly the same",
+        "write out what is missing, or name a shorter kind in metadata.category",
         Dimension.SCOPE_CALIBRATION,
         "medium",
     ),
@@ -121,7 +127,12 @@ REMEDIES: dict[str, Remedy] = {
     ),
     "repeats": Remedy("say each thing once: remove the repeated lines", Dimension.TOKEN_EFFICIENCY, "low"),
     "related": Remedy(
-        "add a Related section with links to the sibling skills that take over before or after",
+        "add a Related section that links the skills that take over before or after",
+        Dimension.ECOSYSTEM_COHERENCE,
+        "very low",
+    ),
+    "related-links": Remedy(
+        "link the skills beside it that take over before or after, up to four",
         Dimension.ECOSYSTEM_COHERENCE,
         "very low",
     ),
@@ -151,28 +162,23 @@ class Standing(NamedTuple):
 
 
 def advise(standing: Standing) -> tuple[Advice, ...]:
-    """List every piece of advice that gains at least 0.01 points, the most gain for the effort first."""
+    """List every piece of advice that gains at least 0.05 points, the most gain for the effort first."""
     keys = {item.advice for measured in standing.measured.values() for item in measured.evidence if item.advice}
     keys |= {key for key, _ in standing.anti_patterns if key}
-    found = (_advice(key, standing) for key in sorted(keys))
-    return tuple(sorted((advice for advice in found if advice.gain >= 0.01), key=_order))
-
-
-def _advice(key: str, standing: Standing) -> Advice:
-    remedy = REMEDIES[key]
     now = {dimension: blend(dimension, scores) for dimension, scores in standing.layers.items()}
-    then = dict(now)
-    for dimension, measured in standing.measured.items():
-        missing = sum(item.possible - item.points for item in measured.evidence if item.advice == key)
-        if missing and measured.score is not None:
-            raised = {**standing.layers[dimension], LayerName.STATIC: min(1.0, measured.score + missing)}
-            then[dimension] = blend(dimension, raised)
+    found = (_advice(key, standing, now) for key in sorted(keys))
+    return tuple(sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order))
+
+
+def _advice(key: str, standing: Standing, now: Mapping[Dimension, float | None]) -> Advice:
+    remedy = REMEDIES[key]
+    then = {**now, **_raised(key, standing)}
     removes = sum(1 for mended, _ in standing.anti_patterns if mended == key)
     before = composite(now, len(standing.anti_patterns))
     after = composite(then, len(standing.anti_patterns) - removes)
     main = _main(remedy.dimension, now, then)
     return Advice(
-        action=_action(key, remedy, standing.neighbour),
+        action=_action(key, remedy, standing),
         dimension=main,
         gain=round((after or 0.0) - (before or 0.0), 2),
         effort=remedy.effort,
@@ -181,6 +187,21 @@ def _advice(key: str, standing: Standing) -> Advice:
         line=_line(key, standing),
         removes=removes,
     )
+
+
+def _raised(key: str, standing: Standing) -> dict[Dimension, float | None]:
+    """Give the dimensions that following a piece of advice moves, as they would be."""
+    raised = {}
+    for dimension, measured in standing.measured.items():
+        missing = sum(item.possible - item.points for item in measured.evidence if item.advice == key)
+        if missing and measured.score is not None:
+            static = min(1.0, measured.score + missing)
+            raised[dimension] = blend(dimension, {**standing.layers[dimension], LayerName.STATIC: static})
+    code = standing.measured.get(Dimension.CODE_TEMPLATE_QUALITY)
+    if key == "code" and code is not None and code.score is None:  # the first blocks make it measurable
+        scores = {**standing.layers[Dimension.CODE_TEMPLATE_QUALITY], LayerName.STATIC: 1.0}
+        raised[Dimension.CODE_TEMPLATE_QUALITY] = blend(Dimension.CODE_TEMPLATE_QUALITY, scores)
+    return raised
 
 
 def _main(
@@ -192,10 +213,15 @@ def _main(
     return best if moves.get(best, 0.0) > 0 else None
 
 
-def _action(key: str, remedy: Remedy, neighbour: str | None) -> str:
-    if key == "longer" and neighbour:
-        return f"write the missing parts out, or merge it with {neighbour}, which describes nearly the same"
-    return remedy.action
+def _action(key: str, remedy: Remedy, standing: Standing) -> str:
+    if key not in ("longer", "shorter"):
+        return remedy.action
+    scope = standing.measured.get(Dimension.SCOPE_CALIBRATION)
+    size = scope.evidence[0].text if scope and scope.evidence else ""
+    action = f"{size}: {remedy.action}" if size else remedy.action
+    if key == "longer" and standing.neighbour:
+        action += f", or merge it with {standing.neighbour}, which describes nearly the same"
+    return action
 
 
 def _line(key: str, standing: Standing) -> int | None:

@@ -48,16 +48,17 @@ class Policy(NamedTuple):
     max_drop: float = MAX_DROP
 
 
-def at_least(measurement: Measurement, bound: float, *, gate: str) -> GateOutcome:
-    """Ask that a measurement reach a bound."""
+def at_least(measurement: Measurement, bound: float, *, gate: str, digits: int = 2) -> GateOutcome:
+    """Ask that a measurement reach a bound; the reason shows it with so many decimals."""
     name, value, low, high, reason = measurement
     if value is None:
         return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
     straddles = low is not None and high is not None and low < bound <= high
     beside = f" (inconclusive: {low:g} to {high:g})" if straddles else ""
+    shown = f"{name} {value:.{digits}f}"
     if value >= bound:
-        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{name} {value:g} reaches {bound:g}{beside}")
-    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{name} {value:g} is below {bound:g}{beside}")
+        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{shown} reaches {bound:g}{beside}")
+    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{shown} is below {bound:g}{beside}")
 
 
 def judge(
@@ -123,7 +124,7 @@ def _outcomes(
         measured = Measurement(name, None, reason=composite.reason or "not evaluated")
         if found is not None:
             measured = Measurement(name, found.score, found.ci_low, found.ci_high, found.reason)
-        yield at_least(measured, bound, gate="dimension")
+        yield at_least(measured, bound, gate="dimension", digits=4)
     if compared and baseline is None:
         yield GateOutcome(gate="regression", verdict=Outcome.PASS, reason="no baseline: the skill is new")
     elif baseline is not None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.skill import CodeBlock, Heading, Link, TextBlock
-from skillgate.skill.inline import Inline, InlineReader
+from skillgate.skill.inline import CODE_MARK, Inline, InlineReader
 from skillgate.skill.language import reads_as_prose, word_count
 from skillgate.skill.markdown import parse_blocks
 
@@ -99,14 +99,15 @@ class Body:
         section = _Section(read.text.replace("\n", " ").strip(), level, line)
         self._sections.append(section)
         self._open.append(section)
-        self._credit(links=self._leading_on(read.links))
+        self._credit(links=self._leading_on(read))
 
     def _text(self, read: Inline, *, table: bool = False) -> None:
         self._keep(read)
         words = word_count(read.text)
-        self._credit(words=words, links=self._leading_on(read.links))
+        self._credit(words=words, links=self._leading_on(read))
         prose = words > 0 and reads_as_prose(read.text)
-        self.blocks.append(TextBlock(text=read.text, line=read.line, words=words, prose=prose))
+        leads_on = CODE_MARK in read.text or any(not link.dead for link in read.links)
+        self.blocks.append(TextBlock(text=read.text, line=read.line, words=words, prose=prose, leads_on=leads_on))
         rows = (read.shown.replace("\n", " "),) if table else read.shown.split("\n")
         for offset, row in enumerate(rows):
             marker = _MARKER.match(row)
@@ -160,10 +161,11 @@ class Body:
             self.table_headers.append(header)
         return position
 
-    def _leading_on(self, links: tuple[Link, ...]) -> int:
-        """Count the links that lead to another skill or agent."""
-        found = (link.resolved for link in links if link.resolved is not None)
-        return sum(1 for path in found if self._resolver.other_skill(path) is not None)
+    def _leading_on(self, read: Inline) -> int:
+        """Count the links, paths and names that lead to another skill or agent."""
+        found = (link.resolved for link in read.links if link.resolved is not None)
+        links = sum(1 for path in found if self._resolver.other_skill(path) is not None)
+        return links + sum(1 for word in read.mentions if self._resolver.leads_on(word))
 
     def _credit(self, *, words: int = 0, links: int = 0, code_lines: int = 0) -> None:
         for section in self._open:

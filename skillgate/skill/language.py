@@ -101,12 +101,13 @@ _JOINING_WEIGHT = 0.5
 _GERUND = 5  # letters that a word in "ing" must exceed: "thing", "bring" and "using" alone show nothing
 _SERIES = 8  # words of a sentence that enumerates phrases, and
 _SERIES_PHRASE = 2.5  # how many each phrase must have on average
-_LONG = 16  # words; one function word alone repeated through a text this long is stuffing
+_LONG = 9  # words; a text this long with one function word, however often, is no sentence
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
-_EDGES = ".,;:!?()[]{}<>\"'“”„«»‘’*_`#|…—–-=+/\\~·•"
 
 Token = tuple[str, int, int]  # a word or mark in lower case, with its offsets in the text, end exclusive
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|\n\s*(?:[-*+•]\s|\d{1,3}[.)]\s)?|[^\w\s`*#_>~'’]")
+_RUN = re.compile(r"[^\W\d_]\S*")  # from the first letter of a run to its end: one match for each run with a letter
+_WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")  # a run without the punctuation at its ends
 _END = "\n"
 _NARROW = dict(zip("，；：、（）", ",;:,()", strict=True))
 _CLOSING = "\"”’')]*`_"
@@ -123,7 +124,7 @@ def word_count(text: str) -> int:
     spaceless = _spaceless(text)
     if spaceless:
         text = text.translate(dict.fromkeys(map(ord, spaceless), " "))
-    return sum(1 for run in text.split() if _has_letter(run)) + -(-sum(spaceless.values()) // _SPACELESS_PER_WORD)
+    return len(_RUN.findall(text)) + -(-sum(spaceless.values()) // _SPACELESS_PER_WORD)
 
 
 def language_of(text: str) -> Language:
@@ -159,7 +160,7 @@ def reads_as_prose(text: str) -> bool:
     latin, foreign = _letters(text)
     if foreign > latin and not _is_cyrillic(text):
         return len(_words(text)) >= _PHRASE * (1 + _cuts(text)) and not _spaceless(text)
-    words = [word.casefold() for word in _words(text)]
+    words = _words(text.casefold())
     if len(words) < _MIN_PROSE_WORDS:
         return False
     if _is_gerund(words[0]) and not any(map(_is_gerund, words[1:3])):
@@ -167,7 +168,7 @@ def reads_as_prose(text: str) -> bool:
     if _is_series_of_phrases(text, words):
         return True
     function = [word for word in words if _is_function_word(word)]
-    if len(words) >= _LONG and len(set(function)) < 2:
+    if len(words) >= _LONG and len(set(function)) + any(word in _JOINING for word in words) < 2:
         return False
     if _cuts(text) >= _LIST_CUTS * len(words):
         return len(function) >= _MIN_SHARE_OF_LIST * len(words)
@@ -218,7 +219,7 @@ def _spaceless_prose(text: str) -> bool:
 
 def _spaceless(text: str) -> dict[str, int]:
     """Count each letter of the scripts that write no spaces."""
-    if text.isascii():
+    if text.isascii() or max(text) < _SPACELESS[0]:
         return {}
     return {char: n for char, n in Counter(text).items() if bisect_right(_SPACELESS, char) % 2}
 
@@ -231,7 +232,7 @@ def _cuts(text: str) -> int:
 
 def _letters(text: str) -> tuple[int, int]:
     """Count Latin and other letters; an ideograph or kana counts as three, for two make a word."""
-    if text.isascii():
+    if text.isascii() or max(text) <= "\u02af":
         return 1, 0
     high = [char for char in text if char > "\u02af" and char.isalpha() and not "\u1e00" <= char <= "\u1eff"]
     latin = sum(1 for char in text if char <= "\u02af" and char.isalpha())
@@ -240,12 +241,7 @@ def _letters(text: str) -> tuple[int, int]:
 
 def _words(text: str) -> list[str]:
     """Split a text into words without their punctuation; an elided article (l', d') is a word of its own."""
-    runs = text.replace("’", " ").replace("'", " ").replace("—", " ").split()
-    return [word for run in runs if (word := run.strip(_EDGES)) and _has_letter(word)]
-
-
-def _has_letter(run: str) -> bool:
-    return run[0].isalpha() or any(map(str.isalpha, run))
+    return _WORD.findall(text.replace("’", " ").replace("'", " ").replace("—", " "))
 
 
 def _is_code(word: str) -> bool:

@@ -90,6 +90,23 @@ class Resolver:
         directory = _join(self._skills, name.rpartition(":")[2])
         return directory if directory and directory != self._here and self._is_skill(directory) else None
 
+    def siblings(self, *, most: int = 4) -> int:
+        """Count the skills beside this one, up to ``most``: enough to know what could be referred to."""
+        if not self._here:
+            return 0
+        found = 0
+        for name in self._tree.names(self._skills):
+            directory = _join(self._skills, name)
+            found += directory is not None and directory != self._here and self._is_skill(directory)
+            if found >= most:
+                break
+        return found
+
+    def leads_on(self, word: str) -> bool:
+        """Tell whether a path or a name in the text leads to another skill or agent."""
+        path = self.resolve(word, self.classify(word)) if "/" in word else None
+        return self.sibling(word) is not None if path is None else self.other_skill(path) is not None
+
     def _is_skill(self, directory: str) -> bool:
         entry = self._tree.entry(f"{directory}/SKILL.md")
         return entry is not None and entry.kind is EntryKind.FILE and entry.size > 0

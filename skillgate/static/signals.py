@@ -54,7 +54,7 @@ def first_sentence(skill: Skill, *patterns: re.Pattern[str]) -> Place | None:
 
 def excerpt(text: str) -> str:
     """Shorten a text to one line of at most 60 characters."""
-    flat = " ".join(text.split())
+    flat = " ".join(text.replace("◌", "`…`").split())
     return flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1].rstrip() + "…"
 
 
@@ -118,3 +118,10 @@ def base(skill: Skill, points: float, text: str) -> Evidence:
         return Evidence(text=text, points=points, possible=points)
     text = f"{words} words of prose; {MIN_PROSE_WORDS} are needed to say anything"
     return Evidence(text=text, points=0.0, possible=points, advice="body")
+
+
+def needs_no_trigger(skill: Skill) -> bool:
+    """Tell whether a model never has to find the skill by its description: only the user, or a path, starts it."""
+    values = skill.frontmatter.values
+    by_hand = values.get("disable-model-invocation")
+    return by_hand is True or str(by_hand).strip().lower() == "true" or bool(values.get("paths"))

@@ -301,3 +301,28 @@ def test_explain_rules_and_schema_answer(tmp_path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(run(tmp_path, "schema", "report").json)
     jsonschema.Draft202012Validator.check_schema(run(tmp_path, "schema", "config").json)
     assert run(tmp_path, "schema", "reports").code == 2
+
+
+def test_a_short_skill_is_told_which_other_describes_nearly_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "skills", "tidy-csv")
+    write(tmp_path / "skills", "clean-csv")
+    write(
+        tmp_path / "skills",
+        "bake-bread",
+        GOOD.replace("Tidy CSV files", "Bake bread").replace("a spreadsheet", "dough"),
+    )
+    done = run(tmp_path, "score", "skills", "--json")
+    advice = {item["skill"]["name"]: [piece["action"] for piece in item["advice"]] for item in done.json["results"]}
+    assert any("merge it with skills/clean-csv" in action for action in advice["tidy-csv"])
+    assert any("merge it with skills/tidy-csv" in action for action in advice["clean-csv"])
+
+
+def test_the_option_of_another_command_is_named(tmp_path: Path) -> None:
+    done = run(tmp_path, "score", "--format", "json")
+    assert done.code == 2
+    assert "did you mean '--output'" in done.err
+
+
+@pytest.mark.parametrize(("topic", "title"), [("Platinum", "## badges"), ("a", "## grades"), ("penalty", "## penalty")])
+def test_a_badge_or_a_grade_explains_all_of_them(tmp_path: Path, topic: str, title: str) -> None:
+    assert run(tmp_path, "explain", topic).out.startswith(title)

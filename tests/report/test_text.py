@@ -59,7 +59,7 @@ def test_a_row_has_score_badge_with_stars_and_counts(three: Report) -> None:
     assert good.composite.badge is Badge.from_scores(good.composite.score)
     text = render_score(three, Style())
     label = f"{good.composite.badge.value} {good.composite.badge.stars}"
-    assert re.search(rf"^ +{good.composite.score:.1f}  {label} +good", text, re.MULTILINE)
+    assert re.search(rf"^ +{good.composite.score:.2f}  {label} +good", text, re.MULTILINE)
     assert re.search(r"^ +— +— +none +1 error", text, re.MULTILINE)
     assert re.search(r"poor +2 errors", text)
 
@@ -93,7 +93,7 @@ def test_a_single_skill_shows_every_dimension_with_its_reason(tmp_path: Path) ->
             assert (found.reason or "")[:20] in line
         else:
             assert found.grade is not None
-            assert f"{found.score:.2f} {found.grade.value}" in line
+            assert f"{found.score:.4f} {found.grade.value}" in line
 
 
 def test_without_colour_there_is_no_escape_code_and_with_it_the_same_text(three: Report) -> None:
@@ -148,7 +148,7 @@ def test_many_skills_are_cut_short_with_a_count(tmp_path: Path) -> None:
     text = render_score(report, Style())
     rows = re.findall(r"\bskill-\d\d\b", text)
     assert len(set(rows)) < 40
-    hidden = re.search(r"\+ (\d+) more skills, all at (\d+\.\d) or above", text)
+    hidden = re.search(r"\+ (\d+) more skills, all at (\d+\.\d\d) or above", text)
     assert hidden is not None
     shown = {result.skill.path for result in worst_first(report.results)[: 40 - int(hidden[1])]}
     assert set(rows) == shown

@@ -237,7 +237,7 @@ def test_a_skill_without_a_score_gets_no_advice(tmp_path: Path) -> None:
         ("troubleshooting", ("three or more failure modes",)),
         ("returns", ("when it cannot complete",)),
         ("shorter", ("split",)),
-        ("longer", ("merge",)),
+        ("longer", ("metadata.category",)),
     ],
 )
 def test_advice_carries_the_exercises_of_the_method(key: str, words: tuple[str, ...]) -> None:

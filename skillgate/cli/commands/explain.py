@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.model.score import Dimension
+from skillgate.model.score import Badge, Dimension, Grade
 from skillgate.model.text import did_you_mean
 from skillgate.report import rules
 from skillgate.static.catalogue import check_pages, pages
@@ -21,6 +21,8 @@ _TABLES: dict[str, Callable[[], str]] = {
     "badges": rules.badges_markdown,
     "penalty": rules.penalty_markdown,
 }
+
+_ALIASES = {badge.value.lower(): "badges" for badge in Badge} | {grade.value.lower(): "grades" for grade in Grade}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +42,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 
 def _page(topic: str) -> str:
-    if topic.lower() in _TABLES:
-        return _TABLES[topic.lower()]()
+    table = _ALIASES.get(topic.lower(), topic.lower())
+    if table in _TABLES:
+        return _TABLES[table]()
     found = {page.rule.id: page for page in pages()}
     identifier = topic.upper().replace("-", "_")
     if identifier in found:
@@ -55,4 +58,7 @@ def _page(topic: str) -> str:
         return rules.dimension_markdown(names[name], checks.get(names[name]))
     known = [*found, *names, *_TABLES]
     near = did_you_mean(identifier, found) or did_you_mean(name, known)
-    raise UsageError(f"nothing is called {topic!r}{near}; skillgate rules lists the rules")
+    raise UsageError(
+        f"nothing is called {topic!r}{near}; explain takes a rule (skillgate rules lists them), a dimension,"
+        " a sub-check, grades, badges or penalty"
+    )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity, Span
 from skillgate.model.routing import Language
+from skillgate.static.signals import needs_no_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,16 +32,10 @@ if TYPE_CHECKING:
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit at the description."""
     head = skill.frontmatter
-    if not head.valid or _exempt(skill):
+    if not head.valid or needs_no_trigger(skill):
         return
     if skill.routing.language is Language.ENGLISH and not skill.routing.triggers:
         yield Hit(span=Span(line=head.line("description")), message="the description never says when to use the skill")
-
-
-def _exempt(skill: Skill) -> bool:
-    values = skill.frontmatter.values
-    by_hand = values.get("disable-model-invocation")
-    return by_hand is True or str(by_hand).strip().lower() == "true" or bool(values.get("paths"))
 
 
 RULE = Rule(

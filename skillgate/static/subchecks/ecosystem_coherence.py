@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 BASE = 0.50
 EACH, MOST = 0.08, 0.25
 _SECTION = re.compile(
-    r"\b(?:related|see also|companion skills?|sibling skills?|works with|integration with other)\b", re.IGNORECASE
+    r"^(?:\d+[.)]? )?(?:related(?: (?:skills?|agents?|commands?|resources?|reading|topics?|docs|documentation|files?))?"
+    r"|see also|(?:companion|sibling) skills?|works (?:well )?with(?: other skills)?|integration with other skills)\W*$"
 )
-_MENTION = re.compile(
-    r"^\W{0,4}(?:see also|related(?: (?:skills?|agents?|commands?))?\s?:)\W*\w+", re.IGNORECASE | re.MULTILINE
-)
+_MENTION = re.compile(r"^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?|commands?))?\s?:)", re.MULTILINE)
 
 
 def measure(skill: Skill) -> Measured:
@@ -38,20 +37,25 @@ def measure(skill: Skill) -> Measured:
 def _related(skill: Skill) -> Evidence:
     count = len(skill.related)
     points = min(MOST, EACH * count)
+    possible = min(MOST, EACH * max(count, skill.siblings))
     text = f"{count} other skill{'s' * (count != 1)} or agent{'s' * (count != 1)} referred to"
-    return Evidence(text=text, points=points, possible=MOST, advice=None if points == MOST else "related")
+    return Evidence(text=text, points=points, possible=possible, advice=None if points >= possible else "related-links")
 
 
 def _section(skill: Skill) -> Evidence:
+    thin = None
     for item in skill.headings:
-        if item.level > 1 and (item.counts or item.links) and _SECTION.search(item.text.lower()):
-            return Evidence(text=f"section “{item.text}”", points=0.25, possible=0.25, line=item.line)
+        if item.level > 1 and _SECTION.search(item.text.lower()):
+            if item.counts or item.links:
+                return Evidence(text=f"section “{item.text}”", points=0.25, possible=0.25, line=item.line)
+            thin = thin or item
     for block in skill.blocks:
-        match = _MENTION.search(block.text.lower()) if block.words >= 3 else None
+        match = _MENTION.search(block.text.lower()) if block.leads_on else None
         if match:
             line = block.line + block.text.count("\n", 0, match.start())
             return Evidence(text="a See also line", points=0.25, possible=0.25, line=line)
-    return Evidence(text="no Related section", points=0.0, possible=0.25, advice="related")
+    text = f"“{thin.text}” holds too little, and leads to no skill" if thin else "no Related section"
+    return Evidence(text=text, points=0.0, possible=0.25, line=thin.line if thin else None, advice="related")
 
 
 SUBCHECK = SubCheck(

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from skillgate.model.routing import Language
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.skill.naming import name_defect, same_name
+from skillgate.static.signals import needs_no_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.routing import Routing
     from skillgate.model.skill import Skill
 
 PUSHINESS = 0.60
@@ -33,9 +33,7 @@ def measure(skill: Skill) -> Measured:
     if skill.routing.language is Language.OTHER:
         return Measured(score=None, reason="the description is not in English, so its trigger phrasing is not measured")
     line = head.line("description") if "description" in head.values else None
-    return Measured.total(
-        (_name(skill), _length(description, line), *_pushiness(skill.routing, len(description), line))
-    )
+    return Measured.total((_name(skill), _length(description, line), *_pushiness(skill, len(description), line)))
 
 
 def _name(skill: Skill) -> Evidence:
@@ -56,23 +54,35 @@ def _length(description: str, line: int | None) -> Evidence:
     return Evidence(text=text, points=points, possible=0.25, line=line, advice=None if points == 0.25 else "describe")
 
 
-def _pushiness(routing: Routing, length: int, line: int | None) -> Iterator[Evidence]:
+def _pushiness(skill: Skill, length: int, line: int | None) -> Iterator[Evidence]:
+    routing = skill.routing
     cases = len(routing.use_cases)
     situations = "situations" if routing.triggers else "trigger"  # one piece of advice where all of it is missing
+    where = _trigger_line(skill, length, line)
     found = (
-        (bool(routing.triggers), 0.25, "a trigger phrase", "trigger"),
-        (routing.proactive, 0.15, "“proactively”", "proactive"),
-        (routing.automatic, 0.10, "“automatically”, “always use”, “trigger” or “invoke”", "proactive"),
-        (routing.context is not None, 0.15, "a “when/for/during …ing” context", situations),
-        (length >= 40, 0.10, "at least 40 characters", "describe"),
+        (bool(routing.triggers), 0.25, "a trigger phrase", "trigger", where),
+        (routing.proactive, 0.15, "“proactively”", "proactive", line),
+        (routing.automatic, 0.10, "“automatically”, “always use”, “trigger” or “invoke”", "automatic", line),
+        (routing.context is not None, 0.15, "a “when/for/during …ing” context", situations, where),
+        (length >= 40, 0.10, "at least 40 characters", "describe", line),
     )
-    for present, points, text, advice in found:
-        yield _pushed(points if present else 0.0, points, text if present else f"no sign of {text}", line, advice)
+    exempt = needs_no_trigger(skill)
+    for present, points, text, advice, at in found:
+        key = None if exempt and advice != "describe" else advice
+        yield _pushed(points if present else 0.0, points, text if present else f"no sign of {text}", at, key)
     share = 0.20 if cases >= 3 else 0.10 if cases == 2 else 0.0
-    yield _pushed(share, 0.20, f"{cases} use case{'s' * (cases != 1)} in the trigger clause", line, situations)
+    text = f"{cases} use case{'s' * (cases != 1)} in the trigger clause"
+    yield _pushed(share, 0.20, text, where, None if exempt else situations)
 
 
-def _pushed(points: float, possible: float, text: str, line: int | None, advice: str) -> Evidence:
+def _trigger_line(skill: Skill, length: int, line: int | None) -> int | None:
+    """Give the line of the field that holds the first trigger phrase: the description's, or when_to_use's."""
+    head = skill.frontmatter
+    first = skill.routing.triggers[0].start if skill.routing.triggers else 0
+    return head.line("when_to_use") if first > length and "when_to_use" in head.values else line
+
+
+def _pushed(points: float, possible: float, text: str, line: int | None, advice: str | None) -> Evidence:
     earned, most = points * PUSHINESS, possible * PUSHINESS
     return Evidence(text=text, points=earned, possible=most, line=line, advice=None if points == possible else advice)
 

@@ -19,17 +19,36 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 BASE = 0.70
+_SUBJECT = r"(?:it|skill|script|command|tool|step|this|which|that)(?: (?:then|also|always|only))?"
+_FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
+_THINGS = r"(?:outputs?|reports?|responses?|results?|answers?|findings|summary)"
+_ONE = r"(?:an?|the|one|two|three|each|all|only|its|your|◌)"
 _OUTPUT_HEADING = re.compile(
     r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
     r"|\bdeliverables?\b"
 )
-_OUTPUT = re.compile(r"\boutputs?\b")
-_FORMAT = re.compile(r"\b(?:format|formatted|structure|structured|schema|json|csv|yaml|xml|markdown)\b")
-_RETURNS = re.compile(r"\b(?:returns?|produces?|generates?|emits?|outputs?)\s(?:◌|[a-z0-9*\"“'(])")
-_INPUT_HEADING = re.compile(r"\b(?:inputs?|parameters?|arguments?|options)\b")
-_INPUT = re.compile(r"\b(?:inputs?|parameters?|arguments?|receives|accepts)\b|\$arguments\b")
+# The output (report, result …) is, has or comes in a form; or: write (format, return …) it as a form.
+_OUTPUT = re.compile(
+    rf"\b{_THINGS}(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b.{{0,40}}\b{_FORMS}\b"
+    rf"|\b(?:formats?|write|writes|returns?|prints?|presents?|renders?|reports?|emits?)\b.{{0,40}}\b{_THINGS}\b"
+    rf".{{0,30}}\b(?:as|in)\b.{{0,30}}\b{_FORMS}\b|\boutput format\s?(?::|is\b)"
+)
+# Somebody that is this skill returns something; or the order to return it.
+_RETURNS = re.compile(
+    rf"\b{_SUBJECT} (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:{_ONE}|\w)"
+    rf"|(?:^|[,;:]|\b(?:then|and|finally)) ?(?:return|produce|output|print|emit|deliver|report) {_ONE}\b",
+    re.MULTILINE,
+)
+_INPUT_HEADING = re.compile(r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b")
+_INPUT_COLUMN = re.compile(r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b")
+_INPUT = re.compile(
+    rf"\b{_SUBJECT} (?:accepts|receives|takes|expects) (?:{_ONE}|\w)|\b(?:inputs?|parameters?|arguments?)"
+    r" (?:is|are|must|should|may|can|has|have)\b|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b"
+    rf"|\$arguments\b|^given {_ONE}\b",
+    re.MULTILINE,
+)
 _VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
-_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|sub-?tasks?|workflows?|other skills)\b")
+_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|workers?|sub-?tasks?|workflows?|other skills)\b")
 _MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b")
 _NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b")
 _SUBJECTS = frozenset(("skill", "it", "that", "which", "who", "and", "then", "or", "also", "agent", "workflow"))
@@ -55,7 +74,7 @@ def measure(skill: Skill) -> Measured:
 
 
 def _output(skill: Skill) -> Place | None:
-    return heading(skill, _OUTPUT_HEADING) or first_sentence(skill, _OUTPUT, _FORMAT)
+    return heading(skill, _OUTPUT_HEADING) or first_sentence(skill, _OUTPUT)
 
 
 def _orchestrates(skill: Skill) -> Place | None:
@@ -88,7 +107,7 @@ def _input(skill: Skill) -> Place | None:
     place = heading(skill, _INPUT_HEADING)
     if place is None:
         for line, cells in skill.table_headers:
-            if any(_INPUT_HEADING.search(cell.lower()) for cell in cells):
+            if any(_INPUT_COLUMN.search(cell.lower()) for cell in cells):
                 return Place(text=" | ".join(cells), line=line)
         place = first_sentence(skill, _INPUT)
     return place

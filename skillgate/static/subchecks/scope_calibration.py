@@ -29,7 +29,8 @@ def measure(skill: Skill) -> Measured:
     # A short file with long lines is a stub and bloated at once: the worse of the two counts.
     found = [_fit(lines, low, high, linked=linked) for lines in {skill.lines, skill.effective_lines}]
     points, advice = min(found, key=lambda fit: fit[0])
-    text = f"{skill.effective_lines} lines; {low}–{high} suit {category}"
+    heavy = f"{skill.tokens:,} tokens in {skill.lines} lines" if skill.effective_lines != skill.lines else ""
+    text = f"{heavy or f'{skill.lines} lines'}; {low}–{high} suit {category}"
     return Measured.total((Evidence(text=text, points=max(0.0, points), possible=1.0, advice=advice),))
 
 

@@ -12,20 +12,23 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
-from skillgate.static.signals import heading, without_body
+from skillgate.static.signals import excerpt, heading, without_body
 
 if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
-_EXAMPLES = re.compile(r"\b(?:examples?|usage|quick ?start|how to use|walk-?through|sample)\b")
+_EXAMPLES = re.compile(
+    r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?))?\W*$"
+    r"|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b|\bsample (?:input|output|code|usage|session)s?\b"
+)
 _TROUBLE = re.compile(
-    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|error handling|failure modes?"
-    r"|limitations|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
-    r"|when (?:things|it) (?:go|goes|fails?))\b"
+    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
+    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
+    r"|when (?:things|it) (?:go|goes|fails?))\b|^(?:\d+[.)]? )?error handling\W*$"
 )
 _DECISION = re.compile(
-    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|decision|compar(?:ison|ing)|trade-?offs?"
-    r"|choos(?:e|ing)|versus|vs)\b"
+    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus"
+    r"|vs|decision (?:tree|matrix|guide|table|aid|framework|criteria|flow\w*|points?))\b"
 )
 
 
@@ -58,7 +61,10 @@ def _steps(count: int, steps: tuple[tuple[int, float], ...], what: str, advice: 
 def _section(skill: Skill, pattern: re.Pattern[str], points: float, what: str, advice: str) -> Evidence:
     place = heading(skill, pattern)
     if place is None:
-        return Evidence(text=f"no {what.partition(' ')[2]}", points=0.0, possible=points, advice=advice)
+        thin = next((item for item in skill.headings if item.level > 1 and pattern.search(item.text.lower())), None)
+        text = f"no {what.partition(' ')[2]}" if thin is None else f"“{excerpt(thin.text)}” holds too little"
+        line = None if thin is None else thin.line
+        return Evidence(text=text, points=0.0, possible=points, line=line, advice=advice)
     return Evidence(text=f"section “{place.text}”", points=points, possible=points, line=place.line)
 
 
