@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import attribution, original
 from benchmarks.attribution import Step
-from skillgate import evaluate
+from skillgate import composite_score, evaluate
+from skillgate.model.report import StaticLayer
 from skillgate.skill.discover import discover
 from skillgate.skill.parse import parse
 from skillgate.skill.read import read
@@ -31,9 +32,11 @@ from skillgate.static import layer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillRoot
 
 COLLECTIONS = {"wshobson/agents": "wshobson-agents", "anthropics/skills": "anthropics-skills"}
+DIMENSIONS = {"frontmatter_quality": "triggering_accuracy", "orchestration_wiring": "orchestration_fitness"}
 SMALLEST = 0.05  # differences of a sub-check up to this need no cause
 TOLERANCE = 0.001  # what the causes of a difference may leave over; recorded scores have six decimals
 CHANGED = "the text changed since it was scored"
@@ -68,7 +71,18 @@ class Comparison(NamedTuple):
     unmeasured: tuple[str, ...]
     rows: tuple[Compared, ...]
     recorded: tuple[float, ...]
-    ours: tuple[float, ...]
+    results: tuple[SkillResult, ...]
+
+    @property
+    def ours(self) -> tuple[float, ...]:
+        """Give our composites, in the order of the recorded ones."""
+        return tuple(result.composite.score or 0.0 for result in self.results)
+
+    def swapped(self, sub_check: str) -> list[float]:
+        """Give our composites as they were with the recorded values of one sub-check in place of ours."""
+        name = DIMENSIONS.get(sub_check, sub_check)
+        recorded = {row.skill: row.recorded for row in self.rows if row.sub_check == sub_check}
+        return [_rescored(result, name, recorded) for result in self.results]
 
     @property
     def large(self) -> tuple[Compared, ...]:
@@ -103,7 +117,7 @@ def compare(data: Path) -> Comparison:
     absent, changed, unmeasured, rows = [], [], [], []
     pairs = []
     roots = dict(_roots(data))
-    composites = dict(_composites(data))
+    results = dict(_results(data))
     for record in records:
         directory = data / "corpus" / COLLECTIONS[record["repo"]] / record["path"]
         root = roots.get(directory)
@@ -115,9 +129,18 @@ def compare(data: Path) -> Comparison:
         found = tuple(_compare(record, directory, root))
         rows += [row for row in found if row.ours >= 0]
         unmeasured += [f"{row.skill} {row.sub_check}" for row in found if row.ours < 0]
-        pairs.append((record["composite"], composites[directory]))
+        pairs.append((record["composite"], results[directory]))
     recorded, ours = zip(*pairs, strict=True) if pairs else ((), ())
     return Comparison(tuple(absent), tuple(changed), tuple(unmeasured), tuple(rows), tuple(recorded), tuple(ours))
+
+
+def _rescored(result: SkillResult, dimension: str, recorded: dict[str, float]) -> float:
+    scores = {key.value: score.score for key, score in result.dimensions.items()}
+    path = next((path for path in recorded if result.skill.path.endswith(f"/{path}")), None)
+    if path is not None:
+        scores[dimension] = recorded[path]
+    count = sum(len(layer.anti_patterns) for layer in result.layers if isinstance(layer, StaticLayer))
+    return composite_score(scores, count, renormalise=True)
 
 
 def _collections(data: Path) -> list[Path]:
@@ -130,10 +153,10 @@ def _roots(data: Path) -> Iterator[tuple[Path, SkillRoot]]:
             yield Path(str(root.path)), root
 
 
-def _composites(data: Path) -> Iterator[tuple[Path, float]]:
+def _results(data: Path) -> Iterator[tuple[Path, SkillResult]]:
     for collection in _collections(data):
         for result in evaluate(collection).results:
-            yield Path(result.skill.path), result.composite.score or 0.0
+            yield Path(result.skill.path), result
 
 
 def _compare(record: dict[str, Any], directory: Path, root: SkillRoot) -> Iterator[Compared]:
@@ -171,12 +194,14 @@ def report(found: Comparison, *, verbose: bool) -> Iterator[str]:
     yield f"Spearman rank correlation of the composites: {spearman(found.recorded, found.ours):.3f}"
     yield f"mean composite: recorded {fmean(found.recorded):.1f}, here {fmean(found.ours):.1f}"
     yield ""
-    yield "sub-check                 rank corr.  recorded    here   beyond 0.05"
+    yield "sub-check                 rank corr.  recorded    here   beyond 0.05   composite's corr. with it as recorded"
     for name in original.SUB_CHECKS:
         rows = [row for row in found.rows if row.sub_check == name]
         theirs, ours = [row.recorded for row in rows], [row.ours for row in rows]
         beyond = sum(1 for row in found.large if row.sub_check == name)
-        yield f"{name:<25} {spearman(theirs, ours):10.3f} {fmean(theirs):9.3f} {fmean(ours):7.3f} {beyond:13}"
+        swapped = spearman(found.recorded, found.swapped(name))
+        means = f"{fmean(theirs):9.3f} {fmean(ours):7.3f}"
+        yield f"{name:<25} {spearman(theirs, ours):10.3f} {means} {beyond:13} {swapped:41.3f}"
     yield ""
     yield f"{'what the differences beyond 0.05 come from':<99} {'skills':>6} {'mean change':>13}"
     yield from _causes(found)

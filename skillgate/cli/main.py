@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
@@ -28,6 +29,8 @@ def entry() -> NoReturn:
     Raises:
         SystemExit: always, with the exit code.
     """
+    # A short life: next to nothing here is a cycle, and the collector would walk every document's tokens again and again.
+    gc.disable()
     _exit_on_sigterm()
     code = main()
     if not _flushed():

@@ -3,10 +3,9 @@
 A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one
 of a union told apart by ``name``. Every number that was not measured is None with a reason beside it. Ratios are in [0,
 1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
-Named tuples, not dataclasses, but for the documents: a quarter of the cost at start-up, and there are many.
+Named tuples, not dataclasses, but for the documents: a quarter of the cost at start-up, and there are many. For the
+same reason annotations are evaluated here: as text each would be compiled once more.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -175,6 +175,7 @@ class Skill(NamedTuple):
         prose_lines: the lines of the text blocks, folded for white space, case and list marker, with their line.
         related: tree paths of other skills and agents that a link, a path in a code span or a name resolves to.
         linked: tree paths of files of the skill that a link, or a path in running text or a code span, resolves to.
+        prose: the text of the prose blocks, lower-cased: what is not in it need not be looked for block by block.
         siblings: how many other skills lie beside it, counted up to 4.
         prose_words: words of prose: outside headings, keyword lists and code.
         has_body: whether there is text below the frontmatter, or a code block that holds code.
@@ -198,6 +199,7 @@ class Skill(NamedTuple):
     linked: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
     assets: frozenset[str] = frozenset()
+    prose: str = ""
     siblings: int = 0
     prose_words: int = 0
     has_body: bool = False

@@ -166,24 +166,24 @@ def advise(standing: Standing) -> tuple[Advice, ...]:
     keys = {item.advice for measured in standing.measured.values() for item in measured.evidence if item.advice}
     keys |= {key for key, _ in standing.anti_patterns if key}
     now = {dimension: blend(dimension, scores) for dimension, scores in standing.layers.items()}
-    found = (_advice(key, standing, now) for key in sorted(keys))
+    before = composite(now, len(standing.anti_patterns)) or 0.0
+    found = (_advice(key, standing, now, before) for key in sorted(keys))
     return tuple(sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order))
 
 
-def _advice(key: str, standing: Standing, now: Mapping[Dimension, float | None]) -> Advice:
+def _advice(key: str, standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Advice:
     remedy = REMEDIES[key]
-    then = {**now, **_raised(key, standing)}
+    raised = _raised(key, standing)
     removes = sum(1 for mended, _ in standing.anti_patterns if mended == key)
-    before = composite(now, len(standing.anti_patterns))
-    after = composite(then, len(standing.anti_patterns) - removes)
-    main = _main(remedy.dimension, now, then)
+    after = composite({**now, **raised}, len(standing.anti_patterns) - removes) or 0.0
+    main = _main(remedy.dimension, now, raised)
     return Advice(
         action=_action(key, remedy, standing),
         dimension=main,
-        gain=round((after or 0.0) - (before or 0.0), 2),
+        gain=round(after - before, 2),
         effort=remedy.effort,
         before=_rounded(now[main]) if main else None,
-        after=_rounded(then[main]) if main else None,
+        after=_rounded(raised[main]) if main else None,
         line=_line(key, standing),
         removes=removes,
     )
@@ -205,10 +205,10 @@ def _raised(key: str, standing: Standing) -> dict[Dimension, float | None]:
 
 
 def _main(
-    preferred: Dimension, now: Mapping[Dimension, float | None], then: Mapping[Dimension, float | None]
+    preferred: Dimension, now: Mapping[Dimension, float | None], raised: Mapping[Dimension, float | None]
 ) -> Dimension | None:
     """Pick the dimension that moves the composite most; None when none moves."""
-    moves = {key: WEIGHTS[key] * ((then[key] or 0.0) - (now[key] or 0.0)) for key in now}
+    moves = {key: WEIGHTS[key] * ((score or 0.0) - (now[key] or 0.0)) for key, score in raised.items()}
     best = max(moves, key=lambda key: (moves[key], key is preferred), default=preferred)
     return best if moves.get(best, 0.0) > 0 else None
 

@@ -163,6 +163,8 @@ class Body:
 
     def _leading_on(self, read: Inline) -> int:
         """Count the links, paths and names that lead to another skill or agent."""
+        if not read.links and not read.mentions:
+            return 0
         found = (link.resolved for link in read.links if link.resolved is not None)
         links = sum(1 for path in found if self._resolver.other_skill(path) is not None)
         return links + sum(1 for word in read.mentions if self._resolver.leads_on(word))

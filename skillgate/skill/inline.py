@@ -158,7 +158,10 @@ def _mentions(text: str) -> frozenset[str]:
     """Find what could be a path or the name of another skill with its plugin: ``docs/x.md``, ``kit:sort-files``."""
     if "/" not in text and ":" not in text:
         return frozenset()
-    words = (
-        word.strip(_PUNCTUATION) if not word.startswith(".") else word.rstrip(_PUNCTUATION) for word in text.split()
-    )
-    return frozenset(word for word in words if "/" in word or _NAMESPACED.match(word))
+    found = set()
+    for word in text.split():
+        if "/" in word or ":" in word:
+            bare = word.rstrip(_PUNCTUATION) if word.startswith(".") else word.strip(_PUNCTUATION)
+            if "/" in bare or _NAMESPACED.match(bare):
+                found.add(bare)
+    return frozenset(found)

@@ -39,6 +39,7 @@ _ENGLISH = word_set(
 _SHARED = word_set(
     "a an as at be by can do for has he i in is it me my no of on or over per so to via was we were will may",
 )
+_PLAIN = _ENGLISH | _SHARED
 _OTHER = word_set(
     # French
     "le la les l d des du un une et est sont dans pour avec sur qui que qu ne pas ce cette ces vous votre si ou",
@@ -108,6 +109,7 @@ Token = tuple[str, int, int]  # a word or mark in lower case, with its offsets i
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|\n\s*(?:[-*+•]\s|\d{1,3}[.)]\s)?|[^\w\s`*#_>~'’]")
 _RUN = re.compile(r"[^\W\d_]\S*")  # from the first letter of a run to its end: one match for each run with a letter
 _WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")  # a run without the punctuation at its ends
+_CUT = re.compile(r"[,;.،؛।](?=\s)")
 _END = "\n"
 _NARROW = dict(zip("，；：、（）", ",;:,()", strict=True))
 _CLOSING = "\"”’')]*`_"
@@ -155,6 +157,8 @@ def reads_as_prose(text: str) -> bool:
     Fragments of fewer than three words are not prose. The first 20,000 characters decide.
     """
     text = text[:_SAMPLE]
+    if _is_plainly_english(text):
+        return True
     if _spaceless_prose(text):
         return True
     latin, foreign = _letters(text)
@@ -175,6 +179,13 @@ def reads_as_prose(text: str) -> bool:
     joining = sum(1 for word in words if word in _JOINING)
     order = words[0] in _ORDERS and words[1] not in _ORDERS
     return len(function) + joining * _JOINING_WEIGHT + order >= _MIN_SHARE * len(words)
+
+
+def _is_plainly_english(text: str) -> bool:
+    """Tell at a glance what most blocks are: one English function word in eight, and at least three different ones."""
+    words = text.lower().split()
+    found = [word for word in words if word in _PLAIN]
+    return len(found) * 8 >= len(words) and len(set(found)) >= 3
 
 
 def _is_gerund(word: str) -> bool:
@@ -226,8 +237,8 @@ def _spaceless(text: str) -> dict[str, int]:
 
 def _cuts(text: str) -> int:
     """Count the places between two words where a list could be cut, in any script; the end of the text is none."""
-    spaced = sum(1 for run in text.split()[:-1] if run[-1] in ",;.،؛।")
-    return spaced + sum(text.count(mark) for mark in "、，；・")
+    spaced = len(_CUT.findall(text.rstrip()))
+    return spaced if text.isascii() else spaced + sum(text.count(mark) for mark in "、，；・")
 
 
 def _letters(text: str) -> tuple[int, int]:

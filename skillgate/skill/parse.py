@@ -76,6 +76,7 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         linked=linked,
         references=frozenset(_files(root.tree, _below(root, "references"))),
         assets=frozenset(_files(root.tree, _below(root, "assets"))),
+        prose="\n".join(block.text for block in body.blocks if block.prose).lower(),
         siblings=resolver.siblings(),
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,

@@ -40,9 +40,13 @@ def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
 
 def first_sentence(skill: Skill, *patterns: re.Pattern[str]) -> Place | None:
     """Find the first sentence of prose that matches every pattern; each is searched for once, so time stays linear."""
+    if not all(pattern.search(skill.prose) for pattern in patterns):
+        return None
     for block in skill.blocks:
+        if not block.prose:
+            continue
         lowered = block.text.lower()
-        if not block.prose or not patterns[0].search(lowered):
+        if not patterns[0].search(lowered):
             continue
         for sentence, offset in sentences(lowered):
             matches = [pattern.search(sentence) for pattern in patterns]

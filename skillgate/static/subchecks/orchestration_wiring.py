@@ -82,10 +82,12 @@ def _orchestrates(skill: Skill) -> Place | None:
 
     Coordinates of a map, ``dispatch(action)`` in code and "does not orchestrate" are none.
     """
+    if not _VERB.search(skill.prose):
+        return None
     for block in skill.blocks:
-        lowered = block.text.lower()
-        if not block.prose or not _VERB.search(lowered):
+        if not block.prose:
             continue
+        lowered = block.text.lower()
         for sentence, offset in sentences(lowered):
             for verb in _VERB.finditer(sentence):
                 after = sentence[verb.end() : verb.end() + _REACH]
