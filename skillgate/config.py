@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 YAML_NAME = ".skillgate.yaml"
 TOML_NAME = "pyproject.toml"
-_TOML_MARK = b"tool.skillgate"  # no file without these bytes is parsed
+_TOML_MARK = b"skillgate"  # no file without these bytes is parsed
 _YAML_BYTES = 65536  # as the limits of skillgate.model.yaml_bounded
 _TOML_BYTES = 1 << 20
 
@@ -121,6 +121,8 @@ def load(*, explicit: str | None, cwd: str, environ: Mapping[str, str]) -> Confi
     if explicit is not None:
         return Config(cwd=cwd, layers=layers + _read_explicit(explicit, cwd))
     for folder in _upward(cwd, home):
+        if _is_skill_of_others(folder):
+            continue
         found = _read_folder(folder, cwd)
         if found is not None:
             layers, notices = layers + found[0], found[1]
@@ -161,6 +163,12 @@ def _upward(cwd: str, home: str) -> list[str]:
             break
         folders.append(parent)
     return folders
+
+
+def _is_skill_of_others(folder: str) -> bool:
+    """Tell a skill's own directory: what is to be gated does not configure the gate. A repository's top may be both."""
+    names = (os.path.join(folder, name) for name in ("SKILL.md", "skill.md"))  # noqa: PTH118
+    return any(map(os.path.lexists, names)) and not os.path.lexists(os.path.join(folder, ".git"))  # noqa: PTH118
 
 
 def _read_explicit(explicit: str, cwd: str) -> tuple[Layer, ...]:

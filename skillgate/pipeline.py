@@ -90,7 +90,7 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
         tool=Tool(version=context.version),
         results=tuple(results),
         summary=summarise(results),
-        gate=Verdict(passed=together(result.gate for result in results)),
+        gate=Verdict(passed=_passed(results)),
     )
 
 
@@ -116,6 +116,12 @@ def summarise(results: Sequence[SkillResult]) -> Summary:
         findings=findings,
         plugins=_plugins(results),
     )
+
+
+def _passed(results: Sequence[SkillResult]) -> bool | None:
+    """Combine the gates: a run in which a skill could not be read has failed, or has not been decided."""
+    passed = together(result.gate for result in results)
+    return None if passed and not all(result.evaluated for result in results) else passed
 
 
 def _mean(scores: Sequence[float]) -> float | None:

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.report import SkillResult
+    from skillgate.model.skill import SkillRoot
+
+SHOWN = 5  # skills that are gone, named one by one
 
 
-def load_baseline(config: Config, paths: Sequence[str], session: Session) -> Mapping[str, SkillResult] | None:
-    """Give the baseline's results by shown path; None where no baseline is asked for.
+def load_baseline(
+    config: Config, roots: Sequence[SkillRoot], paths: Sequence[str], session: Session
+) -> Mapping[str, SkillResult] | None:
+    """Give the baseline's result for each skill that has one, by its shown path; None where none is asked for.
 
-    A name that is a file is a report, anything else a revision.
+    A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot take a
+    revision's place. A skill that moved is known by its name.
 
     Raises:
         UsageError: the report cannot be read or compared, or there is no such revision.
@@ -27,12 +33,33 @@ def load_baseline(config: Config, paths: Sequence[str], session: Session) -> Map
     wanted = config.get("baseline")
     if not isinstance(wanted, str):
         return None
-    place = os.path.join(session.cwd, wanted)  # noqa: PTH118
-    if os.path.isfile(place):  # noqa: PTH113
-        return _from_report(place, wanted, str(config.get("depth")))
     if wanted.endswith(".json"):
-        raise UsageError(f"the baseline {wanted} does not exist")
-    return _from_revision(wanted, paths, session)
+        kept = _from_report(os.path.join(session.cwd, wanted), wanted, str(config.get("depth")))  # noqa: PTH118
+        found, gone = _paired({str(root.path): root for root in roots}, kept)
+        gone = tuple(path for path in gone if _below(path, map(os.path.normpath, paths)))
+    else:
+        found, gone = _from_revision(wanted, roots, paths, session)
+    if gone:
+        more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+        session.note(f"in the baseline and not here: {', '.join(sorted(gone)[:SHOWN])}{more}")
+    return found
+
+
+def _paired(
+    roots: Mapping[str, SkillRoot], kept: Mapping[str, SkillResult]
+) -> tuple[dict[str, SkillResult], tuple[str, ...]]:
+    """Pair skills with their baseline, both by the same kind of path; what moved is paired by its directory's name.
+
+    Returns:
+        The baseline by shown path, and the paths of the baseline that nothing was paired with.
+    """
+    found = {str(root.path): kept[key] for key, root in roots.items() if key in kept}
+    left = {key: result for key, result in kept.items() if key not in roots}
+    for key, root in roots.items():
+        moved = [other for other, result in left.items() if root.name in (result.skill.name, os.path.basename(other))]  # noqa: PTH119
+        if key not in kept and len(moved) == 1:
+            found[str(root.path)] = left.pop(moved[0])
+    return found, tuple(left)
 
 
 def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult]:
@@ -44,6 +71,8 @@ def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult
     try:
         with open(place, encoding="utf-8") as file:  # noqa: PTH123
             document = read(file.read(), source=shown)
+    except FileNotFoundError:
+        raise UsageError(f"the baseline {shown} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the baseline {shown} cannot be read: {error}") from error
     if not isinstance(document, Report | SingleReport):
@@ -59,19 +88,51 @@ def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult
     return {result.skill.path: result for result in results}
 
 
-def _from_revision(revision: str, paths: Sequence[str], session: Session) -> Mapping[str, SkillResult]:
+def _from_revision(
+    revision: str, roots: Sequence[SkillRoot], paths: Sequence[str], session: Session
+) -> tuple[dict[str, SkillResult], tuple[str, ...]]:
+    """Score what a commit holds: skills at the paths of those given, and those whose path is no longer there."""
     from skillgate import __version__, pipeline
-    from skillgate.skill.discover import NotInCommitError, discover_commit
+    from skillgate.skill.discover import discover_commit
     from skillgate.skill.read import read
 
-    found: dict[str, SkillResult] = {}
+    top = _repository(roots, session)
+    discovery = discover_commit(revision, "./", cwd=top)
+    now = {_inside(root, top): root for root in roots}
+    present = frozenset(path for path in now if path is not None)
+    then = [root for root in discovery.roots if root.directory in present or not _still_there(top, root)]
     context = pipeline.Context(version=__version__, clock=time.perf_counter_ns)
-    for path in paths:
-        relative = os.path.relpath(os.path.join(session.cwd, path), session.cwd).replace(os.sep, "/")  # noqa: PTH118
-        try:
-            discovery = discover_commit(revision, f"./{relative}", cwd=session.cwd)
-        except NotInCommitError:
-            continue  # the path is new: its skills have no baseline
-        report = pipeline.evaluate((read(root) for root in discovery.roots), context)
-        found.update({result.skill.path: result for result in report.results})
-    return found
+    report = pipeline.evaluate((read(root) for root in then), context)
+    kept = {root.directory: result for root, result in zip(then, report.results, strict=True)}
+    found, gone = _paired({path: root for path, root in now.items() if path is not None}, kept)
+    asked = [os.path.realpath(os.path.join(session.cwd, path)) for path in paths]  # noqa: PTH118
+    return found, tuple(path for path in gone if _below(path, (os.path.relpath(place, top) for place in asked)))
+
+
+def _below(path: str, places: Iterable[str]) -> bool:
+    folders = [place.replace(os.sep, "/") for place in places]
+    return any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _repository(roots: Sequence[SkillRoot], session: Session) -> str:
+    """Find the repository of the skills."""
+    from skillgate.skill.tree import toplevel
+
+    top = toplevel(_real(roots[0]) if roots else os.path.realpath(session.cwd))
+    if top is None:
+        raise UsageError(f"{session.cwd} is in no git repository, so --baseline can only name a report (….json)")
+    return top
+
+
+def _real(root: SkillRoot) -> str:
+    origin: str = getattr(root.tree, "origin", "")
+    return os.path.realpath(origin + root.directory)
+
+
+def _inside(root: SkillRoot, top: str) -> str | None:
+    path = os.path.relpath(_real(root), top).replace(os.sep, "/")
+    return None if path.startswith("../") else "" if path == "." else path
+
+
+def _still_there(top: str, root: SkillRoot) -> bool:
+    return os.path.lexists(os.path.join(top, root.directory, root.file_name))  # noqa: PTH118

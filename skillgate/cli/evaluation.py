@@ -33,14 +33,16 @@ if TYPE_CHECKING:
 RENDERERS = Room("skillgate.report")
 _MANY = 100  # skills before progress is worth a line
 _BOUNDS = {"threshold": "threshold", "badge": "min-badge", "dimension": "min-dimension", "regression": "baseline"}
+_ELSEWHERE = ("benchmark", "budget")  # gates of other commands, which share the list
 
 
 class Evaluation(NamedTuple):
-    """A report, whether it is of one path that is itself a skill, and how long it took."""
+    """A report, whether it is of one path that is itself a skill, how long it took, and whether all was searched."""
 
     report: Report
     single: bool
     seconds: float
+    complete: bool = True
 
 
 def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -75,19 +77,20 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         clock=time.perf_counter_ns,
         config_digest=_digest(config, args),
         policy=_policies(config, command=command, note=session.note),
-        baseline=load_baseline(config, args.paths, session),
+        baseline=load_baseline(config, discovery.roots, args.paths, session),
         progress=_progress(len(discovery.roots), session),
     )
     report = pipeline.evaluate((read(root) for root in discovery.roots), context)
     single = discovery.single and len(report.results) == 1
-    return Evaluation(report, single, time.perf_counter() - started)
+    return Evaluation(report, single, time.perf_counter() - started, discovery.complete)
 
 
-def exit_code(report: Report) -> int:
-    """Give 1 for a failed gate, 3 where a skill could not be evaluated, else 0."""
-    if report.gate.passed is False:
+def exit_code(evaluation: Evaluation) -> int:
+    """Give 1 for a failed gate, 3 where a skill or a directory could not be read, else 0."""
+    if evaluation.report.gate.passed is False:
         return EXIT_GATE_FAILED
-    return EXIT_INCOMPLETE if report.summary.not_evaluated else EXIT_PASSED
+    whole = evaluation.complete and not evaluation.report.summary.not_evaluated
+    return EXIT_PASSED if whole else EXIT_INCOMPLETE
 
 
 def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
@@ -160,13 +163,26 @@ def require_quick(depth: str) -> None:
 
 
 def _require_bounds(config: Config) -> None:
-    """Refuse a gate that was asked for on the command line and has nothing to hold a skill against."""
+    """Refuse a list of gates that could not fail: a gate without its bound, or one that nothing here measures.
+
+    Raises:
+        UsageError: saying what is missing.
+    """
     listed = config.get("fail-on")
-    if config.origin("fail-on") != "option" or not isinstance(listed, tuple):
+    if not isinstance(listed, tuple):
         return
+    asked = config.origin("fail-on")
+    where = "--fail-on" if asked == "option" else f"fail-on ({asked})"
+    if "never" in listed and len(listed) > 1:
+        raise UsageError(
+            f"{where} lists never beside {', '.join(word for word in listed if word != 'never')}: choose one"
+        )
     for gate, key in _BOUNDS.items():
         if gate in listed and not any(key in layer.values for layer in config.layers):
-            raise UsageError(f"--fail-on {gate} needs --{key}: without it the gate would always pass")
+            raise UsageError(f"{where} lists {gate}, which needs {key}: without it the gate would always pass")
+    unmeasured = [gate for gate in listed if gate in _ELSEWHERE]
+    if unmeasured and (asked == "option" or len(unmeasured) == len(listed)):
+        raise UsageError(f"{where} lists {', '.join(unmeasured)}, which this command does not measure")
 
 
 def _policies(config: Config, *, command: str, note: Callable[[str], None]) -> Callable[[PurePosixPath], Policy]:
@@ -174,13 +190,14 @@ def _policies(config: Config, *, command: str, note: Callable[[str], None]) -> C
 
     def policy(path: PurePosixPath) -> Policy:
         bounds = {gate: config.get(key, path) for gate, key in _BOUNDS.items()}
-        asked = frozenset(gate for gate, bound in bounds.items() if bound)
-        if bounds["threshold"] is not None:
-            asked |= {"threshold"}
+        asked = frozenset(gate for gate, bound in bounds.items() if bound or bound == 0)
         listed = config.get("fail-on", path)
         fail_on = asked | ({"error"} if command == "check" else frozenset())
         if isinstance(listed, tuple):
-            fail_on = frozenset() if "never" in listed else frozenset(listed)
+            # What the command line asks for is asked for, unless its own --fail-on says otherwise.
+            own = config.origin("fail-on", path) == "option"
+            insisted = frozenset(g for g in asked if not own and config.origin(_BOUNDS[g], path) == "option")
+            fail_on = insisted if "never" in listed else frozenset(listed) | insisted
             for gate in sorted(asked - fail_on - told):
                 told.add(gate)
                 note(f"{_BOUNDS[gate]} is set, but fail-on does not list {gate}: it is shown, and fails nothing")
@@ -208,7 +225,6 @@ def _progress(total: int, session: Session) -> Callable[[int], None] | None:
 
     def show(done: int) -> None:
         if done % 25 == 0 or done == total:
-            session.stderr.write(f"\r{done} of {total} skills" if done < total else "\r" + " " * 40 + "\r")
-            session.stderr.flush()
+            session.show_progress(f"\r{done} of {total} skills" if done < total else "\r" + " " * 40 + "\r")
 
     return show

@@ -29,7 +29,7 @@ def entry() -> NoReturn:
     Raises:
         SystemExit: always, with the exit code.
     """
-    # A short life: next to nothing here is a cycle, and the collector would walk every document's tokens again and again.
+    # A short life with hardly a cycle: the collector would walk every document's tokens again and again.
     gc.disable()
     _exit_on_sigterm()
     code = main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from skillgate.errors import IncompleteError
@@ -83,6 +84,12 @@ class Session:
         if not self.quiet:
             self._to_stderr(text)
 
+    def show_progress(self, text: str) -> None:
+        """Write to stderr as it is, at once; what cannot be shown is not missed."""
+        with suppress(OSError):
+            self.stderr.write(text)
+            self.stderr.flush()
+
     def detail(self, text: str) -> None:
         """Write to stderr when ``-v`` was given; each line goes through ``printable``."""
         if self.verbose:
@@ -117,7 +124,8 @@ class Session:
 
     def _to_stderr(self, text: str) -> None:
         lines = [printable(line) for line in text.rstrip("\n").split("\n")]
-        self.stderr.write("\n".join(lines) + "\n")
+        with suppress(OSError):  # what cannot be said does not change the outcome
+            self.stderr.write("\n".join(lines) + "\n")
 
 
 def deliver(stdout: TextIO, text: str, *, flush: bool = False) -> None:

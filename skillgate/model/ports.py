@@ -32,6 +32,9 @@ class Tree(Protocol):
     def entry(self, path: str) -> Entry | None:
         """Describe a path, symbolic links followed; None when there is nothing."""
 
+    def real(self, path: str) -> str | None:
+        """Give the path without symbolic links; None where it leads nowhere or outside the root."""
+
     def names(self, path: str) -> tuple[str, ...]:
         """List a directory, sorted by code point; empty when it is none or cannot be read."""
 

@@ -17,11 +17,19 @@ def printable(text: str) -> str:
 
     Line breaks and tabs become one space each. Control characters (ESC among them), bidirectional controls, other
     format characters except the zero-width joiner and non-joiner, lone surrogates, and Unicode's line and paragraph
-    separators become ``\x1b`` or ``\u{202e}``.
+    separators become ``\x1b`` or ``\u{202e}``. What a CI runner would take for a command is broken by an invisible
+    space.
     """
-    if text.isprintable():
-        return text
-    return "".join(map(_shown, text.replace("\r\n", "\n")))
+    if not text.isprintable():
+        text = "".join(map(_shown, text.replace("\r\n", "\n")))
+    return uncommanded(text) if "::" in text or "##[" in text else text
+
+
+def uncommanded(line: str) -> str:
+    """Keep a line from being a command to a CI runner: ``::name::`` at its start, or ``##[name]`` anywhere."""
+    line = line.replace("##[", "#\u200b#[")
+    head = line.lstrip()
+    return line[: len(line) - len(head)] + ":\u200b" + head[1:] if head.startswith("::") else line
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

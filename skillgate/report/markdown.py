@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _ROWS = 50
 _ADVISED = 5
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
-_MENTION = re.compile(r"[@#]|(?i:https?)(?=:)|(?i:www)(?=\.)")
+_MENTION = re.compile(
+    r"[@#]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|\bGH(?=-\d)|\b[0-9a-f]{2}(?=[0-9a-f]{5,38}\b)"
+)
 
 
 def inert(text: str) -> str:
@@ -60,6 +62,7 @@ def _score(report: Report) -> Iterator[str]:
     if len(ranked) > _ROWS:
         yield ""
         yield f"{len(ranked) - _ROWS} more skills score as much or more."
+    yield from _unscored(ranked[:_ROWS])
     yield from _failed(report)
     yield from _next(ranked[:_ADVISED])
     yield from _found(ranked[:_ROWS])
@@ -78,6 +81,14 @@ def _headline(report: Report) -> str:
     if report.summary.not_evaluated:
         return f"⚠️ skillgate: {report.summary.not_evaluated} of {skills} could not be evaluated"
     return f"✅ skillgate: {skills} pass{'es' * (total == 1)}" if report.gate.passed else f"skillgate: {skills}"
+
+
+def _unscored(ranked: list[SkillResult]) -> Iterator[str]:
+    unscored = [result for result in ranked if result.composite.score is None]
+    if unscored:
+        yield ""
+    for result in unscored:
+        yield f"- {code(result.skill.path)} has no score: {inert(result.composite.reason or '')}"
 
 
 def _failed(report: Report) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import NamedTuple
 
+from skillgate.model.text import uncommanded
+
 _CODES = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
 
 
@@ -61,7 +63,7 @@ def wrap(text: str, width: int) -> list[str]:
             kept = _fitting(line, width)
             lines.append(line[:kept])
             line = line[kept:]
-    return [*lines, line] if line or not lines else lines
+    return [uncommanded(item) for item in ([*lines, line] if line or not lines else lines)]
 
 
 def _fitting(text: str, width: int) -> int:

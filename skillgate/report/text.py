@@ -89,6 +89,8 @@ def _summary(report: Report, seconds: float | None) -> str:
 def gate_lines(report: Report, style: Style) -> Iterator[str]:
     """Say what the gate decided: nothing where none was asked, one line when passed, a line for each failure."""
     if report.gate.passed is None:
+        if report.summary.not_evaluated and any(result.gate.passed is not None for result in report.results):
+            yield style.paint("gate undecided: not every skill could be evaluated", "red")
         return
     failed = [result for result in worst_first(report.results) if result.gate.passed is False]
     if not failed:

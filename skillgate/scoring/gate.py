@@ -80,6 +80,8 @@ def judge(
     if not policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
+    if not binding:
+        return Verdict(passed=None, outcomes=outcomes)
     if not result.evaluated and "unmeasured" not in policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     return Verdict(passed=all(outcome.verdict is Outcome.PASS for outcome in binding), outcomes=outcomes)

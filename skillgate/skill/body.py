@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _MARKER = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_NOT_TEXT = ("<!--", "<script", "<style", "<pre", "<?", "<!")
+_NOT_TEXT = re.compile(r"\s*<(?:(?:script|style|pre|textarea)(?=[\s/>])|\?|![a-z\[])", re.IGNORECASE)
+_HIDDEN = re.compile(r"<[a-z][^<>]*(?:\bhidden\b|display\s*:\s*none)[^<>]*>", re.IGNORECASE)
 
 
 class _Section:
@@ -51,6 +52,7 @@ class Body:
         self.table_headers: list[tuple[int, tuple[str, ...]]] = []
         self.prose_lines: list[tuple[int, str]] = []
         self.mentions: set[str] = set()
+        self.comments: list[tuple[int, int]] = []  # first and last line of each comment that is a block
         self._sections: list[_Section] = []
         self._open: list[_Section] = []
         self._first_line = first_line
@@ -133,8 +135,11 @@ class Body:
         self._credit(code_lines=block.lines)
 
     def _html(self, token: Token) -> None:
-        """Read a passage between tags, such as ``<important>``, as the instruction it is to a model; not a comment."""
-        if token.content.lstrip().lower().startswith(_NOT_TEXT):
+        """Read a passage between tags, such as ``<important>``, as the instruction it is to a model."""
+        if token.content.lstrip().startswith("<!--") and token.map:
+            lines = token.content[: token.content.rfind("-->") + 3].count("\n")
+            self.comments.append((self._line(token), self._line(token) + lines))
+        if _NOT_TEXT.match(token.content) or _HIDDEN.search(token.content):
             return
         text = _TAG.sub("", _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), token.content)).rstrip()
         if text.strip():

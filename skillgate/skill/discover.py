@@ -38,11 +38,13 @@ class Discovery(NamedTuple):
         roots: the skills, each once, by shown path.
         notices: what was left out and why, in sentences for stderr.
         single: exactly one path was given and it is itself a skill (others may still lie below it).
+        complete: every directory below the paths could be searched; False is exit code 3.
     """
 
     roots: tuple[SkillRoot, ...]
     notices: tuple[str, ...]
     single: bool
+    complete: bool = True
 
 
 def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
@@ -66,7 +68,7 @@ def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
     found, complaints = _without_ignored(_each_once(walk.found), starts)
     roots = [_root(one, _tree_of(one.folder, trees), base) for one in found]
     single = len(paths) == 1 and any(one.folder.key == starts[0].key for one in found)
-    return _discovery(roots, [*walk.notices(), *complaints], single=single)
+    return _discovery(roots, [*walk.notices(), *complaints], single=single, complete=walk.complete)
 
 
 def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery:
@@ -96,7 +98,7 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery
     found = _each_once(walk.found)
     _prefetch(tree, found)
     single = any(one.folder.key == start.key for one in found)
-    return _discovery([_root(one, tree, base) for one in found], walk.notices(), single=single)
+    return _discovery([_root(one, tree, base) for one in found], walk.notices(), single=single, complete=walk.complete)
 
 
 def _given(paths: Iterable[str], base: str) -> list[tuple[str, str]]:
@@ -288,6 +290,6 @@ def _plugin(tree: Forest, directory: str) -> str | None:
         directory = directory.rpartition("/")[0]
 
 
-def _discovery(roots: Iterable[SkillRoot], notices: Iterable[str], *, single: bool) -> Discovery:
+def _discovery(roots: Iterable[SkillRoot], notices: Iterable[str], *, single: bool, complete: bool) -> Discovery:
     ordered = tuple(sorted(roots, key=lambda root: root.path.parts))
-    return Discovery(roots=ordered, notices=tuple(notices), single=single)
+    return Discovery(roots=ordered, notices=tuple(notices), single=single, complete=complete)

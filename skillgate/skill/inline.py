@@ -84,8 +84,9 @@ class InlineReader:
             elif kind == "image":
                 link = self._link(str(child.attrs.get("src", "")), start + lines.read)
                 links.append(link)
-                text.append("" if link.dead else child.content)
-                shown.append("" if link.dead else f"{child.content} {link.target}")
+                shown.append(
+                    "" if link.dead else f"{child.content} {link.target}"
+                )  # the words of a picture instruct nobody
             elif child.content and kind != "html_inline":
                 text.append(child.content)
                 shown.append(child.content)
@@ -129,7 +130,7 @@ class _Lines:
                 self._seen += self._content.count("\n", self._cursor, place)
                 self._cursor = place
                 found = max(0, self._seen - self.read)
-        elif self._folded and child.type == "link_open":
+        elif self._folded and child.type in ("link_open", "image"):
             place = self._content.find("[", self._cursor)
             found = max(0, self._seen + self._content.count("\n", self._cursor, max(place, 0)) - self.read)
         self.read += found

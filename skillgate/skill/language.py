@@ -103,6 +103,7 @@ _GERUND = 5  # letters that a word in "ing" must exceed: "thing", "bring" and "u
 _SERIES = 8  # words of a sentence that enumerates phrases, and
 _SERIES_PHRASE = 2.5  # how many each phrase must have on average
 _LONG = 9  # words; a text this long with one function word, however often, is no sentence
+_VARIED, _DENSE = 3, 0.25  # so few different function words are stuffing, unless they stand as thick as in a sentence
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
 
 Token = tuple[str, int, int]  # a word or mark in lower case, with its offsets in the text, end exclusive
@@ -143,8 +144,9 @@ def language_of(text: str) -> Language:
     folded = [word.casefold() for word in words]
     english = sum(1 for word in folded if word in _ENGLISH)
     shared = sum(1 for word in folded if word in _SHARED)
-    other = sum(1 for word, low in zip(words, folded, strict=True) if low in _OTHER and not _is_code(word))
-    if other > 2 * english and other >= (3 if english else shared):
+    found = [low for word, low in zip(words, folded, strict=True) if low in _OTHER and not _is_code(word)]
+    other = len(found)
+    if len(set(found)) > 1 and other > 2 * english and other >= (3 if english else shared):
         return Language.OTHER
     return Language.ENGLISH if english or shared else Language.UNKNOWN
 
@@ -172,7 +174,8 @@ def reads_as_prose(text: str) -> bool:
     if _is_series_of_phrases(text, words):
         return True
     function = [word for word in words if _is_function_word(word)]
-    if len(words) >= _LONG and len(set(function)) + any(word in _JOINING for word in words) < 2:
+    different = len(set(function)) + any(word in _JOINING for word in words)
+    if len(words) >= _LONG and (different < 2 or (different < _VARIED and len(function) < _DENSE * len(words))):
         return False
     if _cuts(text) >= _LIST_CUTS * len(words):
         return len(function) >= _MIN_SHARE_OF_LIST * len(words)

@@ -34,7 +34,7 @@ class Resolver:
         if path is None:
             return LinkKind.OTHER
         parts = [part for part in path.split("/") if part not in ("", ".")]
-        if not parts:
+        if not parts or _join(self._here, path) is None:  # nothing there is looked at, so nothing is known
             return LinkKind.OTHER
         if parts[0] == "references" and ".." not in parts:
             return LinkKind.REFERENCE

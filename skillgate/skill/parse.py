@@ -11,12 +11,14 @@ from skillgate.model.skill import Frontmatter, Problem, Skill
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.description import analyse
+from skillgate.skill.language import language_of
 from skillgate.skill.links import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.model.ports import Tree
+    from skillgate.model.routing import Routing
     from skillgate.model.skill import SkillRoot, SkillSource
 
 MAX_BYTES = 5_000_000
@@ -63,8 +65,8 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         root=root,
         frontmatter=head,
         problems=tuple(problems),
-        routing=analyse(" - ".join(part for part in (head.text("description"), head.text("when_to_use")) if part)),
-        lines=_lines(text),
+        routing=_routing(head.text("description"), head.text("when_to_use")),
+        lines=_lines(text, body.comments),
         tokens=ceil(len(cut.body) / CHARACTERS_PER_TOKEN),
         headings=body.headings,
         code_blocks=tuple(body.code_blocks),
@@ -81,6 +83,12 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
     )
+
+
+def _routing(description: str, when_to_use: str) -> Routing:
+    """Analyse both as a client lists them; the description alone tells the language."""
+    routing = analyse(" - ".join(part for part in (description, when_to_use) if part))
+    return routing._replace(language=language_of(description)) if description and when_to_use else routing
 
 
 def _unscorable(source: SkillSource) -> Problem | None:
@@ -127,11 +135,15 @@ def _normalise(raw: str) -> tuple[str, list[Problem]]:
     return text, problems
 
 
-def _lines(text: str) -> int:
-    """Count physical lines, each run of blank ones once: padding a file with them changes nothing."""
+def _lines(text: str, comments: list[tuple[int, int]]) -> int:
+    """Count physical lines, each run of blank ones once: padding a file with them changes nothing.
+
+    A line of an HTML comment is blank, since it is nothing to a reader.
+    """
+    hidden = {line for first, last in comments for line in range(first, last + 1)}
     count, blank = 0, False
-    for line in text.removesuffix("\n").split("\n"):
-        empty = not line.strip()
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        empty = number in hidden or not line.strip()
         count += not (empty and blank)
         blank = empty
     return count
@@ -160,17 +172,26 @@ def _below(root: SkillRoot, name: str) -> str:
 
 
 def _files(tree: Tree, directory: str) -> Iterator[str]:
-    """List the non-empty files below a directory, at most 2,000 names of it, without recursion."""
-    pending, seen = [directory], 0
+    """List the non-empty files below a directory, at most 2,000 names of it, without recursion.
+
+    What a symbolic link leads to counts only where it leads to another place below the same directory.
+    """
+    top = tree.real(directory)
+    if top is None or (f"{directory}/".startswith(f"{top}/") and top != directory):
+        return  # nothing there, or a link to the skill itself or to what it lies in
+    pending, seen, entered = [directory], 0, set[str]()
     while pending and seen < MAX_LISTED:
         current = pending.pop()
         for name in tree.names(current):
             seen += 1
             path = f"{current}/{name}"
-            entry = tree.entry(path)
-            if entry is not None and entry.kind is EntryKind.DIRECTORY:
+            entry, real = tree.entry(path), tree.real(path)
+            if entry is None or real is None or not real.startswith(f"{top}/"):
+                continue
+            if entry.kind is EntryKind.DIRECTORY and real not in entered:
+                entered.add(real)
                 pending.append(path)
-            elif entry is not None and entry.kind is EntryKind.FILE and entry.size:
+            elif entry.kind is EntryKind.FILE and entry.size:
                 yield path
 
 

@@ -101,6 +101,11 @@ class Walk:
             for folder, name in links:
                 self._follow(folder, name)
 
+    @property
+    def complete(self) -> bool:
+        """Tell whether every directory could be searched."""
+        return not self._unreadable
+
     def notices(self) -> list[str]:
         """Say what was left out, in sentences."""
         said = sorted(self._unreadable)
@@ -142,9 +147,20 @@ class Walk:
                 self._outside.append(link.shown)
             return
         entry = tree.entry(target)
+        inside = self._skill_around(folder)
+        if inside is not None and not (_key(tree, target) + "/").startswith(inside + "/"):
+            return  # what a skill links to beside it is its neighbours', who are found by themselves or not asked for
         if entry is not None and entry.kind is _DIRECTORY:
             asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
             self._descend(Folder(tree, target, link.shown, _repo_of(tree, target) or folder.repo, asks))
+
+    def _skill_around(self, folder: Folder) -> str | None:
+        """Give the key of the skill that a directory is, or lies in; None outside any."""
+        skills = {found.folder.key for found in self.found}
+        key = folder.key
+        while key and key not in skills:
+            key = key.rpartition("/")[0]
+        return key or None
 
 
 def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:

@@ -14,7 +14,7 @@ MAX_CHARACTERS = 65_536  # a larger block is not parsed
 MAX_DOTS = 4_000  # in a block that imports: names are joined one by one
 MAX_KEY_DOTS = 1_000  # on a line of TOML: a dotted key costs the square of its parts
 # Text, not compiled patterns: most blocks parse, and then neither is needed.
-_PROMPT = r"(?m)^\s*(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
+_PROMPT = r"(?m)^[ \t]*+(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
 _PLACEHOLDER = r"(?i)\.\.\.|…|<[a-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[a-z_][\w .-]{0,60}\}"
 
 

@@ -144,7 +144,7 @@ def test_a_bound_that_fail_on_leaves_out_is_said_to_fail_nothing(skills: Path) -
 def test_a_gate_without_its_bound_is_refused(skills: Path) -> None:
     done = run(skills, "score", "skills", "--fail-on", "threshold")
     assert (done.code, done.out) == (2, "")
-    assert "--fail-on threshold needs --threshold" in done.err
+    assert "--fail-on lists threshold, which needs threshold" in done.err
 
 
 @pytest.mark.parametrize("depth", ["standard", "deep", "certify"])

@@ -101,10 +101,10 @@ def test_the_coverage_of_a_real_skill(tmp_path: Path) -> None:
     assert with_code.coverage == pytest.approx(0.80)
 
 
-def test_coverage_falls_by_a_quarter_where_the_language_is_not_known(tmp_path: Path) -> None:
+def test_a_description_in_another_language_is_measured_by_its_name_and_length(tmp_path: Path) -> None:
     result = score(write_skill(tmp_path, "sheets", description="处理表格文件，当用户需要生成图表时使用。", body=PROSE))
-    assert result.coverage == pytest.approx(0.53)
-    assert result.dimensions[Dimension.TRIGGERING_ACCURACY].reason
+    assert result.coverage == pytest.approx(0.78)
+    assert result.dimensions[Dimension.TRIGGERING_ACCURACY].score == pytest.approx((0.15 + 0.05) / 0.40)
 
 
 @pytest.mark.parametrize(("count", "factor"), [(0, 1), (1, 0.95), (9, 0.55), (10, 0.5), (11, 0.5), (1000, 0.5)])

@@ -99,11 +99,6 @@ def test_the_layer_score_is_the_weighted_mean_times_the_penalty(tmp_path: Path) 
     assert found.layer_score == pytest.approx(mean * 0.90)
 
 
-def test_the_layer_score_is_none_where_one_of_its_parts_measured_nothing(tmp_path: Path) -> None:
-    source = "---\nname: sample-skill\ndescription: 处理表格文件，当用户需要生成图表和数据透视表时使用。\n---\n" + BODY
-    assert result(source, tmp_path).layer_score is None
-
-
 def test_thirty_nine_words_of_prose_earn_no_badge_and_forty_may(tmp_path: Path) -> None:
     few = result(expand(HEAD + "{{words 39}}\n"), tmp_path / "few").no_badge
     assert few is not None

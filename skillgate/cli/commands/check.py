@@ -23,4 +23,4 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Check, print, gate."""
     evaluation = evaluate(args, session, command="check")
     publish(evaluation, args, session, command="check")
-    return exit_code(evaluation.report)
+    return exit_code(evaluation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -46,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Score both sides and print what differs."""
-    if args.max_drop is not None and not args.max_drop >= 0:
+    if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
         raise UsageError("--max-drop takes a number of at least 0")
     config = session.config
     require_quick(str(args.depth or config.get("depth")))
@@ -74,7 +73,8 @@ def _side(given: str, session: Session) -> SkillResult:
         UsageError: it names no skill, or several.
     """
     revision, colon, path = given.partition(":")
-    in_git = colon and not os.path.exists(os.path.join(session.cwd, given)) and len(revision) > 1  # noqa: PTH110, PTH118
+    # A directory of that name cannot take a revision's place; ./name:path is always a path, and C:\\ a drive.
+    in_git = bool(colon) and len(revision) > 1 and not given.startswith((".", "/"))
     discovery = discover_commit(revision, path, cwd=session.cwd) if in_git else discover([given], cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)

@@ -23,4 +23,4 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Score, print, gate."""
     evaluation = evaluate(args, session, command="score")
     publish(evaluation, args, session, command="score")
-    return exit_code(evaluation.report)
+    return exit_code(evaluation)

@@ -27,13 +27,23 @@ LENGTH_BANDS = ((100, 0.25), (60, 0.20), (30, 0.15), (10, 0.05))
 
 
 def measure(skill: Skill) -> Measured:
-    """Score the frontmatter in [0, 1]; None when the description is in a language whose triggers are not known."""
+    """Score the frontmatter in [0, 1].
+
+    The phrases of other languages than English are not known, so for them name and length alone are measured, over what
+    the two can earn.
+    """
     head = skill.frontmatter
     description = head.text("description")
-    if skill.routing.language is Language.OTHER:
-        return Measured(score=None, reason="the description is not in English, so its trigger phrasing is not measured")
     line = head.line("description") if "description" in head.values else None
-    return Measured.total((_name(skill), _length(description, line), *_pushiness(skill, len(description), line)))
+    evidence = (_name(skill), _length(description, line))
+    if skill.routing.language is not Language.OTHER:
+        return Measured.total((*evidence, *_pushiness(skill, len(description), line)))
+    measurable = sum(item.possible for item in evidence)
+    known = tuple(
+        item._replace(points=item.points / measurable, possible=item.possible / measurable) for item in evidence
+    )
+    note = Evidence(text="not in English: its trigger phrasing is not measured", points=0.0, possible=0.0, line=line)
+    return Measured.total((*known, note))
 
 
 def _name(skill: Skill) -> Evidence:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 BASE = 0.70
-_SUBJECT = r"(?:it|skill|script|command|tool|step|this|which|that)(?: (?:then|also|always|only))?"
+_SUBJECT = r"(?:◌|\b(?:it|skill|script|command|tool|step|this|which|that))(?: (?:then|also|always|only))?"
 _FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
 _THINGS = r"(?:outputs?|reports?|responses?|results?|answers?|findings|summary)"
 _ONE = r"(?:an?|the|one|two|three|each|all|only|its|your|◌)"
@@ -32,19 +32,22 @@ _OUTPUT = re.compile(
     rf"\b{_THINGS}(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b.{{0,40}}\b{_FORMS}\b"
     rf"|\b(?:formats?|write|writes|returns?|prints?|presents?|renders?|reports?|emits?)\b.{{0,40}}\b{_THINGS}\b"
     rf".{{0,30}}\b(?:as|in)\b.{{0,30}}\b{_FORMS}\b|\boutput format\s?(?::|is\b)"
+    r"|^\W{0,4}(?:expected |final )?(?:output|response|report)s?(?: format)?\W{0,3}:\W{0,3}\w",
+    re.MULTILINE,
 )
 # Somebody that is this skill returns something; or the order to return it.
 _RETURNS = re.compile(
-    rf"\b{_SUBJECT} (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:{_ONE}|\w)"
+    rf"{_SUBJECT} (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:{_ONE}|\w)"
+    r"|^\W{0,4}(?:returns?|produces?)\W{0,3}:"
     rf"|(?:^|[,;:]|\b(?:then|and|finally)) ?(?:return|produce|output|print|emit|deliver|report) {_ONE}\b",
     re.MULTILINE,
 )
 _INPUT_HEADING = re.compile(r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b")
 _INPUT_COLUMN = re.compile(r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b")
 _INPUT = re.compile(
-    rf"\b{_SUBJECT} (?:accepts|receives|takes|expects) (?:{_ONE}|\w)|\b(?:inputs?|parameters?|arguments?)"
+    rf"{_SUBJECT} (?:accepts|receives|takes|expects) (?:{_ONE}|\w)|\b(?:inputs?|parameters?|arguments?)"
     r" (?:is|are|must|should|may|can|has|have)\b|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b"
-    rf"|\$arguments\b|^given {_ONE}\b",
+    rf"|\$arguments\b|^given {_ONE}\b|^\W{{0,4}}(?:required |expected )?(?:inputs?|parameters?|arguments?)\W{{0,3}}:",
     re.MULTILINE,
 )
 _VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
