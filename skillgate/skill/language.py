@@ -185,9 +185,14 @@ def reads_as_prose(text: str) -> bool:
 
 
 def _is_plainly_english(text: str) -> bool:
-    """Tell at a glance what most blocks are: one English function word in eight, and at least three different ones."""
+    """Tell at a glance what most blocks are: one English function word in eight, and at least three different ones.
+
+    A short text without commas needs one alone, as it does below.
+    """
     words = text.lower().split()
     found = [word for word in words if word in _PLAIN]
+    if len(words) < _LONG and "," not in text and ";" not in text:
+        return bool(found) and len(words) >= _MIN_PROSE_WORDS
     return len(found) * 8 >= len(words) and len(set(found)) >= 3
 
 

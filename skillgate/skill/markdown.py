@@ -16,13 +16,17 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import blockquote, list_block, table
+from markdown_it.rules_block import blockquote, fence, heading, hr, html_block, list_block, reference, table
 from markdown_it.rules_inline import html_inline
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
+
+    Rule = Callable[[StateBlock, int, int, bool], bool]
 
 MAX_LINES = 20_000  # the longest published document has 1,302
 MAX_CHARACTERS = 1 << 20
@@ -164,13 +168,35 @@ def _last_comment_end(state: StateInline) -> int:
     return last
 
 
+def _opened(rule: Rule, characters: str) -> Rule:
+    """Ask a rule only about a line that begins with one of its characters: most lines begin no block at all."""
+
+    def opened(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        place = state.bMarks[start] + state.tShift[start]
+        return place < state.eMarks[start] and state.src[place] in characters and rule(state, start, end, silent)
+
+    return opened
+
+
+# Each rule with the characters that can open its block, and the blocks that it may end, as the library registers it.
+_OPENED: dict[str, tuple[Rule, str, list[str]]] = {
+    "fence": (fence, "`~", ["paragraph", "reference", "blockquote", "list"]),
+    "blockquote": (_bounded_quote, ">", ["paragraph", "reference", "blockquote", "list"]),
+    "hr": (hr, "*-_", ["paragraph", "reference", "blockquote", "list"]),
+    "list": (_bounded_list, "*-+0123456789", ["paragraph", "reference", "blockquote"]),
+    "reference": (reference, "[", []),
+    "html_block": (html_block, "<", ["paragraph", "reference", "blockquote"]),
+    "heading": (heading, "#", ["paragraph", "reference", "blockquote"]),
+}
+
+
 def _build() -> MarkdownIt:
     """Make the parser: every CommonMark rule matters to one count or another; the core rules do not run."""
     parser = _Parser("commonmark").enable("table")
     block = parser.block.ruler
-    block.at("blockquote", _bounded_quote, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-    block.at("list", _bounded_list, {"alt": ["paragraph", "reference", "blockquote"]})
     block.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
+    for name, (rule, characters, alternatives) in _OPENED.items():
+        block.at(name, _opened(rule, characters), {"alt": alternatives})
     parser.inline.ruler.at("html_inline", _comment_or_tag)
     return parser
 

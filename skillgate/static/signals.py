@@ -14,7 +14,7 @@ from skillgate.model.score import Evidence, Measured
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skillgate.model.skill import Heading, Skill
+    from skillgate.model.skill import Heading, Skill, TextBlock
 
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
 EXCERPT = 60
@@ -38,22 +38,31 @@ def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
     return next((Place(text=excerpt(item.text), line=item.line) for item in sections(skill, pattern)), None)
 
 
-def first_sentence(skill: Skill, *patterns: re.Pattern[str]) -> Place | None:
-    """Find the first sentence of prose that matches every pattern; each is searched for once, so time stays linear."""
-    if not all(pattern.search(skill.prose) for pattern in patterns):
-        return None
+def first_sentence(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
+    """Find the first sentence of prose that matches; the prose is searched once, so time stays linear."""
+    match = pattern.search(skill.prose)
+    return None if match is None else sentence_at(skill, match.start())
+
+
+def sentence_at(skill: Skill, offset: int) -> Place:
+    """Give the sentence that holds a place of ``skill.prose``."""
+    start = 0
     for block in skill.blocks:
         if not block.prose:
             continue
         lowered = block.text.lower()
-        if not patterns[0].search(lowered):
-            continue
-        for sentence, offset in sentences(lowered):
-            matches = [pattern.search(sentence) for pattern in patterns]
-            if all(matches) and matches[0]:
-                line = block.line + lowered.count("\n", 0, offset + matches[0].start())
-                return Place(text=excerpt(block.text[offset : offset + len(sentence)]), line=line)
-    return None
+        if offset <= start + len(lowered):
+            return _sentence(block, lowered, offset - start)
+        start += len(lowered) + 1
+    message = f"{offset} is no place in the prose"
+    raise ValueError(message)
+
+
+def _sentence(block: TextBlock, lowered: str, offset: int) -> Place:
+    found = next((part for part in sentences(lowered) if part[1] + len(part[0]) > offset), (lowered, 0))
+    sentence, begins = found
+    line = block.line + lowered.count("\n", 0, max(offset, 0))
+    return Place(text=excerpt(block.text[begins : begins + len(sentence)]), line=line)
 
 
 def excerpt(text: str) -> str:
@@ -92,6 +101,8 @@ def directives(skill: Skill) -> tuple[Place, ...]:
     """Find every MUST, NEVER and ALWAYS in capitals in the text of the body: not in headings, code or comments."""
     found = []
     for block in skill.blocks:
+        if "MUST" not in block.text and "NEVER" not in block.text and "ALWAYS" not in block.text:
+            continue
         line, start = block.line, 0
         for match in _DIRECTIVE.finditer(block.text):
             line += block.text.count("\n", start, match.start())

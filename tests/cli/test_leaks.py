@@ -150,6 +150,9 @@ def test_a_directory_that_cannot_be_searched_is_no_pass(tmp_path: Path) -> None:
     finally:
         os.chdir(here)
     code, _, err = run(tmp_path, "check", "skills")
+    subprocess.run(
+        ["rm", "-rf", str(tmp_path / "skills" / "deep")], check=True
+    )  # deeper than Python's own removal goes
     assert code == 3
     assert "cannot be searched" in err
 

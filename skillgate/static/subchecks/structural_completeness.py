@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = re.compile(
     r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?"
-    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b|\bsample (?:input|output|code|usage|session)s?\b"
+    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b"
+    r"|\bsample (?:input|output|code|usage|session)s?\b"
 )
 _TROUBLE = re.compile(
     r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
