@@ -20,6 +20,7 @@ _SPACELESS = (
     "\u4e00\ua000\uf900\ufb00\uff66\uffa0\U00020000\U00040000"
 )
 _SPACELESS_PER_WORD = 2  # written Chinese has about 1.5 characters a word, Japanese 2, Thai 4
+_FEW = 8  # letters that are cheaper to count one by one
 _SAMPLE = 20_000  # characters; what a text is shows long before that
 
 
@@ -238,9 +239,15 @@ def _spaceless_prose(text: str) -> bool:
 
 def _spaceless(text: str) -> dict[str, int]:
     """Count each letter of the scripts that write no spaces."""
-    if text.isascii() or max(text) < _SPACELESS[0]:
+    if text.isascii():
         return {}
-    return {char: n for char, n in Counter(text).items() if bisect_right(_SPACELESS, char) % 2}
+    found = [char for char in set(text) if char >= _SPACELESS[0] and bisect_right(_SPACELESS, char) % 2]
+    return {char: text.count(char) for char in found} if len(found) < _FEW else _counted(text, found)
+
+
+def _counted(text: str, wanted: list[str]) -> dict[str, int]:
+    counts = Counter(text)
+    return {char: counts[char] for char in wanted}
 
 
 def _cuts(text: str) -> int:
@@ -251,7 +258,7 @@ def _cuts(text: str) -> int:
 
 def _letters(text: str) -> tuple[int, int]:
     """Count Latin and other letters; an ideograph or kana counts as three, for two make a word."""
-    if text.isascii() or max(text) <= "\u02af":
+    if text.isascii() or not any(char > "\u02af" and char.isalpha() for char in set(text)):
         return 1, 0
     high = [char for char in text if char > "\u02af" and char.isalpha() and not "\u1e00" <= char <= "\u1eff"]
     latin = sum(1 for char in text if char <= "\u02af" and char.isalpha())
