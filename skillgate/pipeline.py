@@ -23,7 +23,6 @@ from skillgate.scoring import advice, badge, composite
 from skillgate.scoring.gate import Policy, judge, together
 from skillgate.scoring.weights import BLEND, WEIGHTS
 from skillgate.skill.parse import parse
-from skillgate.skill.similarity import Index
 from skillgate.static import layer
 
 if TYPE_CHECKING:
@@ -270,6 +269,8 @@ def _neighbours(judged: Sequence[_Judged]) -> dict[str, str]:
     """Find, for each skill that is too short for its kind, the skill that describes nearly the same."""
     if len(judged) < 2:
         return {}
+    from skillgate.skill.similarity import Index  # one skill alone has no neighbours and does not pay for it
+
     texts = {str(item.root.path): _listing(item) for item in judged}
     short = [str(item.root.path) for item in judged if _is_short(item.static)]
     index = Index(tuple(texts.items()))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
-from skillgate.cli.baseline import load_baseline
 from skillgate.cli.options import add_depth, add_gate, add_output, add_paths, gate_options, output_format
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
@@ -72,12 +71,17 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         raise UsageError(
             f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
         )
+    baseline = None
+    if config.get("baseline") is not None:
+        from skillgate.cli.baseline import load_baseline  # most runs compare with nothing
+
+        baseline = load_baseline(config, discovery.roots, args.paths, session)
     context = pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
         config_digest=_digest(config, args),
         policy=_policies(config, command=command, note=session.note),
-        baseline=load_baseline(config, discovery.roots, args.paths, session),
+        baseline=baseline,
         progress=_progress(len(discovery.roots), session),
     )
     report = pipeline.evaluate((read(root) for root in discovery.roots), context)

@@ -125,12 +125,25 @@ def _typed(key: str, read: Callable[[str], object]) -> Callable[[str], Value]:
             value = read(text)
         except ValueError:
             value = text
+        for word in _names(value) if setting.choices else ():
+            if word not in setting.choices:
+                known = ", ".join(setting.choices)
+                raise argparse.ArgumentTypeError(
+                    f"unknown {word!r}{did_you_mean(word, setting.choices)}; known: {known}"
+                )
         try:
             return setting.accept(value)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return typed
+
+
+def _names(value: object) -> list[str]:
+    """List the words of a value that must be among the setting's choices."""
+    if isinstance(value, str):
+        return [value]
+    return [str(word) for word in value] if isinstance(value, list | tuple | dict) else []
 
 
 def _pair(text: str) -> Mapping[str, float]:

@@ -8,7 +8,8 @@ is linear in the text, whatever the text is.
 from __future__ import annotations
 
 from skillgate.model.routing import Routing
-from skillgate.skill.language import language_of, sentences_of, word_set
+from skillgate.skill.function_words import word_set
+from skillgate.skill.language import language_of, sentences_of
 from skillgate.skill.phrases import BREAKS, Sentence
 
 _LIMIT = 20_000  # characters; more than ten times what any client shows to its router

@@ -11,6 +11,17 @@ from bisect import bisect_right
 from collections import Counter
 
 from skillgate.model.routing import Language
+from skillgate.skill.function_words import (
+    CONNECTING,
+    CYRILLIC,
+    ENGLISH,
+    IDEOGRAPHIC_FUNCTION,
+    JOINING,
+    ORDERS,
+    OTHER,
+    PLAIN,
+    SHARED,
+)
 
 # Where the letters of scripts without spaces begin and end, end exclusive, in order: Thai and Lao, Tibetan, Burmese,
 # Khmer, radicals, ideographic marks, kana, kana extensions, ideographs (three planes of them), half-width kana. Not a
@@ -23,75 +34,6 @@ _SPACELESS_PER_WORD = 2  # written Chinese has about 1.5 characters a word, Japa
 _FEW = 8  # letters that are cheaper to count one by one
 _SAMPLE = 20_000  # characters; what a text is shows long before that
 
-
-def word_set(*lines: str) -> frozenset[str]:
-    """Read words, separated by blanks, as a set: a closed class of words in the form it is easiest to read."""
-    return frozenset(" ".join(lines).split())
-
-
-_ENGLISH = word_set(
-    "the and that this these those when whenever if it its are been you your they them their from with into onto",
-    "which what how why where while before after not should must would could have does did only then than but",
-    "because unless until without any all each every there here who whose both either neither never always also",
-    "just such using whether between through during against about across within instead don doesn isn won user's",
-    "our us up out off",
-)
-# English words that are words of another language as well: they show English only where that language is not seen.
-_SHARED = word_set(
-    "a an as at be by can do for has he i in is it me my no of on or over per so to via was we were will may",
-)
-_PLAIN = _ENGLISH | _SHARED
-_OTHER = word_set(
-    # French
-    "le la les l d des du un une et est sont dans pour avec sur qui que qu ne pas ce cette ces vous votre si ou",
-    "où lorsque quand lors afin avant après sans chaque tous toutes aux au il elle nous",
-    # German, Dutch
-    "der das den dem ein eine einen einem einer und oder ist sind nicht mit für auf von zu zum zur wenn bei aus",
-    "nach vor wird werden kann sie diese dieser dieses alle auch durch het een en niet wanneer voor naar deze dit",
-    "je zijn als bij wordt worden uit om te moet kunnen altijd",
-    # Spanish, Portuguese, Italian, Catalan, Romanian
-    "el los las y en de con por para del al lo su sus es son se no más cuando como este esta antes después sin",
-    "cada siempre um uma os e o ao do da dos das na nos nas quando ou não com mais você ele ela são seu sua isso",
-    "il gli che di non per sono alla della delle nel nella dei una uno ogni dopo prima și să sau pentru cu din",
-    "când care",
-    # Polish, Czech, Slovak, Croatian
-    "w z i na się nie jest są że jeśli lub oraz dla przed po od przez przy gdy kiedy ten ta tego aby czy każdy",
-    "zawsze je jsou se si pokud když nebo pro před při ale které který ako keď alebo ili kada koji nakon prije",
-    # Turkish, Hungarian, Finnish
-    "ve bir bu için ile veya olarak eğer sonra önce olan daha her da ya değil gibi kadar zaman ne az és egy hogy",
-    "nem ha vagy van meg ezt mindig ja ei tai että jos kun ovat sekä myös ennen jälkeen aina",
-    # Danish, Norwegian, Swedish
-    "og det som er ikke til af av på med når hvis den denne dette et eller skal och att är inte för när om ett",
-    "detta innan efter alltid å",
-    # Indonesian, Vietnamese
-    "yang dan untuk dengan dari ini jika ketika atau tidak harus và của cho khi các là được này hoặc nếu không",
-    "trước",
-) - (_ENGLISH | _SHARED)
-_CYRILLIC = word_set(
-    "и в на не для с со что если по из к от до при как это этот эту или когда перед после все его их она он мы вы",
-    "чтобы только также за о об у бы же без но а нужно та і й що якщо це або коли з із від під як є су је се да",
-    "ако када със че когато преди след",
-)
-# Words that join the items of a list as readily as the clauses of a sentence.
-_JOINING = word_set(
-    "and or et ou und oder y ve veya och og eller и или та або",
-)
-# What instructions are made of besides: a sentence that opens with one of these is an order, and terse prose leans on
-# the rest. They are too much like keywords to tell a language by.
-_ORDERS = word_set(
-    "add apply ask avoid build call check choose configure confirm consider copy create define describe document",
-    "ensure explain extract find fix follow generate get give identify implement include keep let list load look",
-    "make measure open prefer prevent provide put read record remove replace report respect return review run",
-    "save scan see select send set show skip start state stop store test track treat try update use validate",
-    "verify wait write",
-)
-_CONNECTING = word_set(
-    "including like more most many some few other another same one two several vs plus e.g i.e next enough",
-    "already uses used makes helps means needs need covers requires rather than yet under above below along",
-)
-_IDEOGRAPHIC_FUNCTION = frozenset(
-    "的了在是不和时時请請将將会會可以这這如当當或用到为為被把从從对對并並就要应應该該与與后後前若来來给給让讓及再先"
-)
 
 _MIN_PROSE_WORDS = 3
 # Shares of function words. Of 2,064 paragraphs of published skills half stand above 0.33 and 95 % above 0.10; lists of
@@ -143,9 +85,9 @@ def language_of(text: str) -> Language:
         return Language.OTHER
     words = _words(sample)
     folded = [word.casefold() for word in words]
-    english = sum(1 for word in folded if word in _ENGLISH)
-    shared = sum(1 for word in folded if word in _SHARED)
-    found = [low for word, low in zip(words, folded, strict=True) if low in _OTHER and not _is_code(word)]
+    english = sum(1 for word in folded if word in ENGLISH)
+    shared = sum(1 for word in folded if word in SHARED)
+    found = [low for word, low in zip(words, folded, strict=True) if low in OTHER and not _is_code(word)]
     other = len(found)
     if len(set(found)) > 1 and other > 2 * english and other >= (3 if english else shared):
         return Language.OTHER
@@ -175,13 +117,13 @@ def reads_as_prose(text: str) -> bool:
     if _is_series_of_phrases(text, words):
         return True
     function = [word for word in words if _is_function_word(word)]
-    different = len(set(function)) + any(word in _JOINING for word in words)
+    different = len(set(function)) + any(word in JOINING for word in words)
     if len(words) >= _LONG and (different < 2 or (different < _VARIED and len(function) < _DENSE * len(words))):
         return False
     if _cuts(text) >= _LIST_CUTS * len(words):
         return len(function) >= _MIN_SHARE_OF_LIST * len(words)
-    joining = sum(1 for word in words if word in _JOINING)
-    order = words[0] in _ORDERS and words[1] not in _ORDERS
+    joining = sum(1 for word in words if word in JOINING)
+    order = words[0] in ORDERS and words[1] not in ORDERS
     return len(function) + joining * _JOINING_WEIGHT + order >= _MIN_SHARE * len(words)
 
 
@@ -191,7 +133,7 @@ def _is_plainly_english(text: str) -> bool:
     A short text without commas needs one alone, as it does below.
     """
     words = text.lower().split()
-    found = [word for word in words if word in _PLAIN]
+    found = [word for word in words if word in PLAIN]
     if len(words) < _LONG and "," not in text and ";" not in text:
         return bool(found) and len(words) >= _MIN_PROSE_WORDS
     return len(found) * 8 >= len(words) and len(set(found)) >= 3
@@ -205,14 +147,14 @@ def _is_gerund(word: str) -> bool:
 def _is_series_of_phrases(text: str, words: list[str]) -> bool:
     """Tell a sentence that enumerates phrases of several words, joined by "and" or "or", from a list of words."""
     cuts = _cuts(text)
-    joined = any(word in _JOINING for word in words)
+    joined = any(word in JOINING for word in words)
     return joined and cuts >= 1 and len(words) >= max(_SERIES, _SERIES_PHRASE * (1 + cuts))
 
 
 def _is_function_word(word: str) -> bool:
     """Tell whether a folded word belongs to the frame of a sentence in any language; "and" and "or" do not."""
-    return word not in _JOINING and (
-        word in _ENGLISH or word in _SHARED or word in _CONNECTING or word in _OTHER or word in _CYRILLIC
+    return word not in JOINING and (
+        word in ENGLISH or word in SHARED or word in CONNECTING or word in OTHER or word in CYRILLIC
     )
 
 
@@ -233,7 +175,7 @@ def _spaceless_prose(text: str) -> bool:
         return False
     if 2 * sum(count for char, count in letters.items() if char >= "\u2e80") < total:
         return total >= 4 * _PHRASE * (1 + _cuts(text))
-    function = sum(n for char, n in letters.items() if char in _IDEOGRAPHIC_FUNCTION or "ぁ" <= char <= "ん")
+    function = sum(n for char, n in letters.items() if char in IDEOGRAPHIC_FUNCTION or "ぁ" <= char <= "ん")
     return function >= max(1, _MIN_SHARE / 2 * total)
 
 

@@ -15,7 +15,8 @@ from enum import Enum
 from itertools import pairwise
 
 from skillgate.model.routing import Trigger
-from skillgate.skill.language import Token, word_set
+from skillgate.skill.function_words import word_set
+from skillgate.skill.language import Token
 
 BREAKS = frozenset(';:,()[]"“”—…|')  # the marks that end a clause
 _REACH = 8  # words looked at before a verb, and between a verb and what it waits for

@@ -17,6 +17,7 @@ PURE_IN_SKILL = {
     "body",
     "description",
     "frontmatter",
+    "function_words",
     "inline",
     "language",
     "links",
