@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.documents import Comparison, DimensionChange
@@ -75,15 +76,15 @@ def _evidence(result: SkillResult, check: str) -> tuple[str, ...]:
     return ()
 
 
-def _number(text: str) -> int:
-    digits = "".join(character for character in text.partition(" ")[0] if character.isdigit())
-    return int(digits) if digits else 0
-
-
 def _lines(result: SkillResult) -> int:
-    return _number((_evidence(result, "scope_calibration") or ("0",))[0])
+    return _number(r"(\d+) lines", _evidence(result, "scope_calibration"))
 
 
 def _linked(result: SkillResult) -> int:
-    texts = _evidence(result, "progressive_disclosure")
-    return _number(texts[1]) if len(texts) > 1 and "linked in references/" in texts[1] else 0
+    return _number(r"(\d+) linked in references/", _evidence(result, "progressive_disclosure"))
+
+
+def _number(pattern: str, texts: tuple[str, ...]) -> int:
+    """Read a number out of evidence, the only place of a report that holds it; 0 where it does not."""
+    found = next((match for match in (re.search(pattern, text) for text in texts) if match), None)
+    return int(found[1]) if found else 0

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Hit
 from skillgate.model.score import Evidence, Measured
+from skillgate.skill.links import target_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skillgate.model.skill import Heading, Skill, TextBlock
+    from skillgate.model.skill import Heading, Link, LinkKind, Skill, TextBlock
 
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
 EXCERPT = 60
@@ -140,3 +141,13 @@ def needs_no_trigger(skill: Skill) -> bool:
     values = skill.frontmatter.values
     by_hand = values.get("disable-model-invocation")
     return by_hand is True or str(by_hand).strip().lower() == "true" or bool(values.get("paths"))
+
+
+def dead_links(skill: Skill, kind: LinkKind) -> Iterator[Link]:
+    """Find the links of a kind that lead nowhere: the first to each distinct target."""
+    seen: set[str] = set()
+    for link in skill.links:
+        key = target_path(link.target)
+        if link.kind is kind and link.dead and key not in seen:
+            seen.add(key)
+            yield link

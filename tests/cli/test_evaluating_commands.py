@@ -326,3 +326,15 @@ def test_the_option_of_another_command_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("topic", "title"), [("Platinum", "## badges"), ("a", "## grades"), ("penalty", "## penalty")])
 def test_a_badge_or_a_grade_explains_all_of_them(tmp_path: Path, topic: str, title: str) -> None:
     assert run(tmp_path, "explain", topic).out.startswith(title)
+
+
+def test_compare_says_what_quick_depth_cannot_see(tmp_path: Path) -> None:
+    long = GOOD + "".join(f"\nStep {number}: read the row and write it down.\n" for number in range(60))
+    write(tmp_path, "before", long)
+    moved = write(tmp_path, "after", GOOD + "\nThe steps are in [one file](references/steps.md).\n")
+    (moved / "references").mkdir()
+    (moved / "references" / "steps.md").write_text("# Steps\n\nAll of them.\n", encoding="utf-8")
+    hints = run(tmp_path, "compare", "before", "after", "--json").json["hints"]
+    assert any("fewer lines and more linked references" in hint for hint in hints)
+    assert run(tmp_path, "compare", "before", "before", "--json").json["hints"] == []
+    assert "hint: B has fewer lines" in run(tmp_path, "compare", "before", "after").out

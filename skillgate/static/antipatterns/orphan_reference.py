@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import LinkKind
-from skillgate.skill.links import target_path
+from skillgate.static.signals import dead_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each distinct target, at its first link."""
-    seen: set[str] = set()
-    for link in skill.links:
-        key, target = target_path(link.target), link.target.partition("#")[0].removeprefix("./")
-        if link.kind is LinkKind.REFERENCE and link.dead and key not in seen:
-            seen.add(key)
-            yield Hit(span=link.span, message=f"{target} does not exist")
+    for link in dead_links(skill, LinkKind.REFERENCE):
+        yield Hit(span=link.span, message=f"{link.target.partition('#')[0].removeprefix('./')} does not exist")
 
 
 RULE = Rule(
