@@ -35,7 +35,9 @@ def load_baseline(
         return None
     if wanted.endswith(".json"):
         kept = _from_report(os.path.join(session.cwd, wanted), wanted, str(config.get("depth")))  # noqa: PTH118
-        found, gone = _paired({str(root.path): root for root in roots}, kept)
+        by_path = {str(root.path): root for root in roots}
+        there = {path for path in kept if os.path.lexists(os.path.join(session.cwd, path))} - by_path.keys()  # noqa: PTH118
+        found, gone = _paired(by_path, {path: result for path, result in kept.items() if path not in there})
         gone = tuple(path for path in gone if _below(path, map(os.path.normpath, paths)))
     else:
         found, gone = _from_revision(wanted, roots, paths, session)

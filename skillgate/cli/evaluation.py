@@ -172,20 +172,27 @@ def _require_bounds(config: Config) -> None:
     Raises:
         UsageError: saying what is missing.
     """
-    listed = config.get("fail-on")
+    decisive = [layer for layer in config.layers if layer.patterns and "fail-on" in layer.values]
+    listed, origin = config.get("fail-on"), config.origin("fail-on")
+    if origin == "option":
+        decisive = []  # it stands above every override
+    _require(config, listed, origin)
+    for layer in decisive:
+        _require(config, layer.values["fail-on"], layer.origins["fail-on"])
+
+
+def _require(config: Config, listed: Value, origin: str) -> None:
     if not isinstance(listed, tuple):
         return
-    asked = config.origin("fail-on")
-    where = "--fail-on" if asked == "option" else f"fail-on ({asked})"
+    where = "--fail-on" if origin == "option" else f"fail-on ({origin})"
     if "never" in listed and len(listed) > 1:
-        raise UsageError(
-            f"{where} lists never beside {', '.join(word for word in listed if word != 'never')}: choose one"
-        )
+        others = ", ".join(word for word in listed if word != "never")
+        raise UsageError(f"{where} lists never beside {others}: choose one")
     for gate, key in _BOUNDS.items():
         if gate in listed and not any(key in layer.values for layer in config.layers):
             raise UsageError(f"{where} lists {gate}, which needs {key}: without it the gate would always pass")
     unmeasured = [gate for gate in listed if gate in _ELSEWHERE]
-    if unmeasured and (asked == "option" or len(unmeasured) == len(listed)):
+    if unmeasured and (origin == "option" or len(unmeasured) == len(listed)):
         raise UsageError(f"{where} lists {', '.join(unmeasured)}, which this command does not measure")
 
 

@@ -214,5 +214,6 @@ class Skill(NamedTuple):
         return tuple(problem for problem in self.problems if problem.rule == rule)
 
 
+BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence goes on across it
 BLOAT_LINES = 800
 MAX_BODY_TOKENS = 10_000

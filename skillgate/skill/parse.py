@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import Frontmatter, Problem, Skill
+from skillgate.model.skill import BETWEEN_BLOCKS, Frontmatter, Problem, Skill
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.description import analyse
@@ -78,7 +78,7 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         linked=linked,
         references=frozenset(_files(root.tree, _below(root, "references"))),
         assets=frozenset(_files(root.tree, _below(root, "assets"))),
-        prose="\n".join(block.text for block in body.blocks if block.prose).lower(),
+        prose=BETWEEN_BLOCKS.join(block.text for block in body.blocks if block.prose).lower(),
         siblings=resolver.siblings(),
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,

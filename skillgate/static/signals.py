@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Hit
 from skillgate.model.score import Evidence, Measured
+from skillgate.model.skill import BETWEEN_BLOCKS
 from skillgate.skill.links import target_path
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def sentence_at(skill: Skill, offset: int) -> Place:
         lowered = block.text.lower()
         if offset <= start + len(lowered):
             return _sentence(block, lowered, offset - start)
-        start += len(lowered) + 1
+        start += len(lowered) + len(BETWEEN_BLOCKS)
     message = f"{offset} is no place in the prose"
     raise ValueError(message)
 

@@ -112,6 +112,26 @@ def test_a_skill_that_moved_keeps_its_baseline(repository: Path) -> None:
     assert run(repository, "score", ".", "--baseline", "main")[0] == 1
 
 
+def test_a_skill_of_the_same_name_elsewhere_is_no_baseline(tmp_path: Path) -> None:
+    write_skill(tmp_path / "one", "tidy", body=GOOD)
+    assert run(tmp_path, "score", ".", "--output-file", "base.json")[0] == 0
+    write_skill(tmp_path / "two", "tidy", description=WORSE, body=GOOD)
+    code, out, _ = run(tmp_path, "score", "two/tidy", "--baseline", "base.json", "--json")
+    assert code == 0
+    assert json.loads(out)["gate"]["outcomes"][0]["reason"] == "no baseline: the skill is new"
+
+
+def test_a_list_of_gates_for_some_paths_is_held_to_the_same(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "tidy", body=GOOD + "\n[x](references/gone.md)\n")
+    config = tmp_path / ".skillgate.yaml"
+    for words in ("threshold", "benchmark", "never, error"):
+        config.write_text(f"overrides:\n  - paths: ['skills/**']\n    fail-on: [{words}]\n", encoding="utf-8")
+        code, _, err = run(tmp_path, "check", "skills")
+        assert code == 2
+        assert "fail-on (.skillgate.yaml:3) lists" in err
+    assert run(tmp_path, "check", "skills", "--fail-on", "error")[0] == 1
+
+
 def test_a_skill_that_is_gone_is_named(repository: Path) -> None:
     (repository / "skills" / "other" / "SKILL.md").unlink()
     assert "in the baseline and not here: skills/other" in run(repository, "score", "skills", "--baseline", "main")[2]
