@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from skillgate.model.finding import Finding
+from skillgate.model.across import AcrossChange, ListingUse
+from skillgate.model.finding import Finding, Suppressed
 from skillgate.model.report import (
     Advice,
     Composite,
@@ -50,6 +51,9 @@ class SingleReport(Header):
     gate: Verdict = _NO_GATE
     plugin: str | None = None
     evaluated: bool = True
+    suppressed: tuple[Suppressed, ...] = ()
+    profile: str = "any"
+    outside: tuple[Finding, ...] = ()
 
     def result(self) -> SkillResult:
         """Give the skill's result, as a report over several holds it."""
@@ -66,6 +70,10 @@ class CheckReport(Header):
     findings: tuple[Finding, ...]
     summary: Summary
     gate: Verdict
+    suppressed: tuple[Suppressed, ...] = ()
+    profile: str = "any"
+    listing: tuple[ListingUse, ...] = ()
+    across: AcrossChange | None = None
 
 
 class DimensionChange(NamedTuple):

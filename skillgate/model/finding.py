@@ -25,6 +25,15 @@ class Severity(Enum):
         return ("error", "warning", "info").index(self.value)
 
 
+class Client(Enum):
+    """A reader of skills whose limits are known; also the name of the profile that holds a skill to them."""
+
+    SPEC = "spec"  # the Agent Skills specification and its reference validator
+    CLAUDE_CODE = "claude-code"
+    CLAUDE_UPLOAD = "claude-upload"  # claude.ai and the API, which take a skill as an upload
+    CODEX = "codex"
+
+
 class Span(NamedTuple):
     """A place in a file: line and column count from 1."""
 
@@ -35,21 +44,34 @@ class Span(NamedTuple):
 class Hit(NamedTuple):
     """What a check yields: a place and a message. Its id, severity, fix and page come from the declaration.
 
-    ``severity`` and ``fix`` are set only by a check whose declaration allows more than one of them, such as a
-    description that is short (warning) or empty (error).
+    ``severity``, ``fix`` and ``refused_by`` are set only by a check whose declaration allows more than one of them,
+    such as a description that is short (warning) or empty (error). ``file`` is the tree path of another file of the
+    skill, None for its main file.
     """
 
     span: Span
     message: str
     severity: Severity | None = None
     fix: str | None = None
+    file: str | None = None
+    refused_by: tuple[Client, ...] | None = None
 
 
 class Rule(NamedTuple):
-    """The declaration of a check: one per file of ``static/antipatterns`` and ``static/rules``.
+    """The declaration of a check: one per file of ``static/antipatterns``, ``static/rules`` and ``static/defects``.
 
-    ``advice`` is the key of the piece of advice that mends it, where there is one (see ``scoring/advice``).
-    ``blocks_badge``: while it stands as an error, the skill gets no badge whatever its score.
+    Attributes:
+        id: never changes once published.
+        severity: under the profile ``any``: an error is what every client refuses or drops, or what is broken for all.
+        summary: the defect in a few words.
+        fix: what to do, as an instruction.
+        find: the check itself.
+        advice: the key of the piece of advice that mends it, where there is one (see ``scoring/advice``).
+        blocks_badge: while it stands as an error, the skill gets no badge whatever its score.
+        group: a word that ``--select`` and ``--ignore`` know it by, beside its id.
+        optional: reported only where it, its group or ``all`` is selected.
+        refused_by: the clients that refuse or drop a skill for it: under the profile of one it is an error.
+        about: the only clients it concerns; under the profile of another it is not reported. Empty: every client.
     """
 
     id: str
@@ -59,12 +81,39 @@ class Rule(NamedTuple):
     find: Callable[[Skill], Iterator[Hit]]
     advice: str | None = None
     blocks_badge: bool = False
+    group: str = ""
+    optional: bool = False
+    refused_by: tuple[Client, ...] = ()
+    about: tuple[Client, ...] = ()
+
+
+class Claim(NamedTuple):
+    """A hit with all that its declaration says, before profile, selection and suppressions decide what becomes of it.
+
+    ``file`` is relative to the skill's directory, with ``/``. ``other`` is the shown path of the other skill that a
+    claim across skills is about.
+    """
+
+    id: str
+    severity: Severity
+    message: str
+    file: str
+    line: int
+    column: int
+    fix: str
+    group: str = ""
+    optional: bool = False
+    refused_by: tuple[Client, ...] = ()
+    about: tuple[Client, ...] = ()
+    other: str | None = None
 
 
 class Finding(NamedTuple):
-    """A hit with all that its declaration says.
+    """A claim that stands.
 
-    ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``.
+    ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``. ``clients``
+    are those that refuse or drop the skill for it (empty: it is about no client in particular, or about all). ``tool``
+    is who found it: skillgate, or the tool whose SARIF was merged.
     """
 
     id: str
@@ -75,3 +124,18 @@ class Finding(NamedTuple):
     column: int
     fix: str
     url: str
+    clients: tuple[Client, ...] = ()
+    tool: str = "skillgate"
+
+
+class Suppressed(NamedTuple):
+    """A finding that was set aside: it gates nothing, and is counted and shown as such. It changes no score.
+
+    ``by`` is ``comment`` (in the file), ``configuration`` (``ignore``) or ``known`` (the file of known findings);
+    ``until`` is an ISO date, None where it never ends.
+    """
+
+    finding: Finding
+    by: str
+    reason: str | None = None
+    until: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from skillgate.model.assessment import CatalogueRule
     from skillgate.model.finding import Rule
     from skillgate.model.score import SubCheck
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 class Page(NamedTuple):
     """One rule with its kind and the sections of its file's docstring (``Why``, ``Bad``, ``Good``, ``Source``)."""
 
-    rule: Rule
+    rule: Rule | CatalogueRule
     kind: str
     title: str
     sections: dict[str, str]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, ClassVar, NamedTuple
 
+from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.codec import Range, tagged
-from skillgate.model.finding import Finding
+from skillgate.model.finding import Finding, Suppressed
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
 
 Ratio = Annotated[float, Range(0, 1)]
@@ -76,12 +77,17 @@ class SubCheckScore(NamedTuple):
 
 @tagged("name", "static")
 class StaticLayer(NamedTuple):
-    """Layer 1: deterministic, no model. ``anti_patterns`` holds one id for each finding that counts in the penalty."""
+    """Layer 1: deterministic, no model.
+
+    ``anti_patterns`` holds one id for each finding that counts in the penalty, suppressed or not; ``recoverable`` is
+    how many composite points mending all of them would bring.
+    """
 
     duration_ms: Count
     anti_patterns: tuple[str, ...] = ()
     score: Ratio | None = None
     sub_checks: Mapping[str, SubCheckScore] = MappingProxyType({})
+    recoverable: float = 0.0
 
 
 class Assessment(NamedTuple):
@@ -228,6 +234,7 @@ class SkillResult(NamedTuple):
     gate: Verdict = Verdict(passed=None)
     plugin: str | None = None
     evaluated: bool = True
+    suppressed: tuple[Suppressed, ...] = ()
 
 
 class PluginScore(NamedTuple):
@@ -250,6 +257,7 @@ class Summary(NamedTuple):
     lowest: Points | None
     findings: Mapping[str, int]
     plugins: tuple[PluginScore, ...] = ()
+    suppressed: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,10 +275,19 @@ class Header:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Header):
-    """``score`` over any number of paths."""
+    """``score`` over any number of paths.
+
+    ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
+    ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
+    that belong to no evaluated skill.
+    """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "score")
 
     results: tuple[SkillResult, ...]
     summary: Summary
     gate: Verdict
+    profile: str = "any"
+    listing: tuple[ListingUse, ...] = ()
+    across: AcrossChange | None = None
+    outside: tuple[Finding, ...] = ()

@@ -40,11 +40,15 @@ class SkillRoot(NamedTuple):
 
 
 class SkillSource(NamedTuple):
-    """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read."""
+    """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read.
+
+    ``siblings`` is how many other skills lie beside it, counted up to 4.
+    """
 
     root: SkillRoot
     data: bytes
     size: int
+    siblings: int = 0
 
 
 class Unreadable(NamedTuple):
@@ -55,11 +59,15 @@ class Unreadable(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something that reading met. ``rule`` names the file of ``static/rules`` that declares it."""
+    """Something that reading met. ``rule`` names the file of ``static/defects`` that declares it.
+
+    ``file`` is the tree path of another file than the skill's main one.
+    """
 
     rule: str
     span: Span
     message: str
+    file: str | None = None
 
 
 class Frontmatter(NamedTuple):
@@ -159,6 +167,60 @@ class TextBlock(NamedTuple):
     leads_on: bool = False
 
 
+class Document(NamedTuple):
+    """A Markdown file of a skill, parsed: its main file or one that lies beside it.
+
+    Attributes:
+        file: its tree path.
+        text: all of it, line ends normalised, without a byte order mark.
+        first_line: the line its body begins on (1 where there is no frontmatter).
+        headings, code_blocks, blocks, links: of the body, in order; a link of another file than the main one is
+            resolved from where it stands, and from the skill's directory.
+        anchors: what ``#…`` may lead to: each heading as :func:`anchor_key` folds it, and every ``id`` and ``name``.
+        mentions: paths in running text and code spans, and names of other skills; none of them checked.
+        complete: whether all of it was read.
+    """
+
+    file: str
+    text: str
+    first_line: int = 1
+    headings: tuple[Heading, ...] = ()
+    code_blocks: tuple[CodeBlock, ...] = ()
+    blocks: tuple[TextBlock, ...] = ()
+    links: tuple[Link, ...] = ()
+    anchors: frozenset[str] = frozenset()
+    mentions: frozenset[str] = frozenset()
+    complete: bool = True
+
+
+class TextFile(NamedTuple):
+    """Another text file of a skill, such as a script; only those that are not plain ASCII are kept."""
+
+    file: str
+    text: str
+
+
+class Waiver(NamedTuple):
+    """A comment in a file that sets findings aside.
+
+    Attributes:
+        file: the tree path of the file.
+        line: where the comment stands.
+        rules: the ids it names.
+        first, last: the lines it covers; a comment for the whole file covers all.
+        reason: why.
+        until: the last day it holds, as an ISO date; None without an end.
+    """
+
+    file: str
+    line: int
+    rules: tuple[str, ...]
+    first: int
+    last: int
+    reason: str
+    until: str | None = None
+
+
 class Skill(NamedTuple):
     """A parsed skill: every fact the static layer may count.
 
@@ -180,6 +242,10 @@ class Skill(NamedTuple):
         prose_words: words of prose: outside headings, keyword lists and code.
         has_body: whether there is text below the frontmatter, or a code block that holds code.
         references, assets: tree paths of the non-empty files below the directory of that name.
+        documents: its Markdown files: the main one first, then those beside it by path (assets/ are no instructions).
+        scripts: its other text files that hold anything but ASCII.
+        files: tree paths of all its files, those of skills below it left out; at most 2,000.
+        waivers: the comments that set findings aside, in its main file and in its documents.
     """
 
     root: SkillRoot
@@ -203,6 +269,10 @@ class Skill(NamedTuple):
     siblings: int = 0
     prose_words: int = 0
     has_body: bool = False
+    documents: tuple[Document, ...] = ()
+    scripts: tuple[TextFile, ...] = ()
+    files: tuple[str, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
 
     @property
     def effective_lines(self) -> int:
@@ -212,6 +282,15 @@ class Skill(NamedTuple):
     def problems_of(self, rule: str) -> tuple[Problem, ...]:
         """Select the problems that one rule declares."""
         return tuple(problem for problem in self.problems if problem.rule == rule)
+
+
+def anchor_key(text: str) -> str:
+    """Fold a heading, or what follows ``#`` in a link, to its letters and digits.
+
+    Sites make anchors by differing rules for hyphens, punctuation and repeats; what differs in letters or digits leads
+    nowhere in any of them.
+    """
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence goes on across it

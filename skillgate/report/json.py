@@ -29,7 +29,11 @@ def document(report: Report | Comparison, *, command: str, single: bool) -> Docu
         return report
     if command == "check":
         return CheckReport(
-            findings=tuple(finding for result in report.results for finding in result.findings),
+            findings=tuple(finding for result in report.results for finding in result.findings) + report.outside,
+            suppressed=tuple(item for result in report.results for item in result.suppressed),
+            profile=report.profile,
+            listing=report.listing,
+            across=report.across,
             summary=report.summary,
             gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
             depth=report.depth,
@@ -61,6 +65,8 @@ def alone(report: Report) -> SingleReport:
     values = {name: getattr(result, name) for name in result._fields}
     return SingleReport(
         **values,
+        profile=report.profile,
+        outside=report.outside,
         depth=report.depth,
         config_digest=report.config_digest,
         tool=report.tool,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",
     "rule": "Rule: a finding, and nothing in the score.",
+    "across": "Across skills: a finding, and nothing in the score.",
     "reading": "What reading met: a finding, and nothing in the score by itself.",
 }
 

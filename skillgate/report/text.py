@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
 from skillgate.report.skill_block import NARROW, SEVERITY_TONE, block, counts, row
 from skillgate.report.terminal import Style, columns, pad, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.model.documents import Comparison
     from skillgate.model.finding import Finding
@@ -81,6 +82,8 @@ def _summary(report: Report, seconds: float | None) -> str:
         parts.append(
             f"{report.depth.value} depth measures {report.coverage:.0%} of the weight (judge and simulations not run)"
         )
+    if summary.suppressed:
+        parts.append(suppressed_in_words(summary.suppressed))
     if seconds is not None:
         parts.append(f"{seconds:.2f} s")
     return " · ".join(parts)
@@ -149,10 +152,18 @@ def _check_summary(report: Report, seconds: float | None) -> str:
     text = f"{found} in {len(touched)} of {skills}." if found else f"No findings in {skills}."
     if summary.not_evaluated:
         text += f" {summary.not_evaluated} not evaluated."
+    if summary.suppressed:
+        text += f" {suppressed_in_words(summary.suppressed)}."
     if touched:
         worst = worst_first(touched)[0]
         text += f" {_score_in_words(worst, named=summary.skills > 1)}"
     return text if seconds is None else f"{text} {seconds:.2f} s"
+
+
+def suppressed_in_words(suppressed: Mapping[str, int]) -> str:
+    """Say how many findings were set aside, and by what."""
+    parts = [f"{count} by {by}" if by != "known" else f"{count} known" for by, count in sorted(suppressed.items())]
+    return f"{sum(suppressed.values())} suppressed ({', '.join(parts)})"
 
 
 def _score_in_words(result: SkillResult, *, named: bool) -> str:
@@ -161,8 +172,8 @@ def _score_in_words(result: SkillResult, *, named: bool) -> str:
     if score is None:
         return f"{name}has no score: {printable(result.composite.reason or '')}."
     text = f"{'Lowest: ' if named else 'Score '}{name}{score:.2f} ({badge.value if badge else 'no badge'})"
-    gain = sum(advice.gain for advice in result.advice if advice.removes)
-    return f"{text}; what is flagged costs about {gain:.0f} points." if gain >= 1 else f"{text}."
+    gain = next((layer.recoverable for layer in result.layers if isinstance(layer, StaticLayer)), 0.0)
+    return f"{text}; mending what is flagged brings about {score + gain:.0f}." if gain >= 1 else f"{text}."
 
 
 def render_compare(comparison: Comparison, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:

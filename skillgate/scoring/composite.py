@@ -35,6 +35,11 @@ def blend(dimension: Dimension, scores: Mapping[LayerName, float | None]) -> flo
     return sum(share * score for share, score in measured) / total if total else None
 
 
+def layer_scores(static: Mapping[Dimension, float | None]) -> dict[Dimension, dict[LayerName, float | None]]:
+    """Give each dimension's scores by layer, as the blend takes them, where only the static layer ran."""
+    return {dimension: {LayerName.STATIC: static.get(dimension)} for dimension in Dimension}
+
+
 def coverage(dimensions: Mapping[Dimension, float | None]) -> float:
     """Give the share of the dimension weights, in [0, 1], that was measured."""
     return sum(WEIGHTS[dimension] for dimension, score in dimensions.items() if score is not None) / 100

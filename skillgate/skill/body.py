@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.skill import CodeBlock, Heading, Link, TextBlock
+from skillgate.model.skill import CodeBlock, Document, Heading, Link, TextBlock, anchor_key
 from skillgate.skill.inline import CODE_MARK, Inline, InlineReader
 from skillgate.skill.language import reads_as_prose, word_count
 from skillgate.skill.markdown import parse_blocks
@@ -19,6 +19,7 @@ _MARKER = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _NOT_TEXT = re.compile(r"\s*<(?:(?:script|style|pre|textarea)(?=[\s/>])|\?|![a-z\[])", re.IGNORECASE)
+_ANCHOR = r"(?i)<[a-z][^<>]*?\b(?:id|name)\s*=\s*[\"']?([^\s\"'<>]+)"
 _HIDDEN = re.compile(r"<[a-z][^<>]*(?:\bhidden\b|display\s*:\s*none)[^<>]*>", re.IGNORECASE)
 
 
@@ -52,9 +53,12 @@ class Body:
         self.table_headers: list[tuple[int, tuple[str, ...]]] = []
         self.prose_lines: list[tuple[int, str]] = []
         self.mentions: set[str] = set()
+        self.anchors: set[str] = set()
         self.comments: list[tuple[int, int]] = []  # first and last line of each comment that is a block
         self._sections: list[_Section] = []
         self._open: list[_Section] = []
+        if "=" in text and "<" in text:
+            self.anchors.update(anchor_key(name) for name in re.findall(_ANCHOR, text))
         self._first_line = first_line
         self._resolver = resolver
         parsed = parse_blocks(text)
@@ -71,6 +75,21 @@ class Body:
     def holds_anything(self) -> bool:
         """Tell whether there is text below the frontmatter, or code."""
         return any(block.words for block in self.blocks) or any(block.lines for block in self.code_blocks)
+
+    def document(self, file: str, text: str) -> Document:
+        """Give the body as a document: ``file`` is its tree path, ``text`` the whole of it."""
+        return Document(
+            file=file,
+            text=text,
+            first_line=self._first_line,
+            headings=self.headings,
+            code_blocks=tuple(self.code_blocks),
+            blocks=tuple(self.blocks),
+            links=tuple(self.links),
+            anchors=frozenset(self.anchors),
+            mentions=frozenset(self.mentions),
+            complete=self.complete,
+        )
 
     def _walk(self, tokens: list[Token]) -> None:
         position = 0
@@ -96,6 +115,7 @@ class Body:
         level, line = int(token.tag[1]), self._line(token)
         read = self._inline.read(inline.content, line)
         self._keep(read)
+        self.anchors.add(anchor_key(read.shown))
         while self._open and self._open[-1].level >= level:
             self._open.pop()
         section = _Section(read.text.replace("\n", " ").strip(), level, line)

@@ -19,10 +19,15 @@ _PLUGIN_NAME = re.compile(r"(?:[a-z0-9][a-z0-9-]*:)?[a-z0-9][a-z0-9-]*\Z")
 
 
 class Resolver:
-    """Answers, for one skill, what kind a target is and which path of the tree it leads to."""
+    """Answers, for one skill, what kind a target is and which path of the tree it leads to.
 
-    def __init__(self, root: SkillRoot) -> None:
+    ``at`` is the directory of the file whose links are followed, None for the skill's own: what is written in a file
+    below may mean either.
+    """
+
+    def __init__(self, root: SkillRoot, *, at: str | None = None) -> None:
         self._tree = root.tree
+        self._at = root.directory if at is None else at
         self._here = root.directory
         self._skills = root.directory.rpartition("/")[0]
         self._plugin = root.plugin
@@ -34,7 +39,9 @@ class Resolver:
         if path is None:
             return LinkKind.OTHER
         parts = [part for part in path.split("/") if part not in ("", ".")]
-        if not parts or _join(self._here, path) is None:  # nothing there is looked at, so nothing is known
+        if not parts or (
+            _join(self._here, path) is None and _join(self._at, path) is None
+        ):  # nothing there is looked at, so nothing is known
             return LinkKind.OTHER
         if parts[0] == "references" and ".." not in parts:
             return LinkKind.REFERENCE
@@ -49,7 +56,7 @@ class Resolver:
         path = _path(target)
         if kind is LinkKind.OTHER or path is None:
             return None
-        bases = [self._here]
+        bases = [self._here] if self._at == self._here else [self._at, self._here]
         if kind is LinkKind.SKILL:
             bases += [
                 base for base in (self._plugin, self._skills, self._skills.rpartition("/")[0]) if base is not None
@@ -89,18 +96,6 @@ class Resolver:
             return None
         directory = _join(self._skills, name.rpartition(":")[2])
         return directory if directory and directory != self._here and self._is_skill(directory) else None
-
-    def siblings(self, *, most: int = 4) -> int:
-        """Count the skills beside this one, up to ``most``: enough to know what could be referred to."""
-        if not self._here:
-            return 0
-        found = 0
-        for name in self._tree.names(self._skills):
-            directory = _join(self._skills, name)
-            found += directory is not None and directory != self._here and self._is_skill(directory)
-            if found >= most:
-                break
-        return found
 
     def leads_on(self, word: str) -> bool:
         """Tell whether a path or a name in the text leads to another skill or agent."""

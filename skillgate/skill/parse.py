@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import BETWEEN_BLOCKS, Frontmatter, Problem, Skill
-from skillgate.skill import frontmatter
+from skillgate.model.skill import BETWEEN_BLOCKS, Frontmatter, Problem, Skill, Waiver
+from skillgate.skill import documents, frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.description import analyse
 from skillgate.skill.language import language_of
 from skillgate.skill.links import Resolver
+from skillgate.skill.waivers import waivers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +46,13 @@ def parse(source: SkillSource) -> Skill:
     if not cut.body.strip() and not (cut.yaml or "").strip():
         empty = Problem(rule="empty_file", span=Span(), message="the file holds neither frontmatter nor instructions")
         return Skill(root=source.root, frontmatter=head, problems=(empty,), unscored=empty.message)
-    return _assemble(source.root, text, cut, head, problems)
+    return _assemble(source, text, cut, head, problems)
 
 
-def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmatter, problems: list[Problem]) -> Skill:
+def _assemble(
+    source: SkillSource, text: str, cut: frontmatter.Split, head: Frontmatter, problems: list[Problem]
+) -> Skill:
+    root = source.root
     resolver = Resolver(root)
     body = Body(cut.body, first_line=cut.body_line, resolver=resolver)
     problems += _beside(root)
@@ -58,6 +62,11 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
     if not body.holds_anything:
         message = "there are no instructions below the frontmatter"
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
+    main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
+    files = documents.files(root)
+    beside = (main, *documents.documents(root, files))
+    aside = [one for document in beside for one in waivers(document, main=document is main)]
+    problems += (one for one in aside if isinstance(one, Problem))
     reached = {link.resolved for link in body.links} | {_mentioned(resolver, word) for word in body.mentions}
     linked = frozenset(path for path in reached if path is not None)
     related = {resolver.other_skill(path) for path in linked} | {resolver.sibling(word) for word in body.mentions}
@@ -68,10 +77,10 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         routing=_routing(head.text("description"), head.text("when_to_use")),
         lines=_lines(text, body.comments),
         tokens=ceil(len(cut.body) / CHARACTERS_PER_TOKEN),
-        headings=body.headings,
-        code_blocks=tuple(body.code_blocks),
-        blocks=tuple(body.blocks),
-        links=tuple(body.links),
+        headings=main.headings,
+        code_blocks=main.code_blocks,
+        blocks=main.blocks,
+        links=main.links,
         table_headers=tuple(body.table_headers),
         prose_lines=tuple(body.prose_lines),
         related=frozenset(path for path in related if path is not None),
@@ -79,9 +88,13 @@ def _assemble(root: SkillRoot, text: str, cut: frontmatter.Split, head: Frontmat
         references=frozenset(_files(root.tree, _below(root, "references"))),
         assets=frozenset(_files(root.tree, _below(root, "assets"))),
         prose=BETWEEN_BLOCKS.join(block.text for block in body.blocks if block.prose).lower(),
-        siblings=resolver.siblings(),
+        siblings=source.siblings,
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
+        documents=beside,
+        scripts=tuple(documents.scripts(root, files)),
+        files=files,
+        waivers=tuple(one for one in aside if isinstance(one, Waiver)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 
+from skillgate.model.ports import EntryKind
 from skillgate.model.skill import SkillRoot, SkillSource, Unreadable
 
 MAX_BYTES = 5_000_000
@@ -33,4 +34,20 @@ def read(root: SkillRoot) -> SkillSource | Unreadable:
         said = _REASONS.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
         return Unreadable(root=root, reason=f"{root.file_name} {said}")
     entry = root.tree.entry(path) if len(data) > MAX_BYTES else None
-    return SkillSource(root=root, data=data, size=max(len(data), entry.size if entry else 0))
+    size = max(len(data), entry.size if entry else 0)
+    return SkillSource(root=root, data=data, size=size, siblings=siblings(root))
+
+
+def siblings(root: SkillRoot, *, most: int = 4) -> int:
+    """Count the skills beside one, up to ``most``: enough to know what could be referred to."""
+    folder, _, own = root.directory.rpartition("/")
+    if not own:
+        return 0
+    found = 0
+    for name in root.tree.names(folder):
+        if name != own:
+            entry = root.tree.entry(f"{folder}/{name}/SKILL.md" if folder else f"{name}/SKILL.md")
+            found += entry is not None and entry.kind is EntryKind.FILE and entry.size > 0
+        if found >= most:
+            break
+    return found

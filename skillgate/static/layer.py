@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Finding, Severity
-from skillgate.model.tool import rule_url
+from skillgate.model.finding import Claim, Severity
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
+from skillgate.static.rules import NEEDS
 from skillgate.static.signals import MIN_PROSE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillgate.model.finding import Rule
+    from skillgate.model.finding import Hit, Rule
     from skillgate.model.score import Dimension, Measured, SubCheck
     from skillgate.model.skill import Skill
 
@@ -22,6 +22,7 @@ SUBCHECKS = Room("skillgate.static.subchecks")
 ANTIPATTERNS = Room("skillgate.static.antipatterns")
 RULES = Room("skillgate.static.rules")
 DEFECTS = Room("skillgate.static.defects")  # what reading met: a file of it is loaded only when it applies
+ACROSS = Room("skillgate.static.across")  # what only shows beside other skills: loaded where there are several
 
 
 class StaticResult(NamedTuple):
@@ -29,8 +30,9 @@ class StaticResult(NamedTuple):
 
     Attributes:
         scores: what each sub-check measured, by its name, heaviest first.
-        findings: errors first, then by line; each anti-pattern finding among them.
-        anti_patterns: the id of each anti-pattern finding, one entry for each.
+        claims: errors first, then by file and line; each anti-pattern's among them.
+        anti_patterns: the id of each anti-pattern claim, one entry for each.
+        penalised: those claims again: the key of the advice that mends each (None: there is none), and its line.
         layer_score: the weighted mean of the six sub-checks × penalty, in [0, 1]: shown, never blended; None when one
             of them measured nothing.
         no_badge: why there can be no badge whatever the score, else None.
@@ -38,8 +40,9 @@ class StaticResult(NamedTuple):
 
     scores: Mapping[str, Measured]
     dimensions: Mapping[Dimension, Measured]
-    findings: tuple[Finding, ...]
+    claims: tuple[Claim, ...]
     anti_patterns: tuple[str, ...]
+    penalised: tuple[tuple[str | None, int], ...]
     layer_score: float | None
     no_badge: str | None
 
@@ -58,64 +61,88 @@ def anti_patterns() -> tuple[Rule, ...]:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
-    """Load every rule that looks at a parsed skill."""
-    return tuple(RULES.load(name).RULE for name in RULES.names())
+def rule(name: str) -> Rule:
+    """Load one rule that looks at a parsed skill."""
+    loaded: Rule = RULES.load(name).RULE
+    return loaded
 
 
 @cache
 def defect(name: str) -> Rule:
     """Load one rule of those that tell of what reading met."""
-    rule: Rule = DEFECTS.load(name).RULE
-    return rule
+    loaded: Rule = DEFECTS.load(name).RULE
+    return loaded
 
 
-def penalised(findings: tuple[Finding, ...]) -> tuple[tuple[str | None, int], ...]:
-    """Pick the findings that count in the penalty: the key of the advice that mends each, and its line."""
-    remedies = {rule.id: rule.advice for rule in anti_patterns()}
-    return tuple((remedies[finding.id], finding.line) for finding in findings if finding.id in remedies)
+def rules(skill: Skill) -> tuple[Rule, ...]:
+    """Load the rules that could have something to say of a skill: most wait for a word that most skills lack."""
+    texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
+    return tuple(
+        rule(name)
+        for name in RULES.names()
+        if name not in NEEDS or any(word in text for word in NEEDS[name] for text in texts)
+    )
 
 
 def run(skill: Skill) -> StaticResult:
     """Judge one skill. Pure: the same skill gives the same result."""
-    met = tuple(dict.fromkeys(problem.rule for problem in skill.problems))
-    defects = tuple(defect(name) for name in met)
+    defects = tuple(defect(name) for name in dict.fromkeys(problem.rule for problem in skill.problems))
     if skill.unscored is not None:
-        findings = tuple(_findings(skill, defects))
         return StaticResult(
-            scores={}, dimensions={}, findings=findings, anti_patterns=(), layer_score=None, no_badge=skill.unscored
+            scores={},
+            dimensions={},
+            claims=tuple(_claims(skill, defects, "reading")),
+            anti_patterns=(),
+            penalised=(),
+            layer_score=None,
+            no_badge=skill.unscored,
         )
-    counted = tuple(_findings(skill, anti_patterns()))
-    findings = (*_findings(skill, defects), *counted, *_findings(skill, rules()))
+    others = rules(skill)
+    counted = tuple(_claims(skill, anti_patterns(), "anti-pattern"))
+    claims = (*_claims(skill, defects, "reading"), *counted, *_claims(skill, others, ""))
     checks = subchecks()
     scores = {name: check.measure(skill) for name, check in checks}
+    remedies = {rule.id: rule.advice for rule in anti_patterns()}
     return StaticResult(
         scores=scores,
         dimensions={check.dimension: scores[name] for name, check in checks},
-        findings=tuple(sorted(findings, key=_order)),
-        anti_patterns=tuple(finding.id for finding in counted),
+        claims=tuple(sorted(claims, key=claim_order)),
+        anti_patterns=tuple(claim.id for claim in counted),
+        penalised=tuple((remedies[claim.id], claim.line) for claim in sorted(counted, key=claim_order)),
         layer_score=_layer_score(checks, scores, len(counted)),
-        no_badge=_no_badge(skill, defects, findings),
+        no_badge=_no_badge(skill, (*defects, *anti_patterns(), *others), claims),
     )
 
 
-def _findings(skill: Skill, declared: tuple[Rule, ...]) -> Iterator[Finding]:
+def claim(rule: Rule, hit: Hit, file: str, group: str) -> Claim:
+    """Give a hit all that its declaration says. ``file`` is relative to the skill's directory."""
+    refused_by = rule.refused_by if hit.refused_by is None else hit.refused_by
+    return Claim(
+        id=rule.id,
+        severity=hit.severity or rule.severity,
+        message=hit.message,
+        file=file,
+        line=hit.span.line,
+        column=hit.span.column,
+        fix=hit.fix or rule.fix,
+        group=rule.group or group,
+        optional=rule.optional,
+        refused_by=refused_by,
+        about=rule.about,
+    )
+
+
+def claim_order(claim: Claim) -> tuple[int, bool, str, int, int, str]:
+    """Order claims: errors first, then the main file's, then by file, line and column."""
+    return claim.severity.rank, "/" in claim.file, claim.file, claim.line, claim.column, claim.id
+
+
+def _claims(skill: Skill, declared: tuple[Rule, ...], group: str) -> Iterator[Claim]:
+    root = skill.root
+    cut = len(root.directory) + 1 if root.directory else 0
     for rule in declared:
         for hit in rule.find(skill):
-            yield Finding(
-                id=rule.id,
-                severity=hit.severity or rule.severity,
-                message=hit.message,
-                path=skill.root.path / skill.root.file_name,
-                line=hit.span.line,
-                column=hit.span.column,
-                fix=hit.fix or rule.fix,
-                url=rule_url(rule.id),
-            )
-
-
-def _order(finding: Finding) -> tuple[int, int, int, str]:
-    return finding.severity.rank, finding.line, finding.column, finding.id
+            yield claim(rule, hit, root.file_name if hit.file is None else hit.file[cut:], group)
 
 
 def _layer_score(
@@ -130,12 +157,12 @@ def _layer_score(
     return total * penalty(anti_pattern_count)
 
 
-def _no_badge(skill: Skill, defects: tuple[Rule, ...], findings: tuple[Finding, ...]) -> str | None:
+def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...]) -> str | None:
     """Say why a skill can have no badge: a part of it could not be read, or it says too little."""
-    blocking = {rule.id for rule in (*defects, *anti_patterns(), *rules()) if rule.blocks_badge}
-    for finding in findings:
-        if finding.id in blocking and finding.severity is Severity.ERROR:
-            return finding.message
+    blocking = {rule.id for rule in declared if rule.blocks_badge}
+    for claim in claims:
+        if claim.id in blocking and claim.severity is Severity.ERROR:
+            return claim.message
     if skill.prose_words < MIN_PROSE_WORDS:
         words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
         return f"{words}; {MIN_PROSE_WORDS} are needed"

@@ -117,7 +117,7 @@ def reported(rule: str) -> Callable[[Skill], Iterator[Hit]]:
     """Make the ``find`` of a rule whose hits are the problems that reading met."""
 
     def find(skill: Skill) -> Iterator[Hit]:
-        return (Hit(span=problem.span, message=problem.message) for problem in skill.problems_of(rule))
+        return (Hit(problem.span, problem.message, file=problem.file) for problem in skill.problems_of(rule))
 
     return find
 

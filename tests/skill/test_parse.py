@@ -215,6 +215,6 @@ def test_no_bytes_make_it_raise_and_every_finding_has_a_place(tmp_path: Path, da
     skill = parsed(write_bytes(tmp_path, "one", data))
     result = layer.run(skill)
     lines = data.count(b"\n") + data.count(b"\r") + 1
-    assert all(1 <= finding.line <= lines and finding.column >= 1 for finding in result.findings)
+    assert all(1 <= finding.line <= lines and finding.column >= 1 for finding in result.claims)
     assert all(measured.score is None or 0 <= measured.score <= 1 for measured in result.scores.values())
     assert (skill.unscored is None) == bool(result.scores)

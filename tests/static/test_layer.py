@@ -8,14 +8,14 @@ import pytest
 
 from skillgate.model.finding import Severity
 from skillgate.model.score import Dimension
-from skillgate.model.tool import HOMEPAGE
+from skillgate.model.tool import HOMEPAGE, rule_url
 from skillgate.static import layer
 from tests.static.cases import HEAD, expand, parsed, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skillgate.model.finding import Finding
+    from skillgate.model.finding import Claim
     from skillgate.static.layer import StaticResult
 
 BODY = expand("# Forms\n\n{{words 40}}\n")
@@ -25,8 +25,8 @@ def result(source: str, tmp_path: Path) -> StaticResult:
     return layer.run(parsed(write(source, tmp_path)))
 
 
-def only(found: StaticResult, rule: str) -> Finding:
-    (finding,) = (item for item in found.findings if item.id == rule)
+def only(found: StaticResult, rule: str) -> Claim:
+    (finding,) = (item for item in found.claims if item.id == rule)
     return finding
 
 
@@ -62,15 +62,15 @@ def test_a_finding_has_the_severity_of_what_clients_do(
 
 def test_a_finding_says_where_it_is_what_to_do_and_where_to_read_on(tmp_path: Path) -> None:
     finding = only(result(HEAD + "\nSee [x](references/gone.md).\n", tmp_path), "ORPHAN_REFERENCE")
-    assert str(finding.path).endswith("skills/sample-skill/SKILL.md")
+    assert finding.file == "SKILL.md"
     assert (finding.line, finding.column) == (6, 9)
     assert finding.fix
-    assert finding.url == f"{HOMEPAGE}/blob/main/docs/rules.md#orphan_reference"
+    assert rule_url(finding.id) == f"{HOMEPAGE}/blob/main/docs/rules.md#orphan_reference"
 
 
 def test_findings_stand_errors_first_then_by_line(tmp_path: Path) -> None:
     body = "See [b](../gone/SKILL.md) and [a](references/gone.md).\n\nThen [c](references/c.md).\n"
-    found = result("---\nname: Other\ndescription: Fills in\n---\n" + body, tmp_path).findings
+    found = result("---\nname: Other\ndescription: Fills in\n---\n" + body, tmp_path).claims
     keys = [(item.severity.rank, item.line, item.column) for item in found]
     assert keys == sorted(keys)
     assert [item.id for item in found][:3] == ["DEAD_CROSS_REF", "ORPHAN_REFERENCE", "ORPHAN_REFERENCE"]
@@ -81,7 +81,7 @@ def test_each_anti_pattern_finding_counts_and_no_other(tmp_path: Path) -> None:
     found = result("---\nname: Other\ndescription: Use when asked\n---\n" + BODY + links, tmp_path)
     expected = ["DEAD_CROSS_REF", "EMPTY_DESCRIPTION", "ORPHAN_REFERENCE", "ORPHAN_REFERENCE"]
     assert sorted(found.anti_patterns) == expected
-    assert {"NAME_INVALID", "NAME_MISMATCH"} <= {item.id for item in found.findings}
+    assert {"NAME_INVALID", "NAME_MISMATCH"} <= {item.id for item in found.claims}
 
 
 def test_the_layer_score_is_the_weighted_mean_times_the_penalty(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_thirty_nine_words_of_prose_earn_no_badge_and_forty_may(tmp_path: Path) 
 def test_what_is_broken_is_scored_and_earns_no_badge(source: str, tmp_path: Path) -> None:
     found = result(source, tmp_path)
     assert found.no_badge is not None
-    assert any(item.severity is Severity.ERROR for item in found.findings)
+    assert any(item.severity is Severity.ERROR for item in found.claims)
     assert set(found.dimensions) == {check.dimension for _, check in layer.subchecks()}
 
 
@@ -135,7 +135,7 @@ def test_what_holds_no_document_has_no_score_at_all(data: bytes, tmp_path: Path)
     found = layer.run(parsed(directory))
     assert (found.scores, found.dimensions, found.anti_patterns, found.layer_score) == ({}, {}, (), None)
     assert found.no_badge is not None
-    assert [item.severity for item in found.findings] == [Severity.ERROR]
+    assert [item.severity for item in found.claims] == [Severity.ERROR]
 
 
 def test_without_a_body_only_the_frontmatter_earns_points(tmp_path: Path) -> None:
@@ -151,4 +151,4 @@ def test_the_same_skill_gives_the_same_result(tmp_path: Path) -> None:
 
 def test_the_findings_that_count_come_with_the_advice_that_mends_them(tmp_path: Path) -> None:
     found = result(HEAD + BODY + "\n[a](references/a.md)\n\n[b](../gone)\n", tmp_path)
-    assert sorted(layer.penalised(found.findings)) == [("dead-refs", 11), ("orphans", 9)]
+    assert sorted(found.penalised) == [("dead-refs", 11), ("orphans", 9)]
