@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import json
+from bisect import bisect_left
+from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from skillgate.model.assessment import Assessment, Detail, Listing, Told
+from skillgate.model.entry import written
 from skillgate.model.score import Dimension
 from skillgate.scoring import advice, composite
 from skillgate.skill.parse import parse
+from skillgate.skill.witness import WatchedTree
 from skillgate.static import layer
 from skillgate.static.signals import needs_no_trigger
 
@@ -18,9 +23,19 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill, SkillSource
     from skillgate.static.layer import StaticResult
 
-_USES = (
-    r"(?i)\bwhen (?:to|you|should)\b.*\b(?:use|apply|invoke|load|reach for)|\buse (?:this|when|cases?)\b|\btriggers?\b"
-)
+_USES = {
+    *("when to use", "when you should use", "when should you use", "when should i use", "use when", "applies when"),
+    *("when to apply", "when to activate", "when to invoke", "when to load", "when to reach for"),
+    *("use cases", "common use cases", "ideal use cases", "typical use cases", "main use cases"),
+    *("trigger", "triggers", "trigger conditions", "trigger phrases"),
+}
+_NAMES_FOR_IT = {"skill", "plugin", "workflow", "guide", "this", "it", "the"}
+_NOT_FOR = {
+    *("not", "no", "never", "don't", "doesn't", "isn't", "cannot"),
+    *("avoid", "skip", "instead", "without", "unless"),
+}
+_MOST_USES = 40
+_USE_CHARACTERS = 400
 
 
 def assess(source: SkillSource, clock: Callable[[], int]) -> Assessment:
@@ -67,6 +82,15 @@ def assess(source: SkillSource, clock: Callable[[], int]) -> Assessment:
     )
 
 
+def entry(source: SkillSource, clock: Callable[[], int]) -> str:
+    """Judge one skill and write down what came of it, after a line of JSON with what was asked of its tree."""
+    tree = WatchedTree(source.root.tree)
+    facts = assess(source._replace(root=source.root._replace(tree=tree)), clock)
+    facts = facts._replace(outside=tree.outside(source.root.directory))
+    asked = json.dumps(tree.questions(), ensure_ascii=False, separators=(",", ":"))  # as entries are: surrogates stay
+    return f"{asked}\n{written(facts)}"
+
+
 def _recoverable(static: StaticResult) -> float:
     standing = advice.Standing(
         measured=static.dimensions,
@@ -83,12 +107,45 @@ def _is_short(static: StaticResult) -> bool:
 
 
 def _uses(skill: Skill) -> Iterator[tuple[int, str]]:
-    """Give the lines of the sections that say when to use the skill."""
+    """Give what a skill says it is for: the lines of the sections on when to use it, those left out that say when not.
+
+    At most the first 40 of them, 400 characters each.
+    """
+    found = (line for heading, end in _use_sections(skill) for line in _lines_on_use(skill, heading, end))
+    return islice(found, _MOST_USES)
+
+
+def _use_sections(skill: Skill) -> Iterator[tuple[int, float]]:
+    """Give each section on when to use the skill, from its heading's line up to the next heading's."""
+    within: int | None = None
     for index, heading in enumerate(skill.headings):
-        if not re.search(_USES, heading.text):
+        if within is not None and heading.level <= within:
+            within = None
+        if within is None and _is_on_use(heading.text):
+            within = heading.level
+        if within is not None and not _says_not(heading.text):
+            following = skill.headings[index + 1 : index + 2]
+            yield heading.line, following[0].line if following else inf
+
+
+def _is_on_use(heading: str) -> bool:
+    words = (word for word in heading.lower().rstrip(" :.?").split() if word not in _NAMES_FOR_IT)
+    return " ".join(words) in _USES
+
+
+def _says_not(text: str) -> bool:
+    return any(word.strip('*_,.:;()"') in _NOT_FOR for word in text.lower().replace("’", "'").split())
+
+
+def _lines_on_use(skill: Skill, start: int, end: float) -> Iterator[tuple[int, str]]:
+    introduced = True
+    first, last = (bisect_left(skill.blocks, line, key=lambda block: block.line) for line in (start, end))
+    for block in skill.blocks[first:last]:
+        if not block.prose:
             continue
-        ends = (later.line for later in skill.headings[index + 1 :] if later.level <= heading.level)
-        end = next(ends, None)
-        for block in skill.blocks:
-            if block.prose and heading.line < block.line and (end is None or block.line < end):
-                yield block.line, " ".join(block.text.split())
+        text = " ".join(block.text[:_USE_CHARACTERS].split())
+        allowed = not _says_not(text)
+        if text.rstrip("*_").endswith(":"):  # leads to the lines below it, and is none itself
+            introduced = allowed
+        elif allowed and introduced:
+            yield block.line, text

@@ -68,6 +68,20 @@ class Config:
         layer = self._deciding(key, path)
         return "default" if layer is None else layer.origins[key]
 
+    def base(self, key: str) -> str:
+        """Give the absolute directory that a path set for a key is relative to: that of the file which sets it.
+
+        Raises:
+            KeyError: no room declares the key.
+        """
+        layer = self._deciding(key, None)
+        return self._cwd if layer is None or not layer.base else layer.base
+
+    @property
+    def scoped(self) -> bool:
+        """Whether anything differs by path."""
+        return any(layer.patterns for layer in self.layers)
+
     def with_options(self, options: Mapping[str, Value]) -> Config:
         """Lay values given on the command line over everything, overrides by path included.
 
@@ -128,6 +142,21 @@ def load(*, explicit: str | None, cwd: str, environ: Mapping[str, str]) -> Confi
             layers, notices = layers + found[0], found[1]
             break
     return Config(cwd=cwd, layers=layers, notices=notices)
+
+
+def read_file(path: str, *, cwd: str) -> Config | None:
+    """Read one project file by itself; None for a pyproject.toml without ``[tool.skillgate]``.
+
+    Raises:
+        UsageError: it is not valid, too large, or cannot be read.
+    """
+    place = os.path.join(cwd, path)  # noqa: PTH118
+    if not os.path.isfile(place):  # noqa: PTH113
+        raise UsageError(f"there is no configuration file {path}")
+    if not path.endswith(".toml"):
+        return Config(cwd=cwd, layers=_read_yaml(place, label=path, base=cwd))
+    layers = _read_toml(place, label=path, base=cwd)
+    return None if layers is None else Config(cwd=cwd, layers=layers)
 
 
 def config_digest(config: Config) -> str:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.assessment import Assessment, Member
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
 from skillgate.model.skill import SkillSource, Unreadable
-from skillgate.scoring.gate import Policy, judge, together
+from skillgate.scoring.gate import Policy, judge, judge_outside, together
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.result import result
-from skillgate.scoring.selection import Known, Selection, settle
+from skillgate.scoring.selection import Selection, settle
 from skillgate.scoring.summary import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-    from pathlib import PurePosixPath
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.model.across import ListingUse
-    from skillgate.model.finding import Claim
+    from skillgate.model.finding import Claim, Finding
     from skillgate.model.skill import SkillRoot
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
@@ -45,13 +44,15 @@ class Context(NamedTuple):
         config_digest: of the effective configuration.
         policy: the gate for a skill, by its shown path.
         selection: the findings asked for of a skill, by its shown path.
-        known: how many findings of each kind are known, None without a file of them; what is met is taken off.
+        known: tells whether a finding is known already, None without a file of those.
         baseline: results to compare with, by shown path; None when no baseline was asked for.
         before: what the baseline's skills took of each client's listing, by client and plugin.
         progress: told after each skill how many are done.
         assess: judges sources, in their order; None to judge each here and now.
         across: finds what shows only beside other skills; None to look here and now.
-        touched: the shown paths that findings are asked of; None for all.
+        touched: tells whether a skill is asked about, by its root and, where it could be read, what is known of it;
+            None for all. Of another only what it has in common with one that is asked about is reported.
+        attach: adds findings of other tools to a report, before the gate is asked.
         detail: whether evidence and advice are wanted too.
     """
 
@@ -60,13 +61,14 @@ class Context(NamedTuple):
     config_digest: str = ""
     policy: Callable[[PurePosixPath], Policy] = _no_policy
     selection: Callable[[PurePosixPath], Selection] = _everything
-    known: MutableMapping[Known, int] | None = None
+    known: Callable[[Finding], bool] | None = None
     baseline: Mapping[str, SkillResult] | None = None
     before: Mapping[tuple[str, str | None], int] | None = None
     progress: Callable[[int], None] | None = None
     assess: Assess | None = None
     across: Across | None = None
-    touched: frozenset[str] | None = None
+    touched: Callable[[SkillRoot, Assessment | None], bool] | None = None
+    attach: Callable[[Report], Report] | None = None
     detail: bool = True
 
 
@@ -82,26 +84,78 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
     """Evaluate skills at quick depth; one that cannot be read is reported, and stops none of the others."""
     read = list(sources)
     judged = _judged(read, context)
-    neighbours = _neighbours(list(judged.values())) if context.detail else {}
-    results = []
-    for index, item in enumerate(read):
-        path = str(item.root.path)
-        if context.touched is not None and path not in context.touched:
-            continue
-        found = _unread(item) if isinstance(item, Unreadable) else _result(judged[index], neighbours, context)
-        results.append(_gated(found, item.root, context))
+    found = list(_results(read, judged, context))
+    results = [result for result, _ in found]
     profile = context.selection(read[0].root.path).profile if read else None
-    return Report(
+    report = Report(
         depth=Depth.QUICK,
         coverage=min((result.coverage for result in results if result.composite.score is not None), default=None),
         config_digest=context.config_digest,
         tool=Tool(version=context.version),
         results=tuple(results),
-        summary=summarise(results),
-        gate=Verdict(passed=_passed(results)),
+        summary=summarise(results, found=len(read)),
+        gate=Verdict(passed=None),
         profile=profile.value if profile else "any",
-        listing=_listing_use(judged.values(), context),
+        listing=listing_use([_member(item) for item in judged.values()], before=context.before),
     )
+    if context.attach is not None:
+        report = context.attach(report)
+    return _decided(report, [policy for _, policy in found], context)
+
+
+def _results(
+    read: Sequence[SkillSource | Unreadable], judged: Mapping[int, _Judged], context: Context
+) -> Iterator[tuple[SkillResult, Policy]]:
+    """Give the result of each skill that is asked about with its policy.
+
+    Of another, where it shares something with one of them, only that is told, and only findings may fail it.
+    """
+    neighbours = _neighbours(list(judged.values())) if context.detail else {}
+    asked = _asked(read, judged, context.touched)
+    for index, item in enumerate(read):
+        policy = context.policy(item.root.path)
+        if index not in judged:
+            if index in asked and isinstance(item, Unreadable):
+                yield _unread(item), policy
+        elif index in asked:
+            yield _result(judged[index], neighbours, context), policy
+        elif shared := tuple(claim for claim in judged[index].claims if claim.other in asked.values()):
+            beside = _result(judged[index]._replace(claims=shared), neighbours, context)
+            yield beside, Policy(fail_on=policy.fail_on & frozenset({"error", "warning"}))
+
+
+def _decided(report: Report, policies: Sequence[Policy], context: Context) -> Report:
+    """Ask every gate, of each skill and of what belongs to none."""
+    baseline = context.baseline
+    results = tuple(
+        result._replace(
+            gate=judge(
+                result, policy, baseline.get(result.skill.path) if baseline else None, compared=baseline is not None
+            )
+        )
+        for result, policy in zip(report.results, policies, strict=True)
+    )
+    verdicts = [result.gate for result in results]
+    if report.outside:
+        verdicts.append(judge_outside(report.outside, context.policy(PurePosixPath())))
+    passed = together(verdicts)
+    if passed and not all(result.evaluated for result in results):
+        passed = None  # a run in which a skill could not be read has failed, or has not been decided
+    outcomes = verdicts[-1].outcomes if report.outside else ()
+    return report._replace(results=results, gate=Verdict(passed=passed, outcomes=outcomes))
+
+
+def _asked(
+    read: Sequence[SkillSource | Unreadable],
+    judged: Mapping[int, _Judged],
+    touched: Callable[[SkillRoot, Assessment | None], bool] | None,
+) -> dict[int, str]:
+    """Give the shown paths of the skills that are asked about, by their place."""
+    return {
+        index: str(item.root.path)
+        for index, item in enumerate(read)
+        if touched is None or touched(item.root, judged[index].facts if index in judged else None)
+    }
 
 
 def _judged(read: Sequence[SkillSource | Unreadable], context: Context) -> dict[int, _Judged]:
@@ -147,24 +201,8 @@ def _member(item: _Judged) -> Member:
         told=item.facts.told,
         plugin=_plugin(item.root),
         file=item.root.file_name,
+        mark=item.facts.mark,
     )
-
-
-def _listing_use(judged: Iterable[_Judged], context: Context) -> tuple[ListingUse, ...]:
-    return listing_use([_member(item) for item in judged], before=context.before)
-
-
-def _passed(results: Sequence[SkillResult]) -> bool | None:
-    """Combine the gates: a run in which a skill could not be read has failed, or has not been decided."""
-    passed = together(result.gate for result in results)
-    return None if passed and not all(result.evaluated for result in results) else passed
-
-
-def _gated(result: SkillResult, root: SkillRoot, context: Context) -> SkillResult:
-    policy = context.policy(root.path)
-    compared = context.baseline is not None
-    before = context.baseline.get(result.skill.path) if context.baseline is not None else None
-    return result._replace(gate=judge(result, policy, before, compared=compared))
 
 
 def _plugin(root: SkillRoot) -> str | None:

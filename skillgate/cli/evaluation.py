@@ -8,9 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
-from skillgate.cli.options import add_depth, add_gate, add_output, add_paths, gate_options, output_format
+from skillgate.cache import Cache, directory
+from skillgate.cli.findings import load_known, merging, selections, write_known
+from skillgate.cli.options import (
+    add_depth,
+    add_findings,
+    add_gate,
+    add_output,
+    add_paths,
+    gate_options,
+    output_format,
+)
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
+from skillgate.keeper import Keeper
 from skillgate.model.score import Badge
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
@@ -25,9 +36,11 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
+    from skillgate.model.assessment import Assessment
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report
     from skillgate.model.setting import Value
+    from skillgate.model.skill import SkillRoot
 
 RENDERERS = Room("skillgate.report")
 _MANY = 100  # skills before progress is worth a line
@@ -49,6 +62,7 @@ def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> N
     add_paths(parser)
     add_depth(parser)
     add_gate(parser)
+    add_findings(parser)
     add_output(parser, formats)
 
 
@@ -71,22 +85,74 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         raise UsageError(
             f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
         )
-    baseline = None
-    if config.get("baseline") is not None:
-        from skillgate.cli.baseline import load_baseline  # most runs compare with nothing
-
-        baseline = load_baseline(config, discovery.roots, args.paths, session)
+    keeper = Keeper(_cache(args, session), clock=time.perf_counter_ns)
     context = pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
         config_digest=_digest(config, args),
         policy=_policies(config, command=command, note=session.note),
-        baseline=baseline,
+        selection=selections(config),
         progress=_progress(len(discovery.roots), session),
+        assess=keeper.assess,
+        across=keeper.across,
+        touched=_touched(args, discovery.roots, session),
+        detail=command != "check",
     )
-    report = pipeline.evaluate((read(root) for root in discovery.roots), context)
+    report = _compared(args, config, session, context, discovery.roots)
+    keeper.close()
     single = discovery.single and len(report.results) == 1
     return Evaluation(report, single, time.perf_counter() - started, discovery.complete)
+
+
+def _compared(
+    args: argparse.Namespace, config: Config, session: Session, context: pipeline.Context, roots: Sequence[SkillRoot]
+) -> Report:
+    """Evaluate, and where a baseline is set, beside what was there before."""
+    if config.get("baseline") is None:
+        return _reported(args, config, session, context, roots)
+    from skillgate.cli.baseline import across_change, load_baseline  # most runs compare with nothing
+
+    before = load_baseline(config, roots, args.paths, session, context)
+    report = _reported(args, config, session, context._replace(baseline=before.results, before=before.listing), roots)
+    if before.across is None:
+        return report
+    return report._replace(across=across_change(report, before.across))
+
+
+def _reported(
+    args: argparse.Namespace, config: Config, session: Session, context: pipeline.Context, roots: Sequence[SkillRoot]
+) -> Report:
+    """Evaluate, less what is known already; where known findings are to be written, they are what is found now."""
+    sources = [read(root) for root in roots]
+    context = context._replace(attach=merging(args.merge_sarif, None, session))
+    if args.write_known_findings:
+        report = pipeline.evaluate(sources, context)
+        write_known(report, args.write_known_findings, session)
+        config = config.with_options({"known-findings": args.write_known_findings})
+    known = load_known(config, session)
+    report = pipeline.evaluate(
+        sources, context._replace(known=known, attach=merging(args.merge_sarif, known, session))
+    )
+    if known is not None and known.unmet and not args.changed and args.paths == ["."]:
+        session.note(f"{known.unmet} known findings are gone; --write-known-findings brings the file up to date")
+    return report
+
+
+def _cache(args: argparse.Namespace, session: Session) -> Cache | None:
+    folder = "" if args.no_cache else directory(session.environ)
+    return Cache(folder, now=time.time) if folder else None
+
+
+def _touched(
+    args: argparse.Namespace, roots: Sequence[SkillRoot], session: Session
+) -> Callable[[SkillRoot, Assessment | None], bool] | None:
+    if args.since and not args.changed:
+        raise UsageError("--since says what --changed compares with; give --changed too")
+    if not args.changed:
+        return None
+    from skillgate.cli.changed import touched  # starts git
+
+    return touched(roots, args.since, session)
 
 
 def exit_code(evaluation: Evaluation) -> int:
@@ -139,6 +205,10 @@ def rendered_as(
     if name == "json":
         single = isinstance(subject, Evaluation) and subject.single
         text: str = renderer.render(renderer.document(what, command=command, single=single))
+    elif name == "sarif":
+        from skillgate.static.catalogue import pages  # every rule's file
+
+        text = renderer.RENDERERS[command](what, pages())
     elif name == "text":
         text = renderer.RENDERERS[command](what, style, verbose=verbose, seconds=seconds)
     else:

@@ -72,6 +72,7 @@ def main(
 
 
 def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, str], cwd: str | None) -> int:
+    _require_no_files(arguments, cwd)
     before, command, after = _split(arguments)
     try:
         module, args = _parse(before, command, after)
@@ -91,6 +92,20 @@ def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, s
     )
     code: int = module.run(args, session)
     return code
+
+
+def _require_no_files(arguments: Sequence[str], cwd: str | None) -> None:
+    """Refuse an option that is also the name of a file here.
+
+    Hooks hand over file names, and who adds a file called ``--config=x.yaml`` must not thereby give an option.
+
+    Raises:
+        UsageError: naming the file.
+    """
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    for word in arguments[:cut]:
+        if word.startswith("-") and os.path.lexists(os.path.join(cwd or "", word)):  # noqa: PTH118
+            raise UsageError(f"{word!r} is an option and also a file here; write ./{word} for the file, or rename it")
 
 
 def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:

@@ -15,8 +15,21 @@ if TYPE_CHECKING:
 
     from skillgate.model.setting import Setting, Value
 
-_SUFFIXES = {".json": "json", ".md": "markdown", ".txt": "text", ".html": "html", ".sarif": "sarif"}
-_LAYERED = ("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop")
+_SUFFIXES = {
+    ".gitlab.json": "gitlab",
+    ".sarif.json": "sarif",
+    ".sarif": "sarif",
+    ".json": "json",
+    ".md": "markdown",
+    ".txt": "text",
+    ".html": "html",
+    ".xml": "junit",
+}
+_LAYERED = (
+    *("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop"),
+    *("profile", "select", "ignore", "known-findings"),
+)
+_LISTS = ("fail-on", "select", "ignore")
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -41,16 +54,32 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
         type=_typed("min-dimension", _pair),
         help=_declared("min-dimension").help + " Repeatable.",
     )
-    group.add_argument(
-        "--fail-on",
-        metavar="LIST",
-        action="append",
-        type=_typed("fail-on", lambda text: [word.strip() for word in text.split(",") if word.strip()]),
-        help=_declared("fail-on").help + " Comma-separated; repeatable.",
-    )
+    _add_list(group, "fail-on", metavar="LIST")
     _add_setting(group, "baseline", metavar="REPORT|REV")
     _add_setting(group, "max-drop", metavar="POINTS")
     group.add_argument("--allow-empty", action="store_true", help="pass when there is no skill at all")
+
+
+def add_findings(parser: argparse.ArgumentParser) -> None:
+    """Add what decides which findings are reported; :func:`gate_options` reads the settings among them."""
+    group = parser.add_argument_group("findings")
+    _add_setting(group, "profile", metavar="CLIENT")
+    _add_list(group, "select", metavar="RULES")
+    _add_list(group, "ignore", metavar="RULES")
+    _add_setting(group, "known-findings", metavar="FILE")
+    group.add_argument(
+        "--write-known-findings", metavar="FILE", help="write what is found now to a file of known findings"
+    )
+    group.add_argument(
+        "--merge-sarif",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="take the findings of another tool into report and gate; repeatable",
+    )
+    group.add_argument("--changed", action="store_true", help="report only skills that git says are changed")
+    group.add_argument("--since", metavar="REV", help="with --changed: since they left this revision (default: HEAD)")
+    group.add_argument("--no-cache", action="store_true", help="judge every skill anew, and keep nothing")
 
 
 def gate_options(args: argparse.Namespace) -> dict[str, Value]:
@@ -62,7 +91,7 @@ def gate_options(args: argparse.Namespace) -> dict[str, Value]:
             continue
         if key == "min-dimension":
             value = {name: score for item in value for name, score in item.items()}
-        elif key == "fail-on":
+        elif key in _LISTS:
             value = tuple(dict.fromkeys(word for item in value for word in item))
         given[key] = value
     return given
@@ -107,6 +136,17 @@ def output_format(args: argparse.Namespace) -> str:
 
 def _declared(key: str) -> Setting:
     return next(setting for setting in settings() if setting.key == key)
+
+
+def _add_list(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
+    setting = _declared(key)
+    group.add_argument(
+        f"--{key}",
+        metavar=metavar,
+        action="append",
+        type=_typed(key, lambda text: [word.strip() for word in text.split(",") if word.strip()]),
+        help=setting.help + " Comma-separated; repeatable.",
+    )
 
 
 def _add_setting(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
@@ -175,5 +215,4 @@ def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
 
 
 def _suffix_format(path: str) -> str:
-    name = path.lower().removesuffix(".json") if path.lower().endswith(".sarif.json") else path.lower()
-    return next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), "")
+    return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), "")

@@ -2,8 +2,8 @@
 
 from typing import Annotated, NamedTuple
 
-from skillgate.model.codec import Range
 from skillgate.model.finding import Client, Finding
+from skillgate.model.marks import Range
 
 Count = Annotated[int, Range(0, None)]
 

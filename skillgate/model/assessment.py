@@ -74,6 +74,8 @@ class Assessment(NamedTuple):
         listing: what clients list of it.
         duration_ms: how long the judging took.
         told: gives what is compared with other skills; read only where that is done.
+        outside: tree paths outside the skill's directory that judging it asked for, whether something is there or not.
+        mark: a digest of ``told`` and ``listing``, ``""`` where nobody made one.
         detail: gives the evidence; read only where it is shown.
     """
 
@@ -90,12 +92,15 @@ class Assessment(NamedTuple):
     duration_ms: int
     told: Callable[[], Told]
     detail: Callable[[], Detail]
+    outside: tuple[str, ...] = ()
+    mark: str = ""
 
 
 class Member(NamedTuple):
     """A skill among others.
 
-    ``path`` is its directory as shown, ``plugin`` that of its plugin (None without one), ``file`` its main file's name.
+    ``path`` is its directory as shown, ``plugin`` that of its plugin (None without one), ``file`` its main file's name,
+    ``mark`` the assessment's.
     """
 
     path: str
@@ -103,6 +108,7 @@ class Member(NamedTuple):
     told: Callable[[], Told]
     plugin: str | None = None
     file: str = "SKILL.md"
+    mark: str = ""
 
 
 class Clash(NamedTuple):

@@ -21,6 +21,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
+from skillgate.model.marks import Range as Range
+from skillgate.model.marks import tag_of as tag_of
 
 if TYPE_CHECKING:
     from types import UnionType
@@ -28,24 +30,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Json: TypeAlias = Any  # None, bool, int, float, str, and lists and str-keyed dicts of them
 MAX_PROBLEMS = 20  # a document of the wrong kind has thousands, and nobody reads them
-
-
-class Range:
-    """The closed interval of a number, as in ``Annotated[float, Range(0, 1)]``; None leaves an end open."""
-
-    __slots__ = ("maximum", "minimum")
-
-    def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
-        self.minimum = minimum
-        self.maximum = maximum
-
-    def __contains__(self, number: float) -> bool:
-        low, high = self.minimum, self.maximum
-        return (low is None or number >= low) and (high is None or number <= high)
-
-    def __str__(self) -> str:
-        ends = (("at least", self.minimum), ("at most", self.maximum))
-        return " and ".join(f"{words} {end}" for words, end in ends if end is not None)
 
 
 def encode(value: object) -> Json:
@@ -158,25 +142,6 @@ def is_record(cls: object) -> bool:
     return isinstance(cls, type) and (
         dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
     )
-
-
-def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
-    """Give a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
-
-    def tag(cls: type[T]) -> type[T]:
-        _TAGS[cls] = (key, value)
-        return cls
-
-    return tag
-
-
-def tag_of(cls: type) -> tuple[str, str] | None:
-    """Give the key and value that tell a record apart from the others of its union."""
-    declared: tuple[str, str] | None = getattr(cls, "TAG", None)
-    return _TAGS.get(cls, declared)
-
-
-_TAGS: dict[type, tuple[str, str]] = {}
 
 
 def json_keys(cls: type) -> tuple[Field, ...]:

@@ -8,25 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
+from skillgate.model.marks import Range
 from skillgate.model.report import (
     Advice,
     Composite,
     DimensionScore,
-    Header,
     Layer,
     Ratio,
     Report,
     SkillName,
     SkillResult,
     Summary,
+    Tool,
     Usage,
     Verdict,
 )
-from skillgate.model.score import Dimension
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Depth, Dimension
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What every document says of itself."""
+
+    depth: Depth
+    coverage: Ratio | None
+    config_digest: str
+    tool: Tool
+    models: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+    scoring_version: int = SCORING_VERSION
+
 
 _NO_USAGE = Usage()
 _NO_GATE = Verdict(passed=None)
@@ -99,6 +114,26 @@ class Comparison(Header):
     new: tuple[Finding, ...] = ()
     hints: tuple[str, ...] = ()
     gate: Verdict = _NO_GATE
+
+
+class KnownFinding(NamedTuple):
+    """Findings of one kind that are known: rule, file (relative to the file they stand in), message, how many."""
+
+    id: str
+    path: str
+    message: str
+    times: Annotated[int, Range(1, None)] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFindings:
+    """The file of known findings."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "known-findings")
+
+    tool: Tool
+    findings: tuple[KnownFinding, ...]
+    schema_version: int = SCHEMA_VERSION
 
 
 Document = Report | SingleReport | CheckReport | Comparison

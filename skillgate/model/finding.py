@@ -44,9 +44,9 @@ class Span(NamedTuple):
 class Hit(NamedTuple):
     """What a check yields: a place and a message. Its id, severity, fix and page come from the declaration.
 
-    ``severity``, ``fix`` and ``refused_by`` are set only by a check whose declaration allows more than one of them,
-    such as a description that is short (warning) or empty (error). ``file`` is the tree path of another file of the
-    skill, None for its main file.
+    ``severity``, ``fix``, ``refused_by`` and ``about`` are set only by a check whose declaration allows more than one
+    of them, such as a description that is short (warning) or empty (error). ``file`` is the tree path of another file
+    of the skill, None for its main file.
     """
 
     span: Span
@@ -55,6 +55,7 @@ class Hit(NamedTuple):
     fix: str | None = None
     file: str | None = None
     refused_by: tuple[Client, ...] | None = None
+    about: tuple[Client, ...] | None = None
 
 
 class Rule(NamedTuple):

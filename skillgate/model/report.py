@@ -3,18 +3,17 @@
 A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one
 of a union told apart by ``name``. Every number that was not measured is None with a reason beside it. Ratios are in [0,
 1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
-Named tuples, not dataclasses, but for the documents: a quarter of the cost at start-up, and there are many. For the
-same reason annotations are evaluated here: as text each would be compiled once more.
+Named tuples, not dataclasses: a quarter of the cost at start-up, and there are many. For the same reason annotations
+are evaluated here: as text each would be compiled once more.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.codec import Range, tagged
 from skillgate.model.finding import Finding, Suppressed
+from skillgate.model.marks import Range, tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
 
 Ratio = Annotated[float, Range(0, 1)]
@@ -246,7 +245,11 @@ class PluginScore(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Many skills in a few numbers; ``lowest`` is the least composite among those that have one."""
+    """Many skills in a few numbers.
+
+    ``lowest`` is the least composite among those that have one; ``found`` how many skills there were, also those that
+    were not asked about (None where nobody counted).
+    """
 
     skills: Count
     evaluated: Count
@@ -258,23 +261,11 @@ class Summary(NamedTuple):
     findings: Mapping[str, int]
     plugins: tuple[PluginScore, ...] = ()
     suppressed: Mapping[str, int] = MappingProxyType({})
+    found: Count | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What every document says of itself."""
-
-    depth: Depth
-    coverage: Ratio | None
-    config_digest: str
-    tool: Tool
-    models: tuple[str, ...] = ()
-    schema_version: int = SCHEMA_VERSION
-    scoring_version: int = SCORING_VERSION
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Header):
+@tagged("kind", "score")
+class Report(NamedTuple):
     """``score`` over any number of paths.
 
     ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
@@ -282,11 +273,16 @@ class Report(Header):
     that belong to no evaluated skill.
     """
 
-    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
-
+    depth: Depth
+    coverage: Ratio | None
+    config_digest: str
+    tool: Tool
     results: tuple[SkillResult, ...]
     summary: Summary
     gate: Verdict
+    models: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+    scoring_version: int = SCORING_VERSION
     profile: str = "any"
     listing: tuple[ListingUse, ...] = ()
     across: AcrossChange | None = None

@@ -28,6 +28,8 @@ class Dimension(Enum):
     CODE_TEMPLATE_QUALITY = "code_template_quality"
     ECOSYSTEM_COHERENCE = "ecosystem_coherence"
 
+    __hash__ = object.__hash__  # by identity, in C: tables are looked up by dimension tens of thousands of times
+
 
 class Depth(Enum):
     """How deep an evaluation goes; each depth adds a layer to the one before."""
@@ -54,6 +56,8 @@ class LayerName(Enum):
     JUDGE = "judge"
     MONTECARLO = "montecarlo"
 
+    __hash__ = object.__hash__
+
 
 class Grade(Enum):
     """A letter for a score in [0, 1]: half-open ranges, from the method's table."""
@@ -77,7 +81,7 @@ class Grade(Enum):
     @classmethod
     def of(cls, score: float) -> Grade:
         """Grade a score in [0, 1]."""
-        return next(grade for grade in cls if score >= grade.at_least)
+        return next(grade for grade, least in _RANKED if score >= least)
 
 
 _GRADES = {
@@ -87,6 +91,9 @@ _GRADES = {
     "D": (0.60, "marginal: wants deliberate work"),
     "F": (0.00, "failing: wants to be done again"),
 }
+
+
+_RANKED = tuple((grade, _GRADES[grade.value][0]) for grade in Grade)
 
 
 class Badge(Enum):

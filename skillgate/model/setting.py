@@ -17,6 +17,7 @@ class Kind(Enum):
     TEXT = "text"  # str
     CHOICE = "one of"  # str
     CHOICES = "a list of"  # tuple of str
+    TEXTS = "a list of texts"  # tuple of str
     NUMBERS = "a mapping of names to numbers"  # dict of str to float
     FLAG = "true or false"  # bool
 
@@ -81,6 +82,8 @@ class Setting(NamedTuple):
                 return value if isinstance(value, str) and value in self.choices else None
             case Kind.CHOICES:
                 return self._words(value)
+            case Kind.TEXTS:
+                return self._texts(value)
             case Kind.NUMBERS:
                 return self._numbers(value)
             case Kind.FLAG:
@@ -98,6 +101,12 @@ class Setting(NamedTuple):
         if not isinstance(items, list | tuple) or not items:
             return None
         if not all(isinstance(item, str) and item in self.choices for item in items):
+            return None
+        return tuple(dict.fromkeys(items))
+
+    def _texts(self, value: object) -> tuple[str, ...] | None:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) and item.strip() for item in items):
             return None
         return tuple(dict.fromkeys(items))
 

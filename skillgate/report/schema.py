@@ -60,6 +60,8 @@ def _setting(setting: Setting) -> dict[str, Any]:
     match setting.kind:
         case Kind.NUMBER | Kind.INTEGER:
             shape = number
+        case Kind.TEXTS:
+            return {"type": ["array", "string"], "items": {"type": "string"}}
         case Kind.TEXT:
             shape = {"type": "string", "pattern": r"\S"}
         case Kind.CHOICE:

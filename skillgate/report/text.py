@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
@@ -118,7 +119,7 @@ def failures(result: SkillResult) -> list[str]:
 def render_check(report: Report, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
     """Write findings, one a line as ``path:line:column: severity ID message``, then the verdict.
 
-    The fix of a rule stands below its first finding in each skill.
+    The fix of a rule stands below its first finding in each skill. Infos are counted, and shown with ``verbose``.
     """
     lines: list[str] = []
     fixed: set[tuple[str, str]] = set()
@@ -127,13 +128,16 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
             path, reason = printable(result.skill.path), printable(result.composite.reason or "")
             lines.append(f"{path}: {style.paint('error', 'red')} {reason}")
         for finding in result.findings:
+            if finding.severity is Severity.INFO and not verbose:
+                continue
             lines.append(_finding_line(finding, style))
             key = (result.skill.path, finding.id)
             if key not in fixed or verbose:
                 fixed.add(key)
                 hint = style.paint(f"skillgate explain {finding.id}", "dim")
                 lines.append(f"    fix: {printable(finding.fix)}      {hint}")
-    lines += wrap(_check_summary(report, seconds), style.width)
+    lines += [f"{_finding_line(finding, style)} [{printable(finding.tool)}]" for finding in report.outside]
+    lines += wrap(_check_summary(report, seconds, verbose=verbose), style.width)
     lines += gate_lines(report, style) if report.gate.passed is False else []
     return "\n".join(lines) + "\n"
 
@@ -144,12 +148,16 @@ def _finding_line(finding: Finding, style: Style) -> str:
     return f"{place} {severity} {finding.id} {printable(finding.message)}"
 
 
-def _check_summary(report: Report, seconds: float | None) -> str:
+def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> str:
     summary = report.summary
-    skills = f"{summary.skills} skill{'s' * (summary.skills != 1)}"
+    changed = "changed " if summary.found is not None and summary.found > summary.skills else ""
+    skills = f"{summary.skills} {changed}skill{'s' * (summary.skills != 1)}"
+    skills += f" ({summary.found} in all)" if changed else ""
     touched = [result for result in report.results if result.findings]
-    found = counts([finding for result in touched for finding in result.findings])
+    found = counts([*report.outside, *(finding for result in touched for finding in result.findings)])
     text = f"{found} in {len(touched)} of {skills}." if found else f"No findings in {skills}."
+    if summary.findings.get("info") and not verbose:
+        text += " -v shows the infos."
     if summary.not_evaluated:
         text += f" {summary.not_evaluated} not evaluated."
     if summary.suppressed:

@@ -6,6 +6,7 @@ the bound, the word *inconclusive* stands beside it in the reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.report import GateOutcome, Verdict
@@ -14,6 +15,7 @@ from skillgate.model.score import Badge, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from skillgate.model.finding import Finding
     from skillgate.model.report import SkillResult
 
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
@@ -85,6 +87,22 @@ def judge(
     if not result.evaluated and "unmeasured" not in policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     return Verdict(passed=all(outcome.verdict is Outcome.PASS for outcome in binding), outcomes=outcomes)
+
+
+def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
+    """Answer for findings about files that belong to no skill: errors and warnings, as far as the policy lists them."""
+    counts = Counter(finding.severity.value for finding in findings)
+    outcomes = tuple(
+        GateOutcome(
+            gate=severity,
+            verdict=Outcome.FAIL if counts[severity] else Outcome.PASS,
+            reason=f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)} outside the skills",
+        )
+        for severity in ("error", "warning")
+        if severity in policy.fail_on
+    )
+    passed = all(outcome.verdict is Outcome.PASS for outcome in outcomes) if outcomes else None
+    return Verdict(passed=passed, outcomes=outcomes)
 
 
 def regression(name: str, before: SkillResult, after: SkillResult, max_drop: float) -> GateOutcome:

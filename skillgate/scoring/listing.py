@@ -2,32 +2,97 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.across import ListingUse
-from skillgate.model.finding import Client
+from skillgate.model.assessment import Clash
+from skillgate.model.finding import Client, Hit, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skillgate.model.assessment import Listing, Member
 
 
 class Limits(NamedTuple):
-    """A client's limits in characters: of one skill's description, and of the whole list."""
+    """A client's limits in characters: of one skill's description, and of the whole list.
+
+    ``title`` is the client's name for people, ``then`` what it does with a list that is over its limit, ``reads`` the
+    directories that hold a project's skills for it.
+    """
 
     one: int
     all: int
+    title: str
+    then: str
+    reads: tuple[str, ...]
 
 
 LIMITS = {
-    Client.CLAUDE_CODE: Limits(one=1_536, all=8_000),
-    Client.CODEX: Limits(one=1_024, all=8_000),
+    Client.CLAUDE_CODE: Limits(
+        one=1_536,
+        all=8_000,
+        title="Claude Code",
+        then="it leaves out the descriptions of those used least",
+        reads=(".claude",),
+    ),
+    Client.CODEX: Limits(
+        one=1_024,
+        all=8_000,
+        title="Codex",
+        then="it shortens descriptions, and may leave skills out",
+        reads=(".agents", ".codex"),
+    ),
 }
 """Claude Code joins description and when_to_use, cuts them at 1,536 characters and lists 1 % of its context window in
 characters, 8,000 where that is not known; Codex cuts a description at 1,024 and lists 2 % or 8,000. Sources: the
 documentation of both clients, as of 2026-11. Configurable there, so that 8,000 is the figure for who changed nothing.
 """
+
+
+def harness(path: str) -> str:
+    """Name the directory that makes a skill one of a certain client's, such as ``.claude`` in ``.claude/skills/pdf``.
+
+    Returns:
+        The innermost dot-directory with ``skills`` (or ``skill``) right below it; ``""`` without one, as in a plugin.
+    """
+    pairs = pairwise(path.split("/"))
+    found = [one for one, below in pairs if below in _FOLDERS and one.startswith(".") and one.strip(".")]
+    return found[-1] if found else ""
+
+
+_FOLDERS = ("skills", "skill")
+
+
+def shelf(member: Member) -> tuple[str | None, str]:
+    """Name what a skill is listed together with: its plugin or, without one, the folder of skills it lies in.
+
+    Returns:
+        The plugin, and the path of the folder: up to ``skills`` where that stands in the path, else the parent.
+    """
+    if member.plugin is not None:
+        return member.plugin, ""
+    parents = member.path.split("/")[:-1]
+    depths = [depth for depth, part in enumerate(parents, start=1) if part in _FOLDERS]
+    return None, "/".join(parents[: depths[-1]] if depths else parents)
+
+
+def comparable(members: Sequence[Member]) -> tuple[tuple[Member, ...], ...]:
+    """Split a catalogue into the skills that are held against one another, each part sorted by path.
+
+    Copies of one skill for several clients, such as those in ``.claude/skills`` and ``.codex/skills``, are never read
+    by the same client.
+    """
+    parts: dict[str, list[Member]] = {}
+    for member in sorted(members, key=lambda member: member.path):
+        parts.setdefault(harness(member.path), []).append(member)
+    return tuple(tuple(part) for part in parts.values())
+
+
+def main_file(member: Member) -> str:
+    """Give the path of a skill's main file, as shown."""
+    return member.file if member.path in ("", ".") else f"{member.path}/{member.file}"
 
 
 def listed_text(listing: Listing, client: Client) -> str:
@@ -47,22 +112,49 @@ def listing_use(
     """
     if len(members) < 2:
         return ()
-    plugins = sorted({member.plugin for member in members}, key=lambda plugin: plugin or "")
     return tuple(
-        _use(client, plugin, [member for member in members if member.plugin == plugin], before)
-        for client in LIMITS
-        for plugin in plugins
+        _use(client, plugin, listed, before) for client in LIMITS for plugin, listed in _lists(members, client)
     )
+
+
+def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]:
+    """Make the check of one client's budget: a hit for each list over it, at the skill that takes most of it."""
+    limits = LIMITS[client]
+
+    def find(members: Sequence[Member]) -> Iterator[Clash]:
+        for plugin, listed in _lists(members, client):
+            use = _use(client, plugin, listed, None)
+            if use.characters <= use.budget:
+                continue
+            longest = max(listed, key=lambda member: min(len(listed_text(member.listing, client)), limits.one))
+            message = (
+                f"installed together, the {use.skills} skills{f' of {plugin}' if plugin else ''} take"
+                f" {use.characters:,} characters of the {use.budget:,} that {limits.title} lists: {limits.then}"
+            )
+            yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message))
+
+    return find
+
+
+def _lists(members: Sequence[Member], client: Client) -> list[tuple[str | None, list[Member]]]:
+    """Give what a client lists of each plugin: no other client's copies, and of each name one skill."""
+    readable = ("", *LIMITS[client].reads)
+    lists: dict[str | None, dict[str, Member]] = {}
+    for member in members:
+        if harness(member.path) in readable:
+            once = lists.setdefault(member.plugin, {})
+            if member.listing.listed:
+                once.setdefault(member.listing.name, member)
+    return [(plugin, list(lists[plugin].values())) for plugin in sorted(lists, key=lambda plugin: plugin or "")]
 
 
 def _use(
     client: Client,
     plugin: str | None,
-    members: Iterable[Member],
+    listed: Sequence[Member],
     before: Mapping[tuple[str, str | None], int] | None,
 ) -> ListingUse:
     limits = LIMITS[client]
-    listed = [member for member in members if member.listing.listed]
     lengths = [len(listed_text(member.listing, client)) for member in listed]
     return ListingUse(
         client=client,

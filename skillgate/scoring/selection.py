@@ -12,7 +12,7 @@ from skillgate.model.text import did_you_mean
 from skillgate.model.tool import rule_url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import PurePosixPath
 
     from skillgate.model.skill import Waiver
@@ -21,6 +21,7 @@ GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", 
 """The words that stand for several rules, beside ``all`` and ``default`` (all but the opt-in ones)."""
 
 EXPIRED, UNUSED = "SUPPRESSION_EXPIRED", "SUPPRESSION_UNUSED"
+"""The rules about comments: a claim of theirs says what comes true on a certain day, or where nothing is found."""
 
 
 class Selection(NamedTuple):
@@ -46,59 +47,42 @@ class Settled(NamedTuple):
     suppressed: tuple[Suppressed, ...]
 
 
-Known = tuple[str, str, str]  # id, path, message folded by ``known_key``
-
-
 def settle(
     claims: Sequence[Claim],
     waivers: Sequence[Waiver],
     selection: Selection,
     *,
     directory: PurePosixPath,
-    known: MutableMapping[Known, int] | None = None,
+    known: Callable[[Finding], bool] | None = None,
 ) -> Settled:
     """Decide what becomes of each claim about one skill.
+
+    A claim that a comment has run out stands where the day has come and the comment covers another claim, one that a
+    comment sets nothing aside where it covers none. No comment sets these aside.
 
     Args:
         claims: all of them.
         waivers: the comments in its files, with files relative to its directory.
         selection: profile, rules, day.
         directory: the skill's directory as shown.
-        known: how many more findings of each kind are known; those that are met are taken off.
+        known: tells whether a finding is known; asked once for each that nothing else sets aside, in their order.
     """
-    used: set[Waiver] = set()
+    comments = _comments(claims, waivers, selection.today)
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
-    for claim in claims:
-        waiver = _waived(claim, waivers, selection.today)
-        if waiver is not None:
-            used.add(waiver)
+    for claim, waiver in zip(claims, comments.holding, strict=True):
         finding = _finding(claim, selection, directory)
-        if finding is None:
+        if finding is None or not _comes_true(claim, comments):
             continue
         if _is_named(claim, selection.ignore):
             suppressed.append(Suppressed(finding, "configuration"))
         elif waiver is not None:
             suppressed.append(Suppressed(finding, "comment", waiver.reason, waiver.until))
-        elif known is not None and known.get(known_key(finding), 0) > 0:
-            known[known_key(finding)] -= 1
+        elif known is not None and known(finding):
             suppressed.append(Suppressed(finding, "known"))
         else:
             findings.append(finding)
-    if waivers:
-        findings += _about(waivers, used, selection, directory)
     return Settled(tuple(sorted(findings, key=_order)), tuple(suppressed))
-
-
-def known_key(finding: Finding) -> Known:
-    """Give what a known finding is recognised by: not its line, and no number in its message, since both drift."""
-    folded: list[str] = []
-    for character in finding.message:
-        if not character.isdigit():
-            folded.append(character)
-        elif not folded or folded[-1] != "#":
-            folded.append("#")
-    return finding.id, str(finding.path), "".join(folded)
 
 
 def unknown_words(words: Iterable[str], ids: Collection[str]) -> str | None:
@@ -106,8 +90,16 @@ def unknown_words(words: Iterable[str], ids: Collection[str]) -> str | None:
     known = (*ids, *GROUPS, "all", "default")
     for word in words:
         if word not in known:
-            return f"unknown rule {word!r}{did_you_mean(word, known)}; skillgate rules lists them"
+            return f"unknown rule {word!r}{_meant(word, known)}; skillgate rules lists them"
     return None
+
+
+def _meant(word: str, known: Collection[str]) -> str:
+    """Suggest a word, first what is written so but for letter case and hyphens."""
+    for form in (word.upper().replace("-", "_"), word.lower().replace("_", "-")):
+        if form in known:
+            return f" (did you mean {form!r}?)"
+    return did_you_mean(word.upper(), known) or did_you_mean(word.lower(), known)
 
 
 def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Finding | None:
@@ -115,7 +107,7 @@ def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Fi
     profile = selection.profile
     if profile is not None and claim.about and profile not in claim.about:
         return None
-    if not _is_selected(claim, selection.select):
+    if not _is_named(claim, selection.select):
         return None
     return Finding(
         id=claim.id,
@@ -130,45 +122,55 @@ def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Fi
     )
 
 
-def _is_selected(claim: Claim, select: frozenset[str]) -> bool:
-    return _is_named(claim, select) or (not claim.optional and "default" in select)
-
-
 def _is_named(claim: Claim, words: frozenset[str]) -> bool:
-    return bool(words) and (claim.id in words or claim.group in words or "all" in words)
+    if not words:
+        return False
+    by_name = claim.id in words or claim.group in words or "all" in words
+    return by_name or ("default" in words and not claim.optional)
 
 
-def _waived(claim: Claim, waivers: Sequence[Waiver], today: str) -> Waiver | None:
+class _Comments(NamedTuple):
+    """What the comments in a skill's files do. A comment is known by file, line and one rule that it names.
+
+    ``holding`` has for each claim the first comment that sets it aside; ``used`` are those that cover a claim, whether
+    they still hold or not, ``over`` those that have run out.
+    """
+
+    holding: Sequence[Waiver | None]
+    used: frozenset[tuple[str, int, str]] = frozenset()
+    over: frozenset[tuple[str, int, str]] = frozenset()
+
+
+def _comments(claims: Sequence[Claim], waivers: Sequence[Waiver], today: str) -> _Comments:
+    if not waivers:
+        return _Comments([None] * len(claims))
+    by_rule: dict[tuple[str, str], list[Waiver]] = {}
     for waiver in waivers:
-        covers = claim.id in waiver.rules and claim.file == waiver.file and waiver.first <= claim.line <= waiver.last
-        if covers and not _is_over(waiver, today):
-            return waiver
-    return None
+        for rule in waiver.rules:
+            by_rule.setdefault((waiver.file, rule), []).append(waiver)
+    holding: list[Waiver | None] = []
+    used: set[tuple[str, int, str]] = set()
+    for claim in claims:
+        beside = () if claim.id in (EXPIRED, UNUSED) else by_rule.get((claim.file, claim.id), ())
+        covering = [waiver for waiver in beside if waiver.first <= claim.line <= waiver.last]
+        used.update((waiver.file, waiver.line, claim.id) for waiver in covering)
+        holding.append(next((waiver for waiver in covering if not _is_over(waiver, today)), None))
+    ended = [waiver for waiver in waivers if _is_over(waiver, today)]
+    over = {(waiver.file, waiver.line, rule) for waiver in ended for rule in waiver.rules}
+    return _Comments(holding, frozenset(used), frozenset(over))
+
+
+def _comes_true(claim: Claim, comments: _Comments) -> bool:
+    """Tell whether a claim about a comment is true today; its message begins with the rule that the comment names."""
+    if claim.id not in (EXPIRED, UNUSED):
+        return True
+    comment = (claim.file, claim.line, claim.message.partition(" ")[0])
+    used = comment in comments.used
+    return used and comment in comments.over if claim.id == EXPIRED else not used
 
 
 def _is_over(waiver: Waiver, today: str) -> bool:
     return waiver.until is not None and waiver.until < today
-
-
-def _about(
-    waivers: Sequence[Waiver], used: set[Waiver], selection: Selection, directory: PurePosixPath
-) -> Iterator[Finding]:
-    """Say which comments have run out, and which set nothing aside."""
-    for waiver in waivers:
-        named = ", ".join(waiver.rules)
-        if _is_over(waiver, selection.today):
-            message = f"the suppression of {named} ended on {waiver.until}"
-            fix = "mend what it covers, or give it a new end and reason"
-            claim = Claim(EXPIRED, Severity.WARNING, message, waiver.file, waiver.line, 1, fix, "suppression")
-        elif waiver not in used:
-            message = f"this comment suppresses no finding ({named})"
-            fix = "remove the comment"
-            claim = Claim(UNUSED, Severity.INFO, message, waiver.file, waiver.line, 1, fix, "suppression")
-        else:
-            continue
-        finding = _finding(claim, selection, directory)
-        if finding is not None and not _is_named(claim, selection.ignore):
-            yield finding
 
 
 def _order(finding: Finding) -> tuple[int, str, int, int, str]:

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
 
 
-def summarise(results: Sequence[SkillResult]) -> Summary:
-    """Sum many results up; a plugin's figure is the mean of its skills, with no second penalty."""
+def summarise(results: Sequence[SkillResult], *, found: int | None = None) -> Summary:
+    """Sum many results up; a plugin's figure is the mean of its skills, with no second penalty.
+
+    ``found`` is how many skills there were, also those that were not asked about; None: no others.
+    """
     scores = [result.composite.score for result in results if result.composite.score is not None]
     evaluated = sum(1 for result in results if result.evaluated)
     badges: dict[str, int] = {badge.value: 0 for badge in Badge} | {"none": 0}
@@ -38,6 +41,7 @@ def summarise(results: Sequence[SkillResult]) -> Summary:
         findings=findings,
         plugins=_plugins(results),
         suppressed=suppressed,
+        found=len(results) if found is None else found,
     )
 
 

@@ -9,65 +9,121 @@ from skillgate.model.skill import Document, TextFile
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.links import Resolver
-from skillgate.skill.walk import SKIPPED, main_file
+from skillgate.skill.walk import SKIPPED, join, main_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from skillgate.model.ports import Tree
     from skillgate.model.skill import SkillRoot
 
 MAX_FILES = 2_000  # names that are looked at
 MAX_BYTES = 1 << 20  # of one document: a longer one is data
 MAX_SCRIPT_BYTES = 1 << 18
 MAX_DOCUMENTS = 300
-# What lies there is given to users or to programs, not to the model: templates, tests, and papers about the skill.
-NOT_INSTRUCTIONS = frozenset(("assets", "templates", "template", "evals", "tests", "test", "fixtures", "examples"))
-PAPERS = ("readme", "license", "licence", "changelog", "contributing", "code_of_conduct", "security", "notice")
+MAX_TOTAL_BYTES = 8 << 20  # of all documents, and again of all scripts; published skills stay below 1 MB
+# What lies there is filled in or read by programs; the model does not follow it.
+NOT_INSTRUCTIONS = frozenset(("assets", "templates", "template", "fixtures", ".github"))
+TESTS = frozenset(("evals", "tests", "test"))  # below references/ a folder of that name holds guides to testing
+REFERENCES = frozenset(("references", "reference", "resources", "rules", "workflows", "guides"))
+# At the top of a skill these are written for people; further down a README often is the page of its folder.
+PAPERS = frozenset(("readme", "license", "licence", "changelog", "contributing", "notice"))
+SHOUTED_PAPERS = frozenset(("SECURITY", "SUPPORT", "AUTHORS", "CODE"))  # security.md may well be an instruction
+MARKDOWN = (".md", ".markdown")
 SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".txt", ".json", ".yaml", ".yml", ".toml")
+OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
 
 
 def files(root: SkillRoot) -> tuple[str, ...]:
     """List the tree paths of a skill's files, sorted, without those of skills that lie below it.
 
-    A link is followed where it leads to another place below the skill.
+    A symbolic link is followed where it leads to another place below the skill. Where there are more than
+    :data:`MAX_FILES` names, folders of instructions come first.
     """
-    found, pending, seen = [], [root.directory], 0
-    entered: set[str] = set()
-    while pending and seen < MAX_FILES:
+    tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
+    found, pending, left = [], [root.directory], MAX_FILES
+    entered = {root.directory}
+    while pending and left:
         current = pending.pop()
-        for name in root.tree.names(current):
-            seen += 1
+        names = tree.names(current)[:left]
+        left -= len(names)
+        below = []
+        for name in names:
             path = f"{current}/{name}" if current else name
-            kind, real = _kind(root.tree, path), root.tree.real(path)
-            if real is None or not f"{real}/".startswith(f"{root.directory}/" if root.directory else ""):
+            entry, real = tree.entry(path), tree.real(path)
+            if entry is None or real is None or not real.startswith(inside):
                 continue
-            if kind is EntryKind.FILE:
+            if entry.kind is EntryKind.FILE:
                 found.append(path)
-            elif kind is EntryKind.DIRECTORY and name not in SKIPPED and real not in entered:
+            elif entry.kind is EntryKind.DIRECTORY and name not in SKIPPED and real not in entered:
                 entered.add(real)
-                if main_file(dict.fromkeys(root.tree.names(path))) is None:
-                    pending.append(path)
+                if main_file(dict.fromkeys(tree.names(path))) is None:
+                    below.append(path)
+        pending += sorted(below, key=_comes_late, reverse=True)
     return tuple(sorted(found))
 
 
 def documents(root: SkillRoot, paths: Sequence[str]) -> Iterator[Document]:
-    """Read and parse the Markdown files beside the main one that a model may come to read."""
-    main = f"{root.directory}/{root.file_name}" if root.directory else root.file_name
-    wanted = (path for path in paths if path != main and _instructs(root, path))
-    for path, _ in zip(wanted, range(MAX_DOCUMENTS), strict=False):
-        text = _text(root.tree, path, MAX_BYTES)
+    """Read and parse the Markdown files beside the main one that a model may come to follow.
+
+    Not those made to be filled in, tests, papers about the skill, and second names of a file; not what cannot be read
+    or is no text; not what comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES`.
+    """
+    seen = {root.tree.real(join(root.directory, root.file_name))}
+    left, count = MAX_TOTAL_BYTES, 0
+    for path in paths:
+        if not _instructs(root, path):
+            continue
+        real = root.tree.real(path)
+        text = None if real in seen else _text(root, path, min(MAX_BYTES, left))
+        seen.add(real)
         if text is not None:
+            left, count = left - len(text), count + 1
             yield _parsed(root, path, text)
+        if count >= MAX_DOCUMENTS:
+            return
 
 
 def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
     """Read the text files that are no Markdown; those that are plain ASCII hold nothing that could hide."""
+    left = MAX_TOTAL_BYTES
     for path in paths:
-        if path.endswith(SCRIPTS):
-            text = _text(root.tree, path, MAX_SCRIPT_BYTES)
-            if text is not None and not text.isascii():
-                yield TextFile(path, text)
+        if path.endswith(SCRIPTS) and (root.directory or path.startswith("scripts/")):
+            text = _text(root, path, min(MAX_SCRIPT_BYTES, left))
+            if text is not None:
+                left -= len(text)
+                if not text.isascii():
+                    yield TextFile(path, text)
+
+
+def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -> Iterator[tuple[str, str] | None]:
+    """Read what else could name a file of the skill: scripts, templates, data, documents that were passed over.
+
+    Args:
+        root: the skill.
+        paths: its files.
+        known: those whose text is at hand.
+
+    Yields:
+        Path and text, one after the other, so that a search may end early; None for a file that was not read, because
+        it is too large or the system would not give it.
+    """
+    left = MAX_TOTAL_BYTES
+    for path in paths:
+        if path in known or not path.lower().endswith(OTHER_TEXTS):
+            continue
+        limit = min(MAX_BYTES, left)
+        try:
+            data = root.tree.read(path, limit=limit + 1)
+        except OSError:
+            yield None
+            continue
+        left -= min(len(data), limit)
+        yield (path, data.decode("utf-8", "replace")) if len(data) <= limit else None
+
+
+def _comes_late(path: str) -> tuple[bool, bool, str]:
+    name = path.rpartition("/")[2].lower()
+    return name not in REFERENCES, name in NOT_INSTRUCTIONS or name in TESTS, path
 
 
 def _parsed(root: SkillRoot, path: str, text: str) -> Document:
@@ -76,25 +132,31 @@ def _parsed(root: SkillRoot, path: str, text: str) -> Document:
     return body.document(path, text)
 
 
-def _kind(tree: Tree, path: str) -> EntryKind | None:
-    entry = tree.entry(path)
-    return None if entry is None else entry.kind
-
-
 def _instructs(root: SkillRoot, path: str) -> bool:
     inside = path[len(root.directory) + 1 :] if root.directory else path
-    *folders, name = inside.lower().split("/")
-    if not name.endswith(".md") or name.startswith(PAPERS) or NOT_INSTRUCTIONS.intersection(folders):
+    *folders, name = inside.split("/")
+    if not name.lower().endswith(MARKDOWN) or path == join(root.directory, root.file_name):
         return False
-    return bool(root.directory) or folders[:1] == [
-        "references"
-    ]  # the files around a skill at the top are its project's
+    folders = [folder.lower() for folder in folders]
+    apart = folders[:1] == [] or folders[0] not in REFERENCES
+    if not root.directory and apart:  # the files around a skill at the top are its project's
+        return False
+    if not NOT_INSTRUCTIONS.isdisjoint(folders) or (apart and not TESTS.isdisjoint(folders)):
+        return False
+    return bool(folders) or not _is_paper(name)
 
 
-def _text(tree: Tree, path: str, limit: int) -> str | None:
+def _is_paper(name: str) -> bool:
+    """Tell whether a file at the top is one that repositories have: README.md, README.zh-CN.md, LICENSE-MIT.md."""
+    stem = name.rpartition(".")[0]
+    word = stem.replace("-", ".").replace("_", ".").partition(".")[0]
+    return word in SHOUTED_PAPERS or (word.lower() in PAPERS and (word.isupper() or word == stem))
+
+
+def _text(root: SkillRoot, path: str, limit: int) -> str | None:
     """Read a text file, its line ends normalised; None for one that cannot be read, is too large or is no text."""
     try:
-        data = tree.read(path, limit=limit + 1)
+        data = root.tree.read(path, limit=limit + 1)
         text = data.decode("utf-8-sig") if len(data) <= limit else ""
     except (OSError, UnicodeDecodeError):
         return None

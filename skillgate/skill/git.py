@@ -63,6 +63,56 @@ def ignored(repo_dir: str, paths: Iterable[str]) -> frozenset[str]:
     return frozenset(_decode(path[2:]) for path in done.stdout.split(b"\0") if path)
 
 
+def changes(repo_dir: str, since: str | None = None) -> dict[str, bool]:
+    """Tell what differs between a commit and the working tree; new files that git does not ignore among it.
+
+    Args:
+        repo_dir: the top of a working tree.
+        since: compare with the commit where this branch left the revision; None for HEAD.
+
+    Returns:
+        For each path, relative to the top and with ``/``, whether it is there on one side only, or of another kind. A
+        submodule is one path, changed where its commit is another one.
+
+    Raises:
+        UsageError: there is no such revision.
+        IncompleteError: git is missing or fails.
+    """
+    base = _base(repo_dir, since)
+    fresh = dict.fromkeys(_paths(repo_dir, "ls-files", "--others", "--exclude-standard"), True)
+    if not base:  # no commit yet: all that is there is new
+        return fresh | dict.fromkeys(_paths(repo_dir, "ls-files"), True)
+    asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+    words = _paths(repo_dir, "diff", *asked, base, "--")
+    return fresh | {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
+
+
+def holds_submodule(repo_dir: str, path: str) -> bool:
+    """Tell whether a path relative to a repository's top is a submodule of it."""
+    staged = _paths(repo_dir, "ls-files", "--stage", "--", path)
+    return any(line.startswith("160000 ") and line.endswith(f"\t{path}") for line in staged)
+
+
+def _paths(repo_dir: str, command: str, *arguments: str) -> list[str]:
+    done = git(repo_dir, "--literal-pathspecs", command, "-z", *arguments)
+    if done.returncode:
+        raise IncompleteError(f"git cannot tell what changed: {_complaint(done)}")
+    return [_decode(path) for path in done.stdout.split(b"\0") if path]
+
+
+def _base(repo_dir: str, since: str | None) -> str:
+    """Name the commit to compare with; ``""`` before the first."""
+    wanted = "HEAD" if since is None else since
+    done = git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+    if done.returncode and since is not None:
+        raise UsageError(_unknown(repo_dir, since or "an empty revision"))
+    commit = "" if done.returncode else done.stdout.split()[-1].decode("ascii")
+    if since is None:
+        return commit
+    left = git(repo_dir, "merge-base", commit, "HEAD")  # none where the histories do not meet, or not in this clone
+    return commit if left.returncode else left.stdout.split()[0].decode("ascii")
+
+
 def open_commit(repo_dir: str, rev: str) -> GitTree:
     """Open the files of a commit.
 

@@ -14,16 +14,19 @@ import heapq
 import math
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 K1 = 1.2  # how soon repeats of a term stop counting: a usual value, Robertson & Zaragoza 2009, section 3.5
 B = 0.75  # how much a text's length counts, from 0 to 1: likewise
 
 SMALL = 20  # documents up to which also a term that more than half of them hold counts: our choice
+WIDEST = 32  # documents that may hold a term for it to lead from one of them to another: keeps a catalogue linear
+LONGEST = 60  # letters of a word that is folded: each step copies it, so that endless endings would take for ever
 
 _STOP_WORDS = frozenset(
     "a about above after again all also am an and any are aren't as at be because been before being below between"
@@ -48,6 +51,21 @@ class Match(NamedTuple):
 
     key: str
     score: float
+    shared: tuple[str, ...]
+
+
+class Likeness(NamedTuple):
+    """How alike two documents of an index are.
+
+    Attributes:
+        key: the other's key.
+        share: of the score that each has for its own text, how much the other has for it; the smaller of the two, from
+            0 (nothing in common) to 1 (the same).
+        shared: the words they have in common, as of :class:`Match`.
+    """
+
+    key: str
+    share: float
     shared: tuple[str, ...]
 
 
@@ -76,14 +94,56 @@ class Index:
         self.postings_read = 0
         self._keys = tuple(key for key, _ in documents)
         self._words: dict[str, str] = {}
-        counts = [Counter(self._named(text)) for _, text in documents]
-        self._weights = _weights(counts)
+        self._counts = tuple(Counter(self._named(text)) for _, text in documents)
+        self._weights = _weights(self._counts)
+        self._totals = tuple(sum(weights.values()) for weights in self._weights)
         self._postings: dict[str, list[tuple[int, float]]] = {}
         self._documents: dict[str, list[int]] = {}
         for document, weights in enumerate(self._weights):
             self._documents.setdefault(self._keys[document], []).append(document)
             for term, weight in weights.items():
                 self._postings.setdefault(term, []).append((document, weight))
+
+    def alike(self, key: str, *, least: float, limit: int = 5) -> tuple[Likeness, ...]:
+        """Find the documents most like the one of a key, the most alike first, ties by key.
+
+        Only documents that share a term which at most ``WIDEST`` documents hold are looked at, and of these the
+        ``limit`` most promising, so that a query costs no more in a large catalogue.
+
+        Args:
+            key: the document's.
+            least: the share from which on a document is given.
+            limit: at most how many.
+        """
+        own = self._documents[key][0]
+        scores = self._scores(term for term in self._weights[own] if 1 < len(self._postings[term]) <= WIDEST)
+        for document in self._documents[key]:
+            scores.pop(document, None)
+        bound = min(heapq.nlargest(limit, scores.values()), default=math.inf)
+        best = sorted((-score, document) for document, score in scores.items() if score >= bound)
+        found = (self._likeness(own, document, least) for _, document in best[:limit])
+        return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.share, one.key)))
+
+    def rival(self, query: str, key: str, among: Collection[str]) -> tuple[float, Match | None]:
+        """Score a text for one document, and find which of some others it is most like.
+
+        Terms that more than ``WIDEST`` documents hold are passed over.
+
+        Returns:
+            The document's own score, 0 or more, and the best of the others, None where none has a term of the text.
+        """
+        found = [term for term in dict.fromkeys(terms(query)) if 0 < len(self._postings.get(term, ())) <= WIDEST]
+        scores = {self._keys[document]: score for document, score in self._scores(found).items()}
+        best = min((other for other in scores if other in among), key=lambda k: (-scores[k], k), default=None)
+        if best is None:
+            return scores.get(key, 0.0), None
+        shared = self._shared(found, self._documents[best][0])
+        return scores.get(key, 0.0), Match(key=best, score=scores[best], shared=shared)
+
+    def own_words(self, key: str, *, beside: str) -> tuple[str, ...]:
+        """Give the words that the document of a key says more than once and another document never says."""
+        counts, others = (self._counts[self._documents[one][0]] for one in (key, beside))
+        return tuple(self._words[term] for term, count in counts.items() if count > 1 and term not in others)
 
     def rank(self, query: str, *, exclude: str | None = None, limit: int = 5) -> tuple[Match, ...]:
         """Find the documents most like a text: the best first, ties by key, then in the order they were given.
@@ -106,6 +166,14 @@ class Index:
             Match(key=self._keys[document], score=scores[document], shared=self._shared(found, document))
             for document in best[:limit]
         )
+
+    def _likeness(self, one: int, other: int, least: float) -> Likeness | None:
+        first, second = self._weights[one], self._weights[other]
+        common = [term for term in first if term in second]
+        share = min(sum(second[term] for term in common) / self._totals[one], 1.0)
+        if share >= least:
+            share = min(sum(first[term] for term in common) / self._totals[other], share)
+        return None if share < least else Likeness(self._keys[other], share, self._shared(sorted(common), other))
 
     def _named(self, text: str) -> Iterator[str]:
         """Give the terms of a text and keep, of each, the shortest word."""
@@ -191,13 +259,15 @@ def _is_unspaced(character: str) -> bool:
     return any(first <= ord(character) <= last for first, last in _UNSPACED)
 
 
+@lru_cache(maxsize=50_000)
 def _folded(word: str) -> str:
     """Fold an ASCII word: a plural's s, then -ing, -ed, a doubled last consonant, -e and -y until nothing changes.
 
     Only agreement matters (``parse``, ``parses``, ``parsed`` and ``parsing`` all give ``pars``), so the rules are few
-    and know no exceptions; words of at most three letters keep their s, and digits keep a word as it is.
+    and know no exceptions; words of at most three letters keep their s, and digits keep a word as it is, as does a
+    length that no word has.
     """
-    if not word.isalpha():
+    if len(word) > LONGEST or not word.isalpha():
         return word
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "sis")):
         word = word[:-1]
@@ -207,7 +277,7 @@ def _folded(word: str) -> str:
 
 
 def _shortened(word: str) -> str:
-    for ending in ("ing", "ed"):
+    for ending in ("ing", "ed") if word.endswith(("ing", "ed")) else ():
         stem = word.removesuffix(ending)
         if stem != word and not word.endswith("eed") and _is_stem(stem):
             doubled = len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] in "bdgmnprt"

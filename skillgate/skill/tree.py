@@ -51,7 +51,7 @@ class DiskTree:
         origin: what precedes a tree path in the absolute path, with ``/``.
     """
 
-    __slots__ = ("_listings", "_prefix", "_reals", "origin", "root")
+    __slots__ = ("_broken", "_listings", "_prefix", "_reals", "origin", "root")
 
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
@@ -59,12 +59,13 @@ class DiskTree:
         self.origin = self._prefix.replace(os.sep, "/")
         self._listings: dict[str, dict[str, EntryKind | None]] = {}
         self._reals: dict[str, str | None] = {"": ""}
+        self._broken: set[str] = set()  # links that lead nowhere or outside
 
     def entry(self, path: str) -> Entry | None:
         """Describe a path, symbolic links followed; None when there is nothing."""
         real = self.real(path)
         if real is None:
-            return Entry(kind=_OTHER) if self._is_listed(path) else None
+            return Entry(kind=_OTHER) if path in self._broken else None
         try:
             status = os.lstat(self._on_disk(real))
         except OSError:
@@ -93,9 +94,13 @@ class DiskTree:
             raise self._refusal(path)
         disk_path = self._on_disk(real)
         _require_regular(os.lstat(disk_path), path)  # opening a device can already do something
-        with os.fdopen(os.open(disk_path, _OPEN_FLAGS), "rb") as file:
-            _require_regular(os.fstat(file.fileno()), path)
-            return file.read(limit)
+        descriptor = os.open(disk_path, _OPEN_FLAGS)
+        try:
+            status = os.fstat(descriptor)
+            _require_regular(status, path)
+            return _content(descriptor, limit, status.st_size)
+        finally:
+            os.close(descriptor)
 
     def listing(self, real: str) -> Mapping[str, EntryKind | None]:
         """List a directory given by its real tree path: each name's kind, None for a symbolic link.
@@ -117,16 +122,22 @@ class DiskTree:
             The same place as a tree path without links; None when there is nothing, for a loop, and when a link
             leads outside the tree.
         """
-        reals, pending = self._reals, []
+        reals = self._reals
+        if path in reals:
+            return reals[path]
+        pending = []
         while path not in reals:  # not recursive: a path can have thousands of parts
             path, _, name = path.rpartition("/")
             pending.append(name)
         real = reals[path]
         while pending and real is not None:
             name = pending.pop()
-            real = self._step(real, name)
+            found = self._step(real, name)
             path = f"{path}/{name}" if path else name
-            reals[path] = real
+            reals[path] = found
+            if found is None and name in self._listings.get(real, ()):
+                self._broken.add(path)
+            real = found
         return real
 
     def locate(self, directory: str) -> str:
@@ -150,9 +161,9 @@ class DiskTree:
             listing = self.listing(directory)
         except OSError:
             return None
-        path = f"{directory}/{name}" if directory else name
         if name not in listing:
             return None
+        path = f"{directory}/{name}" if directory else name
         return path if listing[name] is not None else self._follow(path)
 
     def _follow(self, link: str) -> str | None:
@@ -166,16 +177,8 @@ class DiskTree:
             return ""
         return target[len(self._prefix) :].replace(os.sep, "/") if target.startswith(self._prefix) else None
 
-    def _is_listed(self, path: str) -> bool:
-        directory, _, name = path.rpartition("/")
-        real = self.real(directory)
-        try:
-            return bool(name) and real is not None and name in self.listing(real)
-        except OSError:
-            return False
-
     def _refusal(self, path: str) -> OSError:
-        if not self._is_listed(path):
+        if path not in self._broken:
             return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         directory, _, name = path.rpartition("/")
         try:
@@ -206,3 +209,15 @@ def _require_regular(status: os.stat_result, path: str) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", path)
+
+
+def _content(descriptor: int, limit: int, size: int) -> bytes:
+    """Read at most ``limit`` bytes; ``size`` is what the file is said to have, and may be wrong."""
+    data = os.read(descriptor, min(limit, size + 1))
+    if len(data) == size or len(data) == limit:  # one more was asked for: there is none
+        return data
+    parts, left = [data], limit - len(data)
+    while left and (data := os.read(descriptor, left)):
+        parts.append(data)
+        left -= len(data)
+    return b"".join(parts)

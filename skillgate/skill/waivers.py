@@ -1,14 +1,16 @@
 """Comments that set findings aside: ``<!-- skillgate: ignore RULE until 2027-01-31: why -->``.
 
-A comment in a line of its own covers itself and the block below it, a whole code block included; beside other text it
-covers its line. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``. A reason has
-to stand there: what has none sets nothing aside and is reported.
+A comment in lines of its own covers itself and the block below it, a whole code block included; beside other text it
+covers its lines. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``: in a line of
+its own it covers the key below. A reason has to stand there: what has none sets nothing aside and is reported.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Span
 from skillgate.model.skill import Problem, Waiver
@@ -18,15 +20,33 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import CodeBlock, Document
 
+MAX_COMMENTS = 500  # of one file; each is held against every finding
+_CODE = 4  # columns that make an indented line code, beyond what holds it
+_FAR = 100  # characters before a place that are looked at, so that no search goes over a whole text
 _MARK = "skillgate:"
-_COMMENT = r"(?<!`)<!--[ \t]*skillgate:(?P<text>[^\n]*?)-->|^[ \t]*#[ \t]*skillgate:(?P<yaml>[^\n]*)$"
-_FORM = r"[ \t]*ignore(?P<file>-file)?[ \t]+(?P<rules>[A-Z][A-Z0-9_]*(?:[ \t]*,[ \t]*[A-Z][A-Z0-9_]*)*)"
-_FORM += r"(?:[ \t]+until[ \t]+(?P<until>[^\s:]+))?[ \t]*:[ \t]*(?P<reason>\S.*?)[ \t]*"
+_FORM = r"\s*ignore(?P<file>-file)?\s+(?P<rules>[A-Z][A-Z0-9_]*(?:\s*,\s*[A-Z][A-Z0-9_]*)*)"
+_FORM += r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*:(?P<reason>.*)"
+_YAML = r"(?:^|[ \t])#[ \t]*skillgate:(?P<text>.*)"
+_TOKEN = r"`+|<!--|\n(?=[ \t]*\n)"  # noqa: S105 - what may open or end a code span or a comment
+_ITEM = r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+"
 _HOW = "write <!-- skillgate: ignore RULE until YYYY-MM-DD: why -->, where until is optional"
+
+
+class _Comment(NamedTuple):
+    """A comment: where it begins, what follows the mark (None: it never ends), and the last line that it covers."""
+
+    row: int
+    column: int
+    text: str | None
+    last: int
 
 
 def waivers(document: Document, *, main: bool) -> Iterator[Waiver | Problem]:
     """Read the comments of a document; what is no valid one is given as a problem.
+
+    Each valid comment is followed by problems that may come true: for each rule that it sets nothing aside of
+    (``suppression_unused``) and, where it has an end, that it has run out (``suppression_expired``). Which of them do
+    shows when findings and day are known; their messages begin with the rule's id.
 
     Args:
         document: the parsed file.
@@ -35,30 +55,38 @@ def waivers(document: Document, *, main: bool) -> Iterator[Waiver | Problem]:
     if _MARK not in document.text:
         return
     lines = document.text.split("\n")
-    fenced = {row for block in document.code_blocks for row in range(block.line, block.end_line + 1)}
-    for row, line in enumerate(lines, start=1):
-        if _MARK not in line or row in fenced:
-            continue
-        found = re.search(_COMMENT, line)
-        if found is None or (found["yaml"] is not None and row >= document.first_line):
-            continue
-        text = found["text"] if found["yaml"] is None else found["yaml"]
-        alone = not (line[: found.start()] + line[found.end() :]).strip()
-        last = _last(lines, row, document.code_blocks) if alone else row
-        yield _read(text, document.file, Span(row, found.start() + 1), last, len(lines), main=main)
+    head = document.first_line - 1
+    every = chain(_in_frontmatter(lines[:head]), _in_body(lines, head, document.code_blocks))
+    found = list(islice(every, MAX_COMMENTS + 1))
+    where = None if main else document.file
+    for comment in found[:MAX_COMMENTS]:
+        yield from _read(comment, document.file, len(lines), where)
+    for comment in found[MAX_COMMENTS:]:
+        message = f"from here on comments suppress nothing: a file may have {MAX_COMMENTS} of them"
+        yield Problem("suppression_invalid", Span(comment.row, comment.column), message, where)
 
 
-def _read(text: str, file: str, span: Span, last: int, end: int, *, main: bool) -> Waiver | Problem:
-    form = re.fullmatch(_FORM, text)
-    where = None if main else file
-    if form is None:
-        return Problem("suppression_invalid", span, f"this comment suppresses nothing: {_HOW}", where)
+def _read(comment: _Comment, file: str, end: int, where: str | None) -> Iterator[Waiver | Problem]:
+    span = Span(comment.row, comment.column)
+    form = None if comment.text is None else re.fullmatch(_FORM, comment.text, re.DOTALL)
+    reason = "" if form is None else " ".join(form["reason"].split())
+    if form is None or not any(map(str.isalnum, reason)):
+        why = "this comment never ends, and" if comment.text is None else "this comment"
+        yield Problem("suppression_invalid", span, f"{why} suppresses nothing: {_HOW}", where)
+        return
     until = form["until"]
     if until is not None and not _is_date(until):
-        return Problem("suppression_invalid", span, f"{until[:40]!r} is no date: {_HOW}", where)
-    first, last = (1, end) if form["file"] else (span.line, last)
+        yield Problem("suppression_invalid", span, f"{until[:40]!r} is no date: {_HOW}", where)
+        return
+    first, last = (1, end) if form["file"] else (comment.row, comment.last)
     rules = tuple(dict.fromkeys(word.strip() for word in form["rules"].split(",")))
-    return Waiver(file, span.line, rules, first, last, form["reason"], until)
+    yield Waiver(file, comment.row, rules, first, last, reason, until)
+    for rule in rules:
+        message = f"{rule} is suppressed here, but there is no such finding"
+        yield Problem("suppression_unused", span, message, where)
+        if until is not None:
+            message = f"{rule} is no longer suppressed: the comment ended on {until}"
+            yield Problem("suppression_expired", span, message, where)
 
 
 def _is_date(text: str) -> bool:
@@ -70,15 +98,167 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _last(lines: Sequence[str], row: int, blocks: Sequence[CodeBlock]) -> int:
-    """Find the last line of the block below a comment: before a blank line, or where a fenced block closes."""
+def _in_frontmatter(lines: Sequence[str]) -> Iterator[_Comment]:
+    for row, line in enumerate(lines, start=1):
+        found = re.search(_YAML, line) if _MARK in line else None
+        before = line[: found.start()] if found else ""
+        if found is not None and not {'"', "'"}.intersection(before):  # in quotes it is text
+            last = row if before.strip() else _last_of_key(lines, row)
+            yield _Comment(row, line.index("#", found.start()) + 1, found["text"], last)
+
+
+def _last_of_key(lines: Sequence[str], row: int) -> int:
+    """Find the last line of the key below a comment: what is indented more belongs to it, and a list's items do."""
     index = row
-    while index < len(lines) and not lines[index].strip():
+    while index < len(lines) and _says_nothing(lines[index]):
         index += 1
-    while index < len(lines) and lines[index].strip():
+    if index >= len(lines) - 1:  # the closing ``---``
+        return row
+    depth, is_item = _indent(lines[index]), lines[index].lstrip().startswith("- ")
+    last = index = index + 1
+    while index < len(lines):
+        line = lines[index]
+        belongs = _indent(line) > depth or (_indent(line) == depth and not is_item and line.lstrip().startswith("- "))
+        if not belongs and not _says_nothing(line):
+            break
         index += 1
-    covered = index
-    for block in blocks:
-        if row < block.line <= covered:
-            covered = max(covered, block.end_line)
-    return covered
+        last = index if belongs else last
+    return last
+
+
+def _says_nothing(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _in_body(lines: Sequence[str], head: int, blocks: Sequence[CodeBlock]) -> Iterator[_Comment]:
+    """Give the comments of a body that begin with the mark and are comments to Markdown."""
+    fenced = {row for block in blocks for row in range(block.line, block.end_line + 1)}
+    plain = ["" if row <= head or row in fenced else line for row, line in enumerate(lines, start=1)]
+    text = "\n".join(plain)
+    spans = _spans(text)
+    shown = _without(text, spans).split("\n")
+    for row in fenced:
+        shown[row - 1] = lines[row - 1]
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    ends, code = _block_ends(shown, blocks), _code_rows(plain)
+    for start, stop, closed in spans:
+        inside = (text[start + 4 : stop - 3] if closed else text[stop : stop + _FAR].partition("\n")[0]).lstrip()
+        if not inside.startswith(_MARK):
+            continue
+        row, end_row = bisect_right(starts, start), bisect_right(starts, stop)
+        if row in code and _begins_line(text, start):
+            continue
+        alone = all(_is_blank(line) for line in shown[row - 1 : end_row])
+        last = ends[end_row] if alone else end_row
+        yield _Comment(row, start - starts[row - 1] + 1, inside[len(_MARK) :] if closed else None, last)
+
+
+def _spans(text: str) -> list[tuple[int, int, bool]]:
+    """Find the comments outside code spans: where each begins and ends, and whether it is closed.
+
+    In linear time: a text may be made to keep a search busy.
+    """
+    tokens = list(re.finditer(_TOKEN, text))
+    closes, blanks = _ends(tokens, len(text))
+    found, done, end = [], 0, 0
+    for token, close, blank in zip(tokens, closes, blanks, strict=True):
+        start = token.start()
+        if start < done or token[0] == "\n" or _is_escaped(text, start):
+            continue
+        if token[0] != "<!--":
+            done = close
+            continue
+        if end < start + 4:
+            end = text.find("-->", start + 4)
+            end = len(text) if end < 0 else end
+        # Within a paragraph it ends there or is none; at the beginning of a line it goes on over blank lines.
+        closed = end < len(text) and (end < blank or _begins_line(text, start))
+        done = end + 3 if closed else start + 4
+        found.append((start, done, closed))
+    return found
+
+
+def _ends(tokens: Sequence[re.Match[str]], length: int) -> tuple[list[int], list[int]]:
+    """Give for each token where a code span that it opens ends (0: nowhere), and where its paragraph does."""
+    closes, blanks = [0] * len(tokens), [0] * len(tokens)
+    nearest: dict[int, int] = {}
+    blank = length
+    for index in range(len(tokens) - 1, -1, -1):
+        start, end = tokens[index].span()
+        if tokens[index][0] == "\n":
+            nearest, blank = {}, start
+        elif tokens[index][0] != "<!--":
+            closes[index] = nearest.get(end - start, 0)
+            nearest[end - start] = end
+        blanks[index] = blank
+    return closes, blanks
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    before = text[max(0, at - _FAR) : at]
+    return bool((len(before) - len(before.rstrip("\\"))) % 2)
+
+
+def _begins_line(text: str, at: int) -> bool:
+    low = max(0, at - _FAR)
+    return _is_blank(text[max(text.rfind("\n", low, at) + 1, low) : at])
+
+
+def _without(text: str, spans: Sequence[tuple[int, int, bool]]) -> str:
+    """Blank out the comments that are closed, line breaks left."""
+    parts, done = [], 0
+    for start, stop, closed in spans:
+        if closed:
+            parts += [text[done:start], "\n" * text.count("\n", start, stop)]
+            done = stop
+    return "".join([*parts, text[done:]])
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip(" \t>")  # what a quotation begins with says nothing
+
+
+def _indent(line: str) -> int:
+    line = line.expandtabs(4)
+    return len(line) - len(line.lstrip(" "))
+
+
+def _code_rows(lines: Sequence[str]) -> set[int]:
+    """Find the lines that are code by indentation: by four beyond what holds them, after a blank line or more code."""
+    found: set[int] = set()
+    items: list[int] = []  # where the text of each open list item begins
+    fresh = True
+    for row, line in enumerate(lines, start=1):
+        if not line.strip():
+            fresh = True
+            continue
+        depth = _indent(line)
+        item = re.match(_ITEM, line)
+        if fresh or item:
+            while items and items[-1] > depth:
+                items.pop()
+        fresh = fresh and depth - (items[-1] if items else 0) >= _CODE
+        if fresh:
+            found.add(row)  # what follows without a blank line is code likewise
+        elif item:
+            items.append(len(item[0].expandtabs(4)))
+    return found
+
+
+def _block_ends(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> list[int]:
+    """Give for each line, counted from 0, where the block at or below it ends.
+
+    That is before a blank line, or where a fenced block closes; lines that hold nothing but comments are blank here.
+    """
+    begins = [block.line for block in blocks]
+    ends = [len(lines)] * (len(lines) + 1)
+    end = below = len(lines)
+    for index in range(len(lines) - 1, -1, -1):
+        if _is_blank(lines[index]):
+            end = index
+            ends[index] = below
+            continue
+        at = bisect_right(begins, end) - 1
+        below = max(end, blocks[at].end_line) if at >= 0 and begins[at] > index else end
+        ends[index] = below
+    return ends

@@ -128,7 +128,7 @@ def claim(rule: Rule, hit: Hit, file: str, group: str) -> Claim:
         group=rule.group or group,
         optional=rule.optional,
         refused_by=refused_by,
-        about=rule.about,
+        about=rule.about if hit.about is None else hit.about,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from skillgate.model.yaml_bounded import check_syntax
@@ -18,6 +19,7 @@ _PROMPT = r"(?m)^[ \t]*+(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
 _PLACEHOLDER = r"(?i)\.\.\.|…|<[a-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[a-z_][\w .-]{0,60}\}"
 
 
+@lru_cache(maxsize=256)  # the blocks of the main file are asked for twice: by a sub-check, and by a rule
 def syntax_error(language: str, code: str) -> str | None:
     """Say why a block does not parse; None when it does, or when its language is not judged.
 

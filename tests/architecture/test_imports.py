@@ -28,8 +28,9 @@ PURE_IN_SKILL = {
     "phrases",
     "similarity",
     "waivers",
+    "witness",
 }
-DOORS_IN_SKILL = {"discover", "git", "read", "tree", "walk"}
+DOORS_IN_SKILL = {"discover", "git", "read", "tree", "walk", "write"}
 POSIX_ONLY = {
     "crypt",
     "curses",
@@ -68,7 +69,7 @@ def test_imports_go_one_way() -> None:
 def _is_pure(module: Module) -> bool:
     parts = module.name.split(".")[1:]
     return bool(parts) and (
-        parts[0] in ("model", "static", "scoring", "report") or (parts[0] == "skill" and parts[-1] in PURE_IN_SKILL)
+        parts[0] in ("fixes", "model", "static", "scoring", "report") or (parts[0] == "skill" and parts[-1] in PURE_IN_SKILL)
     )
 
 

@@ -40,6 +40,10 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         'fail-on = ["error", "badge"]',
         "baseline = null",
         "max-drop = 2",
+        "profile = any",
+        'select = ["default"]',
+        "ignore = null",
+        "known-findings = null",
         "",
         "for legacy/**",
         "threshold = 50.5",
@@ -55,8 +59,7 @@ def test_list_shows_origins_when_asked(configured: Path) -> None:
         "default",
         "default",
         ".skillgate.yaml:2",
-        "default",
-        "default",
+        *["default"] * 6,
         ".skillgate.yaml:5",
     ]
 

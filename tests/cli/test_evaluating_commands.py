@@ -194,7 +194,7 @@ def test_one_skill_is_an_object_and_several_are_a_list(skills: Path) -> None:
         assert len(document["results"]) == 2
     checked = run(skills, "check", "skills", "--json").json
     validator.validate(checked)
-    assert [finding["id"] for finding in checked["findings"]] == ["MISSING_TRIGGER"]
+    assert [finding["id"] for finding in checked["findings"]] == ["MISSING_TRIGGER", "DUPLICATED_CONTENT"]
 
 
 def test_files_are_written_in_the_format_of_their_suffix(skills: Path) -> None:

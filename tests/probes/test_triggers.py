@@ -95,7 +95,8 @@ def test_p32_skills_that_no_model_chooses_need_no_trigger(
     head = f"name: {NAME}\ndescription: Reads and fills PDF forms of any kind.\n{field}"
     result = score(write_skill(tmp_path, frontmatter=head))
     assert anti_patterns(result) == ()
-    assert [(item.id, item.severity.value, item.line) for item in result.findings] == findings_expected
+    told = [("UNKNOWN_FIELD", "info", 4)]  # the specification does not know the field
+    assert [(item.id, item.severity.value, item.line) for item in result.findings] == findings_expected + told
 
 
 @pytest.mark.parametrize("field", ["paths: []", "disable-model-invocation: false"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from typing import TYPE_CHECKING, Any
@@ -59,7 +58,7 @@ def documents(report: Report) -> list[Document]:
 
 
 def _alone(report: Report, index: int) -> SingleReport:
-    return alone(dataclasses.replace(report, results=(report.results[index],)))
+    return alone(report._replace(results=(report.results[index],)))
 
 
 def test_what_is_written_can_be_read_back(several: Report) -> None:

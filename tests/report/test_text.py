@@ -135,7 +135,7 @@ def test_a_gate_that_fails_is_said_within_the_width(width: int, tmp_path: Path) 
 
 
 def test_a_gate_is_silent_where_none_was_asked_and_short_where_it_passed(three: Report, tmp_path: Path) -> None:
-    assert "gate" not in render_score(three, Style())
+    assert "\ngate " not in render_score(three, Style())
     write_skill(tmp_path / "alone", "good", body=LONG)
     policy = Policy(fail_on=frozenset({"error"}))
     assert render_score(evaluated(tmp_path / "alone", policy), Style()).endswith("gate passed\n")

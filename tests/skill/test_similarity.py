@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.skill.similarity import Index, Match, terms
+from skillgate.skill.similarity import LONGEST, WIDEST, Index, Match, terms
 
 
 def keys(matches: tuple[Match, ...]) -> tuple[str, ...]:
@@ -151,3 +151,62 @@ def test_ranking_all_of_5000_documents_reads_only_the_postings_they_share() -> N
     assert index.postings_read == 5_000 * (10 + 3)
     assert keys(found[1234]) == ("k1230", "k1231", "k1232", "k1233", "k1235")
     assert all(match.shared == (f"group{number // 10}",) for number in range(5_000) for match in found[number])
+
+
+def test_a_run_of_letters_that_no_word_has_is_left_as_it_is() -> None:
+    endless = "ed" * 1_000_000
+    assert terms(endless) == (endless,)
+    assert terms("x" * (LONGEST - 3) + "ing") == ("x" * (LONGEST - 3) + "ing",)
+    assert terms("a" * (LONGEST - 3) + "ing") == ("a" * (LONGEST - 3),)
+
+
+def test_likeness_is_the_smaller_share_of_the_two_own_scores() -> None:
+    index = Index([("a", "pdf form"), ("b", "pdf form sheet chart"), ("c", "image")])
+    ((key, share, shared),) = index.alike("a", least=0.0)
+    assert (key, shared) == ("b", ("form", "pdf"))
+    # N = 3, mean length 7 / 3, each term once. A term of a, two words long, is damped by 1.2 · (0.25 + 0.75 · 6 / 7),
+    # one of b by 1.2 · (0.25 + 0.75 · 12 / 7): a shared one weighs 0.470004 · 2.2 / 2.071429 = 0.499178 in a and
+    # 0.470004 · 2.2 / 2.842857 = 0.363722 in b, one that only b has 0.980829 · 2.2 / 2.842857 = 0.759036.
+    assert share == pytest.approx(2 * 0.499178 / (2 * 0.363722 + 2 * 0.759036), abs=1e-5)
+    assert index.alike("b", least=0.0)[0].share == pytest.approx(share)
+    assert index.alike("a", least=0.9) == ()
+
+
+def test_the_same_text_is_wholly_alike_and_an_empty_one_like_none() -> None:
+    index = Index([("a", "pdf form"), ("b", "form pdf"), ("c", "sheet"), ("d", "")])
+    (twin,) = index.alike("a", least=0.3)
+    assert twin.key == "b"
+    assert twin.share == pytest.approx(1.0)
+    assert index.alike("c", least=0.0) == index.alike("d", least=0.0) == ()
+
+
+def test_a_rival_is_sought_among_those_given() -> None:
+    index = Index([("own", "pdf form"), ("near", "pdf form sheet"), ("far", "pdf"), ("none", "image")])
+    own, rival = index.rival("filling a pdf form", "own", {"far", "none"})
+    assert rival is not None
+    assert (rival.key, rival.shared) == ("far", ("pdf",))
+    assert own > rival.score > 0
+    assert index.rival("pdf", "none", {"none"}) == (0.0, None)
+    assert index.rival("unheard", "own", {"far"}) == (0.0, None)
+
+
+def test_what_many_say_leads_from_none_of_them_to_another() -> None:
+    few = [(f"k{number:03}", f"agent topic{number}") for number in range(WIDEST)]
+    others = [(f"x{number:03}", f"thing{number}") for number in range(2 * WIDEST)]
+    assert len(Index([*few, *others]).alike("k000", least=0.0, limit=WIDEST)) == WIDEST - 1
+    assert Index([*few, ("more", "agent"), *others]).alike("k000", least=0.0) == ()
+
+
+def test_likeness_of_all_of_5000_documents_reads_few_postings_of_each() -> None:
+    texts = [f"common group{number // 200} team{number // 10} a{number} b{number}" for number in range(5_000)]
+    index = Index([(f"k{number:04}", text) for number, text in enumerate(texts)])
+    found = [index.alike(f"k{number:04}", least=0.1) for number in range(5_000)]
+    assert index.postings_read == 5_000 * 10
+    assert {len(alike) for alike in found} == {5}
+
+
+def test_own_words_are_those_said_twice_that_the_other_never_says() -> None:
+    index = Index([("a", "PayPal: adds paypal payments and payment forms"), ("b", "stripe payments for Stripe forms")])
+    assert index.own_words("a", beside="b") == ("paypal",)
+    assert index.own_words("b", beside="a") == ("stripe",)
+    assert index.own_words("a", beside="a") == ()

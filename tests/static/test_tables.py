@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skillgate.registry import Room
+from skillgate.scoring.selection import EXPIRED, UNUSED, Selection, settle
 from skillgate.static import layer
 from tests.static.cases import Case, skill_of, tables
 
@@ -14,18 +16,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skillgate.model.finding import Claim
+    from skillgate.model.skill import Skill
 
 ROOMS = ("antipatterns", "rules", "defects")
 TABLES = {room: tables(room) for room in ROOMS}
+TODAY = "2026-11-22"  # what the cases of the rules about comments are held against
 CASES = [case for room in TABLES.values() for cases in room.values() for case in cases]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 def test_a_check_says_what_its_table_expects(case: Case, tmp_path: Path) -> None:
     rule = Room(f"skillgate.static.{case.room}").load(case.check).RULE
-    claims = [item for item in layer.run(skill_of(case, tmp_path)).claims if item.id == rule.id]
-    said = [_said(item) for item in claims]
+    skill = skill_of(case, tmp_path)
+    claims = layer.run(skill).claims
+    if rule.id in (EXPIRED, UNUSED):
+        claims = _standing(skill, claims)
+    said = [_said(item) for item in claims if item.id == rule.id]
     assert _shortened(said, case.expected) == list(case.expected)
+
+
+def _standing(skill: Skill, claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Leave out what does not come true: comments are judged beside all claims, on a certain day."""
+    waivers = [item._replace(file=item.file.removeprefix(f"{skill.root.directory}/")) for item in skill.waivers]
+    standing = settle(claims, waivers, Selection(today=TODAY), directory=PurePosixPath()).findings
+    kept = {(str(item.path), item.line, item.id, item.message) for item in standing}
+    return tuple(claim for claim in claims if (claim.file, claim.line, claim.id, claim.message) in kept)
 
 
 def _said(claim: Claim) -> str:

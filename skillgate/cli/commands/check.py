@@ -5,22 +5,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "sarif", "github", "gitlab", "junit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate and output."""
     add_evaluation(parser, FORMATS)
+    parser.add_argument(
+        "--files",
+        action="store_true",
+        help="each PATH is a file: check the skill it belongs to, pass over what belongs to none",
+    )
+    parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, then check")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
-    """Check, print, gate."""
+    """Check, print, gate; before that, where asked, repair.
+
+    Raises:
+        UsageError: an option or a path is not valid.
+        IncompleteError: what was asked for cannot run.
+    """
+    if args.files:
+        from skillgate.cli.changed import owning_skills
+
+        args.paths = owning_skills(args.paths, session.cwd)
+        if not args.paths:
+            session.note("no file of a skill among them")
+            return EXIT_PASSED
+    if args.fix or args.diff:
+        from skillgate.cli import fixing  # parses every skill, and writes
+
+        if args.diff:
+            return fixing.show(args, session)
+        fixing.repair(args, session)
     evaluation = evaluate(args, session, command="check")
     publish(evaluation, args, session, command="check")
     return exit_code(evaluation)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from skillgate.cli.findings import require_known_words
+from skillgate.config import read_file
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
@@ -17,26 +20,54 @@ if TYPE_CHECKING:
 
 _LIST = "every setting and its value"
 _GET = "one setting's value"
+_VALIDATE = "say whether configuration files are valid; what hooks run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``list`` and ``get``."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="list|get")
+    words = parser.add_subparsers(dest="word", required=True, metavar="list|get|validate")
     listing = words.add_parser("list", help=_LIST, description=_LIST)
     listing.add_argument("--show-origin", action="store_true", help="say where each value was set")
     getting = words.add_parser("get", help=_GET, description=_GET)
     getting.add_argument("key", metavar="KEY", help="as in: max-drop")
+    validating = words.add_parser("validate", help=_VALIDATE, description=_VALIDATE)
+    validating.add_argument("paths", nargs="*", metavar="FILE", help="configuration files (default: what holds here)")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Print one value or all of them; ``null`` is what nobody set."""
-    if args.word == "get":
+    if args.word == "validate":
+        _validate(args.paths, session)
+    elif args.word == "get":
         _get(args.key, session)
     elif session.json:
         session.out(json.dumps(_document(session.config), indent=2))
     else:
         session.out("\n".join(_lines(session.config, show_origin=args.show_origin)))
     return 0
+
+
+def _validate(paths: Sequence[str], session: Session) -> None:
+    """Read each file by itself; what holds for the working directory where none is named.
+
+    Raises:
+        UsageError: with the problems of every file.
+    """
+    if not paths:
+        require_known_words(session.config)
+        session.note("the configuration is valid")
+        return
+    problems = []
+    for path in paths:
+        try:
+            config = read_file(path, cwd=session.cwd)
+            if config is not None:
+                require_known_words(config)
+        except UsageError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("\n".join(problems))
+    session.note(f"{len(paths)} file{'s' * (len(paths) != 1)} valid")
 
 
 def _get(key: str, session: Session) -> None:

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skillgate import __version__
 from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import printable
+from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 if TYPE_CHECKING:
@@ -24,6 +26,17 @@ _FOLDERS = {
     "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n",
     "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
 }
+HOOKS_NAME = ".pre-commit-config.yaml"
+_HOOKS = f"""\
+repos:
+  - repo: {HOMEPAGE}
+    rev: v{__version__}
+    hooks:
+      - id: skillgate  # the SKILL.md files of a commit
+      # - id: skillgate-skill  # the skill of any changed file, its references and scripts included
+      # - id: skillgate-all  # every skill: also deletions, and clashes between skills
+      # - id: skillgate-config  # .skillgate.yaml
+"""
 _HEAD = """\
 # Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
 # Options on the command line go over it; `skillgate config list --show-origin` shows what holds.
@@ -37,9 +50,10 @@ _OVERRIDES = """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--dir`` and ``--minimal``."""
+    """Declare ``--dir``, ``--minimal`` and ``--pre-commit``."""
     parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
     parser.add_argument("--minimal", action="store_true", help=f"write {YAML_NAME} alone")
+    parser.add_argument("--pre-commit", action="store_true", help=f"write {HOOKS_NAME} too, with the hooks")
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
 
 
@@ -55,12 +69,17 @@ def run(args: argparse.Namespace, session: Session) -> int:
     wanted = {YAML_NAME: configuration()}
     if not args.minimal:
         wanted |= {f"{name}/README.md": text for name, text in _FOLDERS.items() if not (root / name).exists()}
+    if args.pre_commit:
+        wanted[HOOKS_NAME] = _HOOKS
     try:
         written = [name for name, text in wanted.items() if _write(root, name, text)]
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
-    kept = [name for name in (YAML_NAME, *(() if args.minimal else _FOLDERS)) if not _is_new(name, written)]
+    asked = (YAML_NAME, *(() if args.minimal else _FOLDERS), *((HOOKS_NAME,) if args.pre_commit else ()))
+    kept = [name for name in asked if not _is_new(name, written)]
     _report(session, args.dir, written, kept)
+    if args.pre_commit and not session.json:
+        _tell_hooks(session, new=HOOKS_NAME in written)
     return 0
 
 
@@ -84,6 +103,13 @@ def _yaml(value: object) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _tell_hooks(session: Session, *, new: bool) -> None:
+    if new:
+        session.out("then: pre-commit install    (and pre-commit run --all-files to see what it says today)")
+    else:
+        session.out(f"to have the hooks, add to {HOOKS_NAME}:\n\n" + _HOOKS.removeprefix("repos:\n"))
 
 
 def _write(root: Path, name: str, text: str) -> bool:

@@ -2,7 +2,8 @@
 
 Why:
     Readers that compare the first line with --- do not find it behind the mark and take the file for one without
-    frontmatter. skillgate reads on; the reference validator of the specification does not.
+    frontmatter: the specification's validator, the check before an upload, and Codex refuse the skill. skillgate reads
+    on.
 
 Bad:
     EF BB BF before the first ---.
@@ -10,12 +11,13 @@ Bad:
 Good:
     The same file without those three bytes.
 
-Source: Agent Skills specification; behaviour of skills-ref.
+Source: behaviour of skills-ref, of quick_validate.py of the skill-creator in anthropics/skills, and of the skills
+loader of openai/codex (extract_frontmatter).
 """
 
 from __future__ import annotations
 
-from skillgate.model.finding import Rule, Severity
+from skillgate.model.finding import Client, Rule, Severity
 from skillgate.static.signals import reported
 
 RULE = Rule(
@@ -24,4 +26,5 @@ RULE = Rule(
     summary="the file begins with a byte order mark",
     fix="save the file as UTF-8 without a byte order mark",
     find=reported("byte_order_mark"),
+    refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD, Client.CODEX),
 )

@@ -1,8 +1,10 @@
 """The name breaks the naming rule of the specification.
 
 Why:
-    A name has 1 to 64 lower-case letters, digits and single hyphens, none at either end. Clients that enforce it refuse
-    the skill; those that do not turn it into a command that nobody can type.
+    A name has 1 to 64 lower-case letters, digits and single hyphens, none at either end. The specification's validator
+    and uploads to claude.ai and the API refuse a skill for another one, Codex for one that is too long; those that take
+    it turn it into a command that nobody can type. The specification allows letters of any script, folded by NFKC;
+    uploads want a to z.
 
 Bad:
     name: PDF_Forms (v2)
@@ -10,15 +12,16 @@ Bad:
 Good:
     name: pdf-forms
 
-Source: Agent Skills specification, field `name`; letters of other scripts, which its text allows, are accepted.
+Source: Agent Skills specification, field `name`, and its validator; quick_validate.py of the skill-creator in
+anthropics/skills; the skills loader of openai/codex (MAX_NAME_LEN).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
-from skillgate.skill.naming import name_defect
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.skill.naming import MAX_LENGTH, name_defect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +29,22 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 
+_STRICT = (Client.SPEC, Client.CLAUDE_UPLOAD)
+
+
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit that names the first rule broken."""
     name = skill.frontmatter.text("name")
     reason = name_defect(name) if name else None
+    span = Span(line=skill.frontmatter.line("name"))
     if reason:
-        yield Hit(span=Span(line=skill.frontmatter.line("name")), message=f"the name {reason}")
+        too_long = len(name) > MAX_LENGTH
+        who = "the specification, claude.ai" + (", the API and Codex" if too_long else " and the API")
+        refused_by = (*_STRICT, Client.CODEX) if too_long else _STRICT
+        yield Hit(span=span, message=f"the name {reason}; {who} refuse it", refused_by=refused_by)
+    elif not name.isascii():
+        message = "the name has letters other than a to z; claude.ai and the API refuse the upload"
+        yield Hit(span=span, message=message, refused_by=(Client.CLAUDE_UPLOAD,))
 
 
 RULE = Rule(
@@ -41,4 +54,6 @@ RULE = Rule(
     fix="use 1 to 64 lower-case letters, digits and single hyphens",
     find=find,
     advice="name",
+    group="spec",
+    refused_by=_STRICT,
 )

@@ -1,8 +1,8 @@
 """The name is not the name of the directory.
 
 Why:
-    The specification requires both to be equal. Clients differ in which of the two they list, so a skill under two
-    names is found under neither by people who were told the other.
+    The specification requires both to be equal, and its validator refuses a skill where they differ. Clients differ in
+    which of the two they list, so a skill under two names is found under neither by people who were told the other.
 
 Bad:
     skills/pdf-forms/SKILL.md with name: fill-pdf
@@ -10,14 +10,14 @@ Bad:
 Good:
     skills/pdf-forms/SKILL.md with name: pdf-forms
 
-Source: Agent Skills specification, field `name`.
+Source: Agent Skills specification, field `name`, and its validator, which compares both after NFKC.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
 from skillgate.skill.naming import same_name
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit at the name."""
     name = skill.frontmatter.text("name")
     if name and skill.root.name and not same_name(name, skill.root.name):
-        message = f"the name {name!r} is not that of the directory, {skill.root.name!r}"
+        message = f"the name {name!r} is not that of the directory, {skill.root.name!r}; the specification wants one"
         yield Hit(span=Span(line=skill.frontmatter.line("name")), message=message)
 
 
@@ -41,4 +41,6 @@ RULE = Rule(
     fix="rename one of the two",
     find=find,
     advice="name",
+    group="spec",
+    refused_by=(Client.SPEC,),
 )

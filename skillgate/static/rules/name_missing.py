@@ -1,7 +1,8 @@
 """The frontmatter has no name.
 
 Why:
-    The specification requires a name. Some clients fall back to the directory's, others drop the skill.
+    The specification requires a name; its validator and uploads to claude.ai and the API refuse a skill without one.
+    Claude Code takes the directory's, and so do newer versions of Codex.
 
 Bad:
     A frontmatter with a description alone.
@@ -9,14 +10,15 @@ Bad:
 Good:
     name: fill-pdf-forms
 
-Source: Agent Skills specification, field `name`.
+Source: Agent Skills specification, field `name`; quick_validate.py of the skill-creator in anthropics/skills; Claude
+Code documentation, skills; the skills loader of openai/codex (default_skill_name).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,4 +41,6 @@ RULE = Rule(
     fix="add name: with the name of the directory",
     find=find,
     advice="name",
+    group="spec",
+    refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD),
 )

@@ -1,0 +1,194 @@
+"""Texts kept between runs, by key: a folder of small files that any number of runs may share.
+
+An entry is written whole under a name of its own and then moved into place, so that a reader finds all of it or none.
+What is not as it was written is not there. Only what bears the name of an entry is ever removed, whatever folder the
+user may have pointed at, and no symbolic link is followed to it.
+"""
+# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH117, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from skillgate.model.digest import DIGEST_BYTES, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+MAX_BYTES = 128 << 20  # of all entries; a catalogue of 1,000 skills takes about 20 MB
+KEEP = 0.75  # of the most: what is left after the oldest have gone
+DAY_S = 86_400.0
+_CHECK = "checked"  # its time is that of the last look at the size
+_FOLDER_DIGITS = 2  # of a key, name its folder; the rest names the file
+_FILE_DIGITS = 2 * DIGEST_BYTES - _FOLDER_DIGITS
+_UNFINISHED = ".part"  # what an entry's name ends in while it is written
+_HEXADECIMAL = "0123456789abcdef"
+
+
+def directory(environ: Mapping[str, str]) -> str:
+    """Say where the cache lies: the system's own place for such; ``""`` where there is none.
+
+    Args:
+        environ: the environment, for the home directory and the system's variables.
+    """
+    if os.name == "nt":
+        top = environ.get("LOCALAPPDATA", "")
+    else:
+        top = environ.get("XDG_CACHE_HOME", "")
+        if not os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
+            home = environ.get("HOME", "")
+            top = os.path.join(home, ".cache") if os.path.isabs(home) else ""
+    return os.path.join(top, "skillgate", "static") if os.path.isabs(top) else ""
+
+
+class Cache:
+    """Texts by key.
+
+    Attributes:
+        failure: why something could not be kept, None as long as all could; the runs go on without.
+    """
+
+    def __init__(self, folder: str, *, now: Callable[[], float], most_bytes: int = MAX_BYTES) -> None:
+        """Take the folder, which need not exist, a clock that gives seconds since 1970, and what all may take."""
+        self.failure: str | None = None
+        self._folder = folder
+        self._now = now
+        self._most_bytes = most_bytes
+        self._written = False
+
+    def get(self, key: str) -> str | None:
+        """Give the text that was kept, None where there is none or it is not what was written.
+
+        Args:
+            key: what :func:`~skillgate.model.digest.digest` gave.
+        """
+        path = self._path(key)
+        try:
+            # Not blocking: somebody may have put a pipe there. Unbuffered: one read gives all of it.
+            with open(path, "rb", buffering=0, opener=_opened) as file:
+                data = file.read() or b""
+                age = self._now() - os.fstat(file.fileno()).st_mtime
+        except (OSError, ValueError):
+            return None
+        mark, _, body = data.partition(b"\n")
+        if mark != _mark(key, body):
+            return None
+        if age > DAY_S:
+            self._touch(path)
+        return body.decode("utf-8", "surrogatepass")
+
+    def put(self, key: str, text: str) -> None:
+        """Keep a text; where it cannot be written it is not kept, and ``failure`` says why."""
+        path = self._path(key)
+        fresh = f"{path}.{os.urandom(8).hex()}{_UNFINISHED}"  # process numbers repeat from container to container
+        body = text.encode("utf-8", "surrogatepass")
+        self._written = True
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # it quotes skills that others may not read
+            with open(fresh, "xb") as file:
+                file.write(_mark(key, body) + b"\n" + body)
+            os.replace(fresh, path)
+        except OSError as error:
+            _remove(fresh)
+            if os.name == "nt" and isinstance(error, PermissionError) and os.path.isfile(path):
+                return  # another run is reading it: it holds the same
+            self.failure = self.failure or f"the cache cannot be written: {path}: {error.strerror or error}"
+
+    def close(self) -> None:
+        """After a run that wrote: once a day, let the oldest entries go where they take more than the most."""
+        if self._written and self.failure is None and self._is_due():
+            self._shrink()
+
+    def _is_due(self) -> bool:
+        check = os.path.join(self._folder, _CHECK)
+        try:
+            if abs(self._now() - os.stat(check).st_mtime) < DAY_S:
+                return False
+            os.utime(check)
+        except FileNotFoundError:
+            return _made(check)
+        except OSError:
+            return False
+        return True
+
+    def _shrink(self) -> None:
+        finished, total = [], 0
+        for path, whole in self._files():
+            try:
+                status = os.lstat(path)
+            except OSError:
+                continue  # another run was faster
+            if whole:
+                finished.append((status.st_mtime, status.st_size, path))
+                total += status.st_size
+            elif self._now() - status.st_mtime > DAY_S:
+                _remove(path)  # of a run that was killed
+        if total <= self._most_bytes:
+            return
+        for _, size, path in sorted(finished):
+            if total <= self._most_bytes * KEEP:
+                return
+            _remove(path)
+            total -= size
+
+    def _files(self) -> Iterator[tuple[str, bool]]:
+        """Give the path of every file that bears an entry's name, and whether it was finished."""
+        for folder in _listed(self._folder):
+            if not _is_hexadecimal(folder.name, _FOLDER_DIGITS) or not folder.is_dir(follow_symlinks=False):
+                continue
+            for file in _listed(folder.path):
+                name = file.name[:_FILE_DIGITS]
+                rest = file.name[_FILE_DIGITS:]
+                if not _is_hexadecimal(name, _FILE_DIGITS) or not file.is_file(follow_symlinks=False):
+                    continue
+                if not rest or _is_unfinished(rest):
+                    yield file.path, not rest
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self._folder, key[:_FOLDER_DIGITS], key[_FOLDER_DIGITS:])
+
+    def _touch(self, path: str) -> None:
+        try:
+            os.utime(path)
+        except OSError:
+            return  # a cache that can only be read is a cache
+
+
+def _mark(key: str, body: bytes) -> bytes:
+    return digest(key.encode("ascii"), body).encode("ascii")
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _listed(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _is_hexadecimal(name: str, digits: int) -> bool:
+    return len(name) == digits and not name.strip(_HEXADECIMAL)
+
+
+def _is_unfinished(rest: str) -> bool:
+    return rest.endswith(_UNFINISHED) and _is_hexadecimal(rest[1 : -len(_UNFINISHED)], 16) and rest[0] == "."
+
+
+def _made(path: str) -> bool:
+    try:
+        with open(path, "xb"):
+            return True
+    except OSError:
+        return False
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -1,0 +1,50 @@
+"""What a type says of its JSON form beyond its fields: ranges of numbers, and tags that tell a union's members apart.
+
+Apart from the codec, since a run that writes no JSON needs the types and not the codec.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Range:
+    """The closed interval of a number, as in ``Annotated[float, Range(0, 1)]``; None leaves an end open."""
+
+    __slots__ = ("maximum", "minimum")
+
+    def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def __contains__(self, number: float) -> bool:
+        low, high = self.minimum, self.maximum
+        return (low is None or number >= low) and (high is None or number <= high)
+
+    def __str__(self) -> str:
+        ends = (("at least", self.minimum), ("at most", self.maximum))
+        return " and ".join(f"{words} {end}" for words, end in ends if end is not None)
+
+
+def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
+    """Give a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
+
+    def tag(cls: type[T]) -> type[T]:
+        _TAGS[cls] = (key, value)
+        return cls
+
+    return tag
+
+
+def tag_of(cls: type) -> tuple[str, str] | None:
+    """Give the key and value that tell a record apart from the others of its union."""
+    declared: tuple[str, str] | None = getattr(cls, "TAG", None)
+    return _TAGS.get(cls, declared)
+
+
+_TAGS: dict[type, tuple[str, str]] = {}

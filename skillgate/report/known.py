@@ -1,0 +1,121 @@
+"""The file of known findings: what a project has decided to live with for now, so that only new findings fail.
+
+A finding is recognised by its rule, its file and its message without numbers, since lines and counts drift; how many
+there are of one kind counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from skillgate.errors import CodecError, UsageError
+from skillgate.model.codec import decode, encode
+from skillgate.model.documents import KnownFinding, KnownFindings
+from skillgate.model.finding import Suppressed
+from skillgate.model.score import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from skillgate.model.finding import Finding
+    from skillgate.model.report import Report, Tool
+
+    Seen = Callable[[Finding], tuple[str, str]]
+
+# A number by itself, such as 1,024 or 3–9; not the one in a name, a path, a version or a word (gpt-4, 2.md, sha256).
+_NUMBER = r"(?<![\w./\\-])(?>\d+(?:[.,–-]\d+)*)(?![\w/\\-]|\.\w)"
+
+
+class Known:
+    """Known findings, each met once: call it with a finding to ask.
+
+    Attributes:
+        unmet: how many were not met, once every finding was asked about.
+    """
+
+    def __init__(self, findings: Iterable[KnownFinding], seen: Seen, *, whole: bool = True) -> None:
+        """Take the findings.
+
+        Args:
+            findings: as :func:`read` gives them.
+            seen: gives a finding's path and message as the file has them, numbers left.
+            whole: whether the run asks about everything that the file is about; if not, none is ever said to be unmet.
+        """
+        self._left: Counter[tuple[str, str, str]] = Counter()
+        for item in findings:
+            self._left[item.id, item.path, folded(item.message)] += item.times
+        self._seen = seen
+        self._whole = whole
+
+    @property
+    def unmet(self) -> int:
+        """Count those that are known and no longer there."""
+        return self._left.total() if self._whole else 0
+
+    def __call__(self, finding: Finding) -> bool:
+        """Tell whether a finding is known; each known one is met once."""
+        key = _key(finding, self._seen)
+        if not self._left[key]:
+            return False
+        self._left[key] -= 1
+        return True
+
+
+def without_known(report: Report, known: Callable[[Finding], bool]) -> Report:
+    """Set aside what is known of other tools' findings; of our own that was done before."""
+    gone: Counter[str] = Counter()
+
+    def split(findings: tuple[Finding, ...]) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
+        met = [finding.tool != "skillgate" and known(finding) for finding in findings]
+        aside = tuple(Suppressed(finding, "known") for finding, is_known in zip(findings, met, strict=True) if is_known)
+        gone.update(item.finding.severity.value for item in aside)
+        return tuple(finding for finding, is_known in zip(findings, met, strict=True) if not is_known), aside
+
+    results = []
+    for result in report.results:
+        findings, aside = split(result.findings)
+        results.append(result._replace(findings=findings, suppressed=(*result.suppressed, *aside)))
+    outside, _ = split(report.outside)
+    summary = report.summary
+    counts = {severity: count - gone[severity] for severity, count in summary.findings.items()}
+    suppressed = {**summary.suppressed, "known": summary.suppressed.get("known", 0) + gone.total()}
+    summary = summary._replace(findings=counts, suppressed=suppressed if gone else summary.suppressed)
+    return report._replace(results=tuple(results), outside=outside, summary=summary)
+
+
+def render(findings: Iterable[Finding], seen: Seen, tool: Tool) -> str:
+    """Write the file for findings; ``seen`` gives the path and the message to write for each."""
+    counts = Counter(_key(finding, seen) for finding in findings)
+    kept = tuple(KnownFinding(id=key[0], path=key[1], message=key[2], times=counts[key]) for key in sorted(counts))
+    return json.dumps(encode(KnownFindings(tool=tool, findings=kept)), indent=2, ensure_ascii=False) + "\n"
+
+
+def _key(finding: Finding, seen: Seen) -> tuple[str, str, str]:
+    path, message = seen(finding)
+    return finding.id, path, folded(message)
+
+
+def read(text: str, *, source: str) -> tuple[KnownFinding, ...]:
+    """Read the file.
+
+    Raises:
+        UsageError: it is not such a file, or one of a later form; ``source`` names it in the message.
+    """
+    try:
+        document = decode(KnownFindings, json.loads(text))
+    except (CodecError, ValueError, RecursionError) as error:
+        first = str(error).partition("\n")[0]
+        message = f"{source} is no file of known findings ({first}); write one with --write-known-findings"
+        raise UsageError(message) from None
+    if document.schema_version > SCHEMA_VERSION:
+        version = document.tool.version
+        raise UsageError(f"{source} was written by a later skillgate ({version}), which this one cannot read")
+    return document.findings
+
+
+def folded(message: str) -> str:
+    """Put one ``#`` for each number in a message."""
+    return re.sub(_NUMBER, "#", message)

@@ -1,0 +1,58 @@
+r"""A link whose path is written with backslashes.
+
+Why:
+    Only Windows reads `references\\forms.md` as a file in a folder; everywhere else, and for every Markdown reader, it
+    is one odd name that nothing has.
+
+Bad:
+    See [the forms](references\\forms.md).
+
+Good:
+    See [the forms](references/forms.md).
+
+Source: Agent Skills specification, file references; authoring guidance of Claude: forward slashes in all paths.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import LinkKind
+from skillgate.static.sample_links import SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Link, Skill
+
+_PATH = r"[\w. -]+(?:[\\/][\w. -]+)*\\[\w. -]*\.(\w+)"
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each distinct target of each document, at its first link."""
+    for document in skill.documents:
+        targets: dict[str, Link] = {}
+        for link in document.links:
+            if "\\" in link.target and link.kind is not LinkKind.OTHER:
+                targets.setdefault(link.target.partition("#")[0], link)
+        for target, link in targets.items():
+            path = re.fullmatch(_PATH, target)
+            if path and path[1].lower() in SUFFIXES:
+                right = target.replace("\\", "/")
+                yield Hit(
+                    span=link.span,
+                    message=f"{target} is a path on Windows only",
+                    fix=f"write {right}",
+                    file=None if document is skill.documents[0] else document.file,
+                )
+
+
+RULE = Rule(
+    id="BACKSLASH_PATH",
+    severity=Severity.WARNING,
+    summary="a link whose path is written with backslashes",
+    fix="write the path with forward slashes",
+    find=find,
+)

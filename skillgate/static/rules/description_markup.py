@@ -1,0 +1,64 @@
+"""The description holds a tag, or an angle bracket.
+
+Why:
+    Uploads to claude.ai and the API refuse a description with XML tags in it, since it becomes part of a system prompt.
+    A placeholder such as <name> and a generic type such as List<T> are tags to them (a warning). The check that the
+    skill-creator runs before it packs a skill goes further and refuses any < or >, so `->` and `<5 MB` stop it as well;
+    whether the upload itself refuses those is not known (an info). Other clients read the text as it is.
+
+Bad:
+    description: Renders <chart> elements. Use when the input is > 5 MB.
+
+Good:
+    description: Renders chart elements. Use when the input is over 5 MB.
+
+Source: Claude platform documentation, Agent Skills, field requirements ("cannot contain XML tags"); quick_validate.py
+of the skill-creator in anthropics/skills; the upload's message "SKILL.md description cannot contain XML tags".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.static.signals import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Skill
+
+_TAG = r"<[A-Za-z/!?][^<>]*>"
+_AROUND = 12  # characters quoted on both sides of a bracket that is no tag
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit: at the first tag, else an info at the first bracket."""
+    text = skill.frontmatter.text("description")
+    first = next((place for place, character in enumerate(text) if character in "<>"), None)
+    if first is None:
+        return
+    span = Span(line=skill.frontmatter.line("description"))
+    tag = re.search(_TAG, text)
+    if tag:
+        message = f"the description holds {excerpt(tag[0])!r}, a tag to claude.ai and the API, which refuse the upload"
+        yield Hit(span=span, message=message)
+        return
+    quoted = excerpt(text[max(0, first - _AROUND) : first + _AROUND])
+    message = (
+        f"the description holds {text[first]!r} (in {quoted!r}); the skill-creator's check before an upload refuses it"
+    )
+    yield Hit(span=span, message=message, severity=Severity.INFO, refused_by=())
+
+
+RULE = Rule(
+    id="DESCRIPTION_MARKUP",
+    severity=Severity.WARNING,
+    summary="a tag or an angle bracket in the description",
+    fix="write it without angle brackets: {name} for a placeholder, 'over' and 'to' for > and ->",
+    find=find,
+    group="spec",
+    refused_by=(Client.CLAUDE_UPLOAD,),
+    about=(Client.CLAUDE_UPLOAD,),
+)

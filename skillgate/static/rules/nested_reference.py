@@ -1,0 +1,61 @@
+"""A reference that only another reference leads to.
+
+Why:
+    The specification asks for references one level deep from SKILL.md. A model that follows a chain tends to look only
+    at the beginning of the later files, and one that stops after the first never learns that the second is there.
+
+Bad:
+    SKILL.md links references/guide.md, and only that one links references/limits.md
+
+Good:
+    SKILL.md links both, and says when to read which
+
+Source: Agent Skills specification, file references: one level deep.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.static.mentions import folded, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Document, Link, Skill
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each such document, at the first link that leads to it."""
+    main, *others = skill.documents
+    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
+    reached = _reached(others, f"{skill.root.directory}/references/".lstrip("/"))
+    if not reached:
+        return
+    known = named((path[cut:] for path in reached), folded(main.text))
+    known |= {link.resolved[cut:] for link in main.links if link.resolved}
+    for path, (document, link) in reached.items():
+        if path[cut:] not in known:
+            message = f"{path[cut:]} is reached only through {document.file[cut:]}"
+            yield Hit(link.span, message, file=document.file)
+
+
+def _reached(documents: list[Document], folder: str) -> dict[str, tuple[Document, Link]]:
+    """Give the documents below a folder that another one there links, each with the first link."""
+    files = {document.file for document in documents if document.file.startswith(folder)}
+    found: dict[str, tuple[Document, Link]] = {}
+    for document in documents:
+        for link in document.links if document.file in files else ():
+            if link.resolved in files and link.resolved != document.file:
+                found.setdefault(link.resolved, (document, link))
+    return found
+
+
+RULE = Rule(
+    id="NESTED_REFERENCE",
+    severity=Severity.INFO,
+    summary="a reference that only another reference leads to",
+    fix="link it from SKILL.md too, and say when to read it",
+    find=find,
+)

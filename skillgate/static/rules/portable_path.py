@@ -1,0 +1,79 @@
+r"""A path that exists for one user, one system or one harness.
+
+Why:
+    A skill is read on other machines and by other clients: `/Users/ann/…` and `C:\Users\…` lead nowhere there, and
+    `~/.claude/…` only where that client is installed. Paths inside of the skill are written relative to it. Silent
+    where the skill, the file or the line is about that client, and for made-up users (`/home/user/…`). What lies below
+    a client's directory is only an info: it may be what the skill is there to find. Opt-in: select `portability`.
+
+Bad:
+    Run ~/.claude/skills/pdf-forms/scripts/fill.py.
+
+Good:
+    Run scripts/fill.py.
+
+Source: Agent Skills specification, file references: relative paths from the skill's root.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.passages import hit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.finding import Hit
+    from skillgate.model.skill import Document, Skill
+
+_HARNESS = (
+    r"(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)[/\\]\.(?P<client>claude|codex|cursor|gemini|copilot|windsurf)\b[\w./\\-]*"
+)
+_NOBODY = r"(?:user|username|name|me|you|your\w*|runner|alice|bob|ubuntu|node|vscode)/"
+_OWN = rf"(?<![\w.:/])/(?:Users|home)/(?!{_NOBODY})[a-z][\w.-]*(?:/[\w.@-]+)+"
+_WINDOWS = r"(?<![\w])[A-Z]:\\(?!\\|n\b|Windows\b|Program Files)[\w. -]+(?:\\[\w. -]+)*"
+_WORDS = ("~/.", "HOME", "/Users/", "/home/", ":\\", "%USERPROFILE%")
+_PATH = f"(?P<harness>{_HARNESS})|(?P<own>{_OWN})|(?P<windows>{_WINDOWS})"
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each path of a document, where it first stands."""
+    for document in skill.documents:
+        if any(word in document.text for word in _WORDS):
+            yield from _in(document, skill)
+
+
+def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+    text = document.text
+    about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
+    seen: set[str] = set()
+    for match in re.finditer(_PATH, text):
+        path, client, start = match[0].rstrip(". "), match["client"], match.start()
+        begin = text.rfind("\n", 0, start) + 1
+        line = text[begin : text.find("\n", start) if "\n" in text[start:] else len(text)]
+        if path in seen or (client and (client in about or client in line.replace(path, "").lower())):
+            continue
+        seen.add(path)
+        message = f"{path} {_reason(match)}"
+        found = hit(document, skill, text.count("\n", 0, start) + 1, message, column=start - begin + 1)
+        yield found._replace(severity=Severity.INFO) if client else found
+
+
+def _reason(match: re.Match[str]) -> str:
+    if match["client"]:
+        return "exists only where that client is installed"
+    return "is in one user's home directory" if match["own"] else "exists only on Windows"
+
+
+RULE = Rule(
+    id="PORTABLE_PATH",
+    severity=Severity.WARNING,
+    summary="a path that exists for one user, system or harness",
+    fix="write it relative to the skill, or say how to find it",
+    find=find,
+    group="portability",
+    optional=True,
+)

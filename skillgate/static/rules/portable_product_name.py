@@ -1,0 +1,60 @@
+"""Instructions that speak to one product by its name.
+
+Why:
+    "Claude should ask first" is read by other models too; "ask first" says the same to all of them. Silent
+    where the skill or the file is about that product. One finding for each paragraph. Opt-in: select `portability`.
+
+Bad:
+    Claude should ask before it deletes a file.
+
+Good:
+    Ask before deleting a file.
+
+Source: Agent Skills specification: a skill is read by any client that knows the format.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.passages import hit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.finding import Hit
+    from skillgate.model.skill import Skill
+
+_PRODUCT = r"(?P<name>Claude|Codex|Copilot|Gemini|ChatGPT)"
+_OTHER = _PRODUCT.replace("name", "other")
+_TOLD = (
+    rf"\b{_PRODUCT} (?:should|must|needs to|has to|is expected to)\b"
+    rf"|\b(?:[Tt]ell|[Aa]sk|[Hh]ave|[Ll]et) {_OTHER}\b"
+)
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each paragraph that does so."""
+    for document in skill.documents:
+        if re.search(_PRODUCT, document.text) is None:
+            continue
+        about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
+        for block in document.blocks:
+            match = re.search(_TOLD, block.text)
+            name = (match["name"] or match["other"]) if match else ""
+            if match and name.lower() not in about:
+                line = block.line + block.text.count("\n", 0, match.start())
+                yield hit(document, skill, line, f"these instructions speak to {name} alone")
+
+
+RULE = Rule(
+    id="PORTABLE_PRODUCT_NAME",
+    severity=Severity.INFO,
+    summary="instructions that speak to one product by its name",
+    fix="leave the name out",
+    find=find,
+    group="portability",
+    optional=True,
+)

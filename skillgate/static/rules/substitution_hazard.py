@@ -1,0 +1,88 @@
+r"""A `$1` in the instructions that Claude Code replaces with a word of the arguments.
+
+Why:
+    Before a model reads a skill, Claude Code replaces `$0`, `$1` … in the body of SKILL.md with the words of the
+    arguments, counted from 0; `$ARGUMENTS` with all of them. It is plain replacement of text: fenced code and code
+    spans are rewritten as prose is, and whoever invokes the skill, the user or a model, may pass any words. So
+    `awk '{print $1}'` becomes `awk '{print forms}'`, and `$2.5M` the third word with `.5M`. A dollar sign with digits
+    is replaced where no letter or digit follows (`$5K` is not) and so many words are there: without arguments the
+    text stays as it is, and so does `$29` with fewer than 30. Only `$0` to `$9` are reported. `\$1` is an escape
+    and arrives as `$1`; `${1}` is never replaced. Silent where it is meant: the frontmatter declares `arguments` or
+    an `argument-hint`, the body uses `$ARGUMENTS`, or names `$1` in its prose; there only sums of money and fields of
+    awk are reported. Other files of the skill are not rewritten.
+
+Bad:
+    Take the first column: `awk '{print $1}' fields.txt`
+
+Good:
+    Take the first column: `cut -f1 fields.txt`
+
+Source: Claude Code documentation, skills, available string substitutions; anthropics/claude-code issues 78759, 94709.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Document, Skill
+
+_PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
+_MONEY = r"(?:[.,]\d|[ ]?(?:million|billion|thousand|bn|per\b|USD)|/[a-z])"
+_DECLARED = ("argument-hint", "arguments")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each line, at its first placeholder."""
+    document = skill.documents[0] if skill.documents else None
+    if document is None or "$" not in document.text:
+        return
+    meant = _is_meant(skill, document)
+    lines = document.text.split("\n")
+    for row in range(document.first_line - 1, len(lines)):
+        line = lines[row]
+        for match in _PLACEHOLDER.finditer(line) if "$" in line else ():
+            if _is_money(line, match) or _in_awk(line, match.start()) or not meant:
+                yield Hit(Span(row + 1, match.start() + 1), _message(match[1]))
+                break
+
+
+def _message(digit: str) -> str:
+    return f"Claude Code replaces ${digit} with the {_ORDINALS[int(digit)]} of the arguments it is given, in code too"
+
+
+def _is_meant(skill: Skill, document: Document) -> bool:
+    """Tell whether the author knows of the substitution, so that a placeholder may well be one."""
+    if any(key in skill.frontmatter.values for key in _DECLARED):
+        return True
+    if re.search(r"(?<!\\)\$ARGUMENTS\b", document.text):
+        return True
+    texts = (text for block in document.blocks for text in block.text.split("\n"))
+    return any(not _is_money(text, match) for text in texts if "$" in text for match in _PLACEHOLDER.finditer(text))
+
+
+def _is_money(line: str, match: re.Match[str]) -> bool:
+    """Tell ``$2.5M`` and ``$3/month`` from a placeholder."""
+    return bool(re.match(_MONEY, line[match.end() :]))
+
+
+def _in_awk(line: str, position: int) -> bool:
+    """Tell whether a place of a line stands in the program that awk is given in single quotes."""
+    awk = line.rfind("awk ", 0, position)
+    return awk >= 0 and line.count("'", awk, position) % 2 == 1
+
+
+RULE = Rule(
+    id="SUBSTITUTION_HAZARD",
+    severity=Severity.WARNING,
+    summary="a $1 that argument substitution rewrites",
+    fix=r"write \$1, or say it without a dollar sign followed by a digit, or move the code to a script",
+    find=find,
+    about=(Client.CLAUDE_CODE,),
+)

@@ -1,0 +1,84 @@
+"""A fenced code block never closes.
+
+Why:
+    All that follows is read as code: headings, links and instructions below it are none any more, and tools that look
+    at the rendered page show the rest of the document as one grey box. It mostly comes from a text cut off by an
+    editor or a model, from a fence inside a fence of the same length (the outer one needs four backticks), or, in a
+    list, from a closing fence that is not indented as the opening one. A block in a list item or a quotation ends
+    with it; where nothing else is swallowed that is a warning.
+
+Bad:
+    ```bash
+    make test
+    ## Next step
+
+Good:
+    ```bash
+    make test
+    ```
+    ## Next step
+
+Source: CommonMark 0.31, section 4.5: an unclosed block runs to the end of its container or of the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.passages import hit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.finding import Hit
+    from skillgate.model.skill import CodeBlock, Document, Skill
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit at each opening fence that has no end, the first of a document that swallows the rest."""
+    for document in skill.documents:
+        if not document.complete or all(block.closed for block in document.code_blocks):
+            continue
+        lines = document.text.rstrip().split("\n")
+        for block in document.code_blocks:
+            if not block.closed:
+                yield _hit(skill, document, block, lines)
+                break
+
+
+def _hit(skill: Skill, document: Document, block: CodeBlock, lines: list[str]) -> Hit:
+    column = len(lines[block.line - 1]) - len(lines[block.line - 1].lstrip()) + 1 if block.line <= len(lines) else 1
+    swallowed = len(lines) - block.line
+    outside = _closing_outside(block, lines)
+    if swallowed <= 0:
+        message = "this fence opens a code block at the end of the document and nothing closes it"
+    elif block.end_line >= len(lines):
+        rest = "the line below it is" if swallowed == 1 else f"the {swallowed} lines below it are"
+        message = f"this code block never closes: {rest} read as code"
+    elif outside:
+        message = (
+            f"this code block ends with its list item: the fence in line {outside} stands outside it, and opens another"
+        )
+    else:
+        message = f"this code block never closes; it ends with its list item or quotation, in line {block.end_line}"
+        return hit(document, skill, block.line, message, column=column)._replace(severity=Severity.WARNING)
+    return hit(document, skill, block.line, message, column=column)
+
+
+def _closing_outside(block: CodeBlock, lines: list[str]) -> int | None:
+    """Find the line right below the block that would have closed it, were it indented as the opening one."""
+    row = block.end_line
+    while row < len(lines) and not lines[row].strip():
+        row += 1
+    bare = lines[row].strip() if row < len(lines) else ""
+    return row + 1 if len(bare) >= 3 and set(bare) in ({"`"}, {"~"}) else None
+
+
+RULE = Rule(
+    id="UNCLOSED_FENCE",
+    severity=Severity.ERROR,
+    summary="a fenced code block never closes",
+    fix="close it; around a block that holds fences itself use a longer fence",
+    find=find,
+)

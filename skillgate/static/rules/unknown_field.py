@@ -1,0 +1,85 @@
+"""The frontmatter has a field that the specification does not know.
+
+Why:
+    The specification's validator and uploads to claude.ai and the API refuse a skill for it; other clients pass over
+    the field, so a misspelt one does nothing and says nothing. Fields of one's own belong under metadata. Those that
+    Claude Code knows are told of as an info: there they work, elsewhere they are refused or ignored.
+
+Bad:
+    version: 1.2.0
+
+Good:
+    metadata: {version: "1.2.0"}
+
+Source: Agent Skills specification, frontmatter; its validator (ALLOWED_FIELDS); quick_validate.py of the skill-creator
+in anthropics/skills; Claude Code documentation, skills, frontmatter reference (as of 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.static.fields import CLAUDE_CODE, SPECIFIED
+from skillgate.static.signals import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import Skill
+
+_ALSO = {"tools": "allowed-tools"}  # what sub-agents call it
+_LONG = 7  # letters; shorter words are near one another by chance
+_NEAR = 0.85  # difflib's ratio: one letter in seven
+
+
+def find(skill: Skill) -> Iterator[Hit]:
+    """Yield one hit for each field, at its line."""
+    for key in skill.frontmatter.values:
+        if key not in SPECIFIED:
+            yield _told(key, Span(line=skill.frontmatter.line(key)))
+
+
+def _told(key: str, span: Span) -> Hit:
+    refuse = "the specification's validator and uploads to claude.ai and the API refuse it"
+    if key in CLAUDE_CODE:
+        fix = "keep it where only Claude Code reads the skill; remove it from one that is to be shared or uploaded"
+        message = f"{key} is a field of Claude Code; {refuse}"
+        others = tuple(client for client in Client if client is not Client.CLAUDE_CODE)
+        return Hit(span=span, message=message, severity=Severity.INFO, fix=fix, about=others)
+    meant = _meant(key)
+    shown = excerpt(key)
+    if meant:
+        message = f"the field {shown!r} is unknown; {refuse} (did you mean {meant!r}?)"
+        return Hit(span=span, message=message, fix=f"call it {meant}, or move it under metadata")
+    return Hit(span=span, message=f"the field {shown!r} is not in the specification; {refuse}")
+
+
+def _meant(key: str) -> str | None:
+    """Give the known field that a misspelt one stands for: equal but for case and hyphens, or nearly so if long."""
+    known = (*SPECIFIED, *CLAUDE_CODE)
+    folded = {_fold(name): name for name in known} | _ALSO
+    word = _fold(key)
+    if word in folded:
+        return folded[word]
+    if len(word) > max(map(len, folded)) + 2:
+        return None
+    import difflib  # only on the way to a finding
+
+    near = difflib.get_close_matches(word, [name for name in folded if len(name) >= _LONG], n=1, cutoff=_NEAR)
+    return folded[near[0]] if near else None
+
+
+def _fold(key: str) -> str:
+    return key.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+RULE = Rule(
+    id="UNKNOWN_FIELD",
+    severity=Severity.WARNING,
+    summary="a frontmatter field that the specification does not know",
+    fix="move it under metadata",
+    find=find,
+    group="spec",
+    refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD),
+)

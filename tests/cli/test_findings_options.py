@@ -1,0 +1,448 @@
+"""Which findings a run reports, from the command line: selection, profile, comments and known findings."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from skillgate.cli.findings import rule_ids
+from skillgate.cli.main import main
+from skillgate.registry import Room
+from tests.skills import BODY, NAME, PROSE, write_skill
+
+GONE = "See [it](references/gone.md).\n"
+NO_TRIGGER = "It cleans and merges files of several kinds into one table."
+OWN_FIELD = f"name: {NAME}\ndescription: {NO_TRIGGER}\nowner: forms\n"
+TOMORROW, YESTERDAY = "9999-12-31", "2020-01-31"
+
+
+class Done(NamedTuple):
+    """What a run of the command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The document on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def ids(self) -> list[str]:
+        """The id of each finding of a JSON document."""
+        return [finding["id"] for finding in self.json["findings"]]
+
+    @property
+    def suppressed(self) -> list[tuple[str, str]]:
+        """Id and cause of each finding that was set aside."""
+        return [(item["finding"]["id"], item["by"]) for item in self.json["suppressed"]]
+
+
+def run(cwd: Path, *words: str) -> Done:
+    """Run the command line in this process, in a directory."""
+    out, err = io.StringIO(), io.StringIO()
+    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def check(cwd: Path, *words: str) -> Done:
+    """Check without a gate, and give the document."""
+    return run(cwd, "check", "--json", "--fail-on", "never", *words)
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A skill with two anti-patterns: a dead link into references (error) and no trigger (warning)."""
+    write_skill(tmp_path / "skills", body=BODY + GONE, description=NO_TRIGGER)
+    return tmp_path
+
+
+def configure(folder: Path, text: str, name: str = ".skillgate.yaml") -> None:
+    """Write the project's configuration; the folder is the top of a repository."""
+    (folder / ".git").mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_the_ids_are_those_of_all_rules() -> None:
+    rooms = [Room(f"skillgate.static.{name}") for name in ("antipatterns", "rules", "across", "defects")]
+    assert rule_ids() == {room.load(name).RULE.id for room in rooms for name in room.names()}
+
+
+def test_only_what_is_selected_is_reported(broken: Path) -> None:
+    assert {"ORPHAN_REFERENCE", "MISSING_TRIGGER"} <= set(check(broken).ids)
+    assert check(broken, "--select", "MISSING_TRIGGER").ids == ["MISSING_TRIGGER"]
+    assert set(check(broken, "--select", "anti-pattern").ids) == {"ORPHAN_REFERENCE", "MISSING_TRIGGER"}
+    assert check(broken, "--select", "LINE_ENDS, NUL_BYTE").ids == []
+
+
+def test_what_is_not_selected_fails_nothing_and_counts_in_the_score_all_the_same(broken: Path) -> None:
+    whole = run(broken, "score", "skills", "--json").json
+    part = run(broken, "score", "skills", "--json", "--select", "LINE_ENDS").json
+    assert run(broken, "check", "--select", "LINE_ENDS").code == 0
+    assert part["results"][0]["composite"] == whole["results"][0]["composite"]
+    assert part["summary"]["suppressed"] == {}
+
+
+def test_all_brings_the_opt_in_rules_and_default_leaves_them_out(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", body=BODY + "Ask the WebSearch tool for it.\n", description=NO_TRIGGER)
+    portable = {name for name in rule_ids() if name.startswith("PORTABLE_")}
+    assert not portable.intersection(check(tmp_path).ids)
+    assert not portable.intersection(check(tmp_path, "--select", "default").ids)
+    assert portable.intersection(check(tmp_path, "--select", "all").ids)
+    asked = check(tmp_path, "--select", "portability").ids
+    assert asked
+    assert set(asked) <= portable
+    assert {*asked, "MISSING_TRIGGER"} <= set(check(tmp_path, "--select", "default,portability").ids)
+
+
+def test_ignored_findings_are_counted_by_configuration_and_fail_nothing(broken: Path) -> None:
+    assert run(broken, "check").code == 1
+    done = run(broken, "check", "--ignore", "ORPHAN_REFERENCE")
+    assert done.code == 0
+    assert "1 suppressed (1 by configuration)." in done.out
+    assert "ORPHAN_REFERENCE" not in done.out
+    document = check(broken, "--ignore", "ORPHAN_REFERENCE")
+    assert document.suppressed == [("ORPHAN_REFERENCE", "configuration")]
+    assert document.json["summary"]["suppressed"] == {"configuration": 1}
+
+
+@pytest.mark.parametrize("words", ["anti-pattern", "all", "default", "MISSING_TRIGGER,ORPHAN_REFERENCE"])
+def test_groups_can_be_ignored(words: str, broken: Path) -> None:
+    done = check(broken, "--ignore", words)
+    assert not {"MISSING_TRIGGER", "ORPHAN_REFERENCE"}.intersection(done.ids)
+    assert {("MISSING_TRIGGER", "configuration"), ("ORPHAN_REFERENCE", "configuration")} <= set(done.suppressed)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--select", "MISSING_TRIGER"), "--select: unknown rule 'MISSING_TRIGER' (did you mean 'MISSING_TRIGGER'?)"),
+        (("--ignore", "missing-trigger"), "--ignore: unknown rule 'missing-trigger' (did you mean 'MISSING_TRIGGER'?)"),
+        (("--ignore", "Anti_Pattern"), "--ignore: unknown rule 'Anti_Pattern' (did you mean 'anti-pattern'?)"),
+        (("--ignore", "linke"), "(did you mean 'links'?)"),
+        (("--select", ""), "--select: it names no rule, and nothing would be reported"),
+        (("--ignore", "\x1b[31m"), "unknown rule '\\x1b[31m'"),
+    ],
+)
+def test_an_unknown_word_is_refused_with_the_nearest(words: tuple[str, str], said: str, broken: Path) -> None:
+    done = run(broken, "check", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_unknown_words_in_files_are_named_with_their_place_all_at_once(broken: Path) -> None:
+    configure(broken, "select: [al]\noverrides:\n  - paths: ['skills/**']\n    ignore: [MISING_TOC]\n")
+    done = run(broken, "check")
+    assert done.code == 2
+    assert ".skillgate.yaml:1: select: unknown rule 'al'" in done.err
+    assert ".skillgate.yaml:4: ignore: unknown rule 'MISING_TOC' (did you mean 'MISSING_TOC'?)" in done.err
+
+
+def test_a_word_that_no_rule_has_is_refused_in_pyproject(broken: Path) -> None:
+    configure(broken, '[tool.skillgate]\nignore = ["NOPE"]\n', "pyproject.toml")
+    done = run(broken, "check")
+    assert done.code == 2
+    assert "pyproject.toml: ignore: unknown rule 'NOPE'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".skillgate.yaml", "ignore: [ORPHAN_REFERENCE]\n"),
+        ("pyproject.toml", '[tool.skillgate]\nignore = ["ORPHAN_REFERENCE"]\n'),
+        (".skillgate.yaml", "select: [spec]\n"),
+    ],
+)
+def test_files_select_and_ignore_and_the_command_line_stands_above_them(name: str, text: str, broken: Path) -> None:
+    configure(broken, text, name)
+    assert run(broken, "check").code == 0
+    assert run(broken, "check", "--ignore", "MISSING_TRIGGER", "--select", "anti-pattern").code == 1
+
+
+def test_paths_have_rules_of_their_own_and_the_last_wins(tmp_path: Path) -> None:
+    for name in ("old", "older", "new"):
+        write_skill(tmp_path / "skills" / name, name, body=BODY + GONE)
+    configure(
+        tmp_path,
+        "overrides:\n"
+        "  - paths: ['skills/old*/**']\n    ignore: [anti-pattern]\n"
+        "  - paths: ['skills/older/**']\n    ignore: []\n",
+    )
+    document = check(tmp_path, "--select", "ORPHAN_REFERENCE").json
+    assert [item["path"] for item in document["findings"]] == ["skills/new/new/SKILL.md", "skills/older/older/SKILL.md"]
+    assert [item["finding"]["path"] for item in document["suppressed"]] == ["skills/old/old/SKILL.md"]
+    assert check(tmp_path / "skills" / "old", "--select", "ORPHAN_REFERENCE").ids == []  # patterns stand where they did
+
+
+def test_suppression_changes_neither_score_nor_badge_nor_penalty(broken: Path) -> None:
+    def facts(*words: str) -> Any:
+        document = run(broken, "score", "skills/merge-sheets", "--json", *words).json
+        return document["composite"], document["layers"][0]["anti_patterns"], document["layers"][0]["recoverable"]
+
+    before = facts()
+    assert sorted(before[1]) == ["MISSING_TRIGGER", "ORPHAN_REFERENCE"]
+    assert before[0]["penalty"] == 0.9
+    assert facts("--ignore", "all") == before
+    comment = f"<!-- skillgate: ignore ORPHAN_REFERENCE until {TOMORROW}: written later -->\n"
+    run(broken, "check", "--write-known-findings", "known.json")
+    assert facts("--known-findings", "known.json") == before
+    write_skill(broken / "skills", body=BODY + comment + GONE, description=NO_TRIGGER)
+    after = facts()
+    assert after[1:] == before[1:]
+    assert after[0]["score"] == before[0]["score"]
+
+
+@pytest.mark.parametrize("where", ["beside", "above", "far above"])
+def test_a_comment_sets_a_finding_aside_and_says_why(where: str, broken: Path) -> None:
+    comment = "<!-- skillgate: ignore ORPHAN_REFERENCE: the release writes it -->"
+    text = {"beside": f"{GONE.strip()} {comment}\n", "above": f"{comment}\n{GONE}", "far above": f"{comment}\n\n{GONE}"}
+    write_skill(broken / "skills", body=BODY + text[where])
+    done = check(broken)
+    assert "ORPHAN_REFERENCE" not in done.ids
+    assert done.json["suppressed"][0]["reason"] == "the release writes it"
+    assert done.suppressed == [("ORPHAN_REFERENCE", "comment")]
+    assert "1 suppressed (1 by comment)." in run(broken, "check").out
+
+
+def test_a_comment_holds_to_the_end_of_its_last_day(broken: Path) -> None:
+    from time import localtime, strftime
+
+    today = strftime("%Y-%m-%d", localtime())
+    for day, ids in ((today, []), (TOMORROW, []), (YESTERDAY, ["ORPHAN_REFERENCE", "SUPPRESSION_EXPIRED"])):
+        comment = f"<!-- skillgate: ignore ORPHAN_REFERENCE until {day}: the release writes it -->\n"
+        write_skill(broken / "skills", body=BODY + comment + GONE)
+        done = check(broken, "--select", "anti-pattern,suppression")
+        assert done.ids == ids
+        assert [item["until"] for item in done.json["suppressed"]] == ([] if ids else [day])
+    assert "ended on 2020-01-31" in run(broken, "check").out
+
+
+def test_findings_about_comments_can_be_ignored_and_be_known(broken: Path) -> None:
+    comment = f"<!-- skillgate: ignore ORPHAN_REFERENCE until {YESTERDAY}: x y z -->\n"
+    write_skill(broken / "skills", body=BODY + comment + GONE)
+    done = check(broken, "--ignore", "suppression")
+    assert ("SUPPRESSION_EXPIRED", "configuration") in done.suppressed
+    gate = ("check", "--fail-on", "error,warning", "--select", "anti-pattern,suppression")
+    assert run(broken, *gate).code == 1
+    assert run(broken, *gate, "--write-known-findings", "known.json").code == 0
+
+
+def test_a_comment_covers_its_own_file_alone(broken: Path) -> None:
+    comment = "<!-- skillgate: ignore-file ORPHAN_REFERENCE, BROKEN_LINK: written later -->\n"
+    body = BODY + GONE + "See [a](references/a.md).\n"
+    write_skill(broken / "skills", body=body, files={"references/a.md": f"# A\n\n{comment}\n{PROSE}"})
+    assert "ORPHAN_REFERENCE" in check(broken).ids
+
+
+def test_comments_work_in_files_with_windows_line_ends(broken: Path) -> None:
+    comment = "# skillgate: ignore MISSING_TRIGGER: started by a script\n"
+    text = f"---\nname: {NAME}\n{comment}description: {NO_TRIGGER}\n---\n{BODY}"
+    (broken / "skills" / NAME / "SKILL.md").write_bytes(text.replace("\n", "\r\n").encode())
+    done = check(broken)
+    assert ("MISSING_TRIGGER", "comment") in done.suppressed
+    assert done.json["suppressed"][0]["reason"] == "started by a script"
+
+
+def test_hostile_text_in_a_comment_reaches_no_terminal_and_no_runner(broken: Path) -> None:
+    hostile = "\x1b[31m ::error::owned ##[group]x \u202e"
+    comment = f"<!-- skillgate: ignore ORPHAN_REFERENCE: {hostile} why -->\n"
+    wrong = f"<!-- skillgate: ignore ORPHAN_REFERENCE until {hostile.split()[0]}: why -->\n"
+    write_skill(broken / "skills", body=BODY + comment + GONE + "\n" + wrong)
+    for words in (("check",), ("check", "-v"), ("score", "-v"), ("check", "--output", "markdown")):
+        done = run(broken, *words)
+        assert not {"\x1b", "\u202e"}.intersection(done.out + done.err)
+        assert not [line for line in (done.out + done.err).splitlines() if line.lstrip().startswith("::")]
+        assert "##[" not in done.out + done.err
+    assert "##[" not in run(broken, "check", "--json").out
+    assert hostile in check(broken).json["suppressed"][0]["reason"]
+
+
+def test_a_profile_makes_its_clients_refusals_errors(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", frontmatter=OWN_FIELD)
+    levels = {}
+    for profile in ("any", "spec", "claude-code", "claude-upload", "codex"):
+        found = check(tmp_path, "--select", "UNKNOWN_FIELD", "--profile", profile).json["findings"]
+        levels[profile] = [item["severity"] for item in found]
+    assert levels["any"] == ["warning"]
+    assert levels["spec"] == ["error"]
+    assert levels["claude-code"] != ["error"]
+    assert run(tmp_path, "check").code == 0
+    assert run(tmp_path, "check", "--profile", "spec").code == 1
+
+
+def test_what_is_about_another_client_is_dropped_under_a_profile(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", description=f"{'word ' * 400}. Use this skill when merging.")
+    about = {"claude-code": True, "any": True, "codex": False}
+    for profile, said in about.items():
+        done = check(tmp_path, "--profile", profile)
+        assert ("DESCRIPTION_CUT" in done.ids) is said
+        assert done.suppressed == []
+
+
+def test_a_profile_may_hold_for_some_paths_alone(tmp_path: Path) -> None:
+    for name in ("ours", "theirs"):
+        write_skill(tmp_path / "skills", name, frontmatter=OWN_FIELD.replace(NAME, name))
+    configure(tmp_path, "overrides:\n  - paths: ['skills/ours']\n    profile: spec\n")
+    found = check(tmp_path, "--select", "UNKNOWN_FIELD").json["findings"]
+    levels = {item["path"]: item["severity"] for item in found}
+    assert levels == {"skills/ours/SKILL.md": "error", "skills/theirs/SKILL.md": "warning"}
+    assert run(tmp_path, "check", "skills", "--profile", "clade-code").code == 2
+
+
+def test_known_findings_fail_nothing_and_new_ones_do(broken: Path) -> None:
+    gate = ("check", "--fail-on", "error,warning")
+    done = run(broken, *gate, "--write-known-findings", "known.json")
+    assert done.code == 0
+    written = json.loads((broken / "known.json").read_text(encoding="utf-8"))
+    assert written["kind"] == "known-findings"
+    assert f"wrote {sum(item.get('times', 1) for item in written['findings'])} known findings to known.json" in done.err
+    again = run(broken, *gate, "--known-findings", "known.json")
+    assert (again.code, again.err) == (0, "")
+    assert " known)" in again.out
+    write_skill(broken / "skills", body=BODY + GONE + "See [b](references/b.md).\n", description=NO_TRIGGER)
+    new = run(broken, *gate, "--known-findings", "known.json")
+    assert new.code == 1
+    assert "references/b.md does not exist" in new.out
+    assert "references/gone.md does not exist" not in new.out
+
+
+def test_one_finding_more_of_a_known_kind_is_new_and_moved_ones_are_not(tmp_path: Path) -> None:
+    shout = "It is a MUST. You MUST. One MUST. They MUST. He MUST. She MUST. All MUST. We MUST.\n"
+    write_skill(tmp_path / "skills", body=BODY + shout * 2)
+    gate = ("check", "--fail-on", "warning", "--select", "OVER_CONSTRAINED,HIDDEN_UNICODE,LINE_ENDS")
+    assert run(tmp_path, *gate).code == 1
+    assert run(tmp_path, *gate, "--write-known-findings", "known.json").code == 0
+    write_skill(tmp_path / "skills", body="\n# Before\n\n" + BODY + shout * 3)  # other lines, other numbers
+    assert run(tmp_path, *gate, "--known-findings", "known.json").code == 0
+
+
+def test_an_equal_second_finding_is_new(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", body=BODY + "<!-- skillgate: ignore -->\n\n")
+    gate = ("check", "--fail-on", "warning", "--select", "suppression")
+    assert run(tmp_path, *gate, "--write-known-findings", "known.json").code == 0
+    write_skill(tmp_path / "skills", body=BODY + "<!-- skillgate: ignore -->\n\n" * 2)
+    done = run(tmp_path, *gate, "--known-findings", "known.json")
+    assert done.code == 1
+    assert "1 suppressed (1 known)" in done.out
+
+
+def test_a_renamed_skill_has_new_findings(broken: Path) -> None:
+    run(broken, "check", "--write-known-findings", "known.json")
+    (broken / "skills" / NAME).rename(broken / "skills" / "other")
+    done = run(broken, "check", "--known-findings", "known.json")
+    assert done.code == 1
+    assert "known findings are gone" in done.err
+
+
+def test_the_file_means_the_same_from_other_directories_and_for_other_ways_to_a_path(broken: Path) -> None:
+    for name in ("one", "two"):
+        write_skill(broken / "skills" / name, NAME, body=BODY + GONE)  # two skills of one name
+    (broken / "reports").mkdir()
+    (broken / "link").symlink_to(broken / "skills")
+    written = run(broken, "check", "--write-known-findings", "reports/known.json", "--fail-on", "error,warning,never")
+    assert written.code == 2
+    assert run(broken, "check", "--write-known-findings", "reports/known.json", "--fail-on", "error,warning").code == 0
+    gate = ("check", "--fail-on", "error,warning")
+    assert run(broken / "skills", *gate, "--known-findings", "../reports/known.json").code == 0
+    assert run(broken / "skills" / "one", *gate, "..", "--known-findings", "../../reports/known.json").code == 0
+    assert run(broken / "reports", *gate, str(broken / "skills"), "--known-findings", "known.json").code == 0
+    assert run(broken / "reports", *gate, "../link", "--known-findings", "known.json").code == 0
+    assert (
+        run(broken / "reports", *gate, str(broken / "skills"), "--known-findings", str(broken / "known.json")).code == 2
+    )
+
+
+def test_in_a_configuration_file_the_name_starts_from_that_file(broken: Path) -> None:
+    run(broken, "check", "--write-known-findings", "known.json")
+    configure(broken, "known-findings: known.json\n")
+    assert run(broken, "check").code == 0
+    assert run(broken / "skills", "check").code == 0
+    (broken / "known.json").unlink()
+    done = run(broken / "skills", "check")
+    assert done.code == 2
+    assert "the file of known findings known.json does not exist" in done.err
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is no file of known findings"),
+        (b"{", "is no file of known findings"),
+        (b"[" * 100_000, "is no file of known findings"),
+        (b"9" * 10_000, "is no file of known findings"),
+        (b"\xff\xfe", "is not UTF-8"),
+        (b'{"kind": "check"}', "kind"),
+        (b'{"kind": "known-findings", "tool": {"version": "1"}, "findings": [{"id": 1}]}', "findings[0]"),
+        (
+            b'{"kind": "known-findings", "tool": {"version": "9.9"}, "findings": [], "schema_version": 99}',
+            "was written by a later skillgate (9.9)",
+        ),
+        (
+            b'{"kind": "known-findings", "tool": {"version": "1"}, "findings":'
+            b' [{"id": "A", "path": "b", "message": "c", "times": -1}]}',
+            "findings[0].times",
+        ),
+    ],
+)
+def test_what_is_no_file_of_known_findings_is_refused(data: bytes, said: str, broken: Path) -> None:
+    (broken / "known.json").write_bytes(data)
+    done = run(broken, "check", "--known-findings", "known.json")
+    assert (done.code, done.out) == (2, "")
+    assert "known.json" in done.err
+    assert said in done.err
+
+
+def test_a_place_that_cannot_be_a_file_is_refused(broken: Path) -> None:
+    for word in ("skills", "none.json", "none/known.json", "a\0b"):
+        assert run(broken, "check", "--known-findings", word).code == 2
+    for word in ("skills", "none/known.json", "a\0b"):
+        done = run(broken, "check", "--write-known-findings", word)
+        assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.parametrize("text", ["# Notes\n", '{"kind": "score"}', '{"kind": "known-findings"'])
+def test_a_file_of_another_kind_is_never_overwritten(text: str, broken: Path) -> None:
+    (broken / "notes").write_text(text, encoding="utf-8")
+    done = run(broken, "check", "--write-known-findings", "notes")
+    assert done.code == 2
+    assert "notes is there and is no file of known findings: it is left as it is" in done.err
+    assert (broken / "notes").read_text(encoding="utf-8") == text
+
+
+def test_an_older_file_an_empty_one_and_a_link_to_one_are_overwritten(broken: Path) -> None:
+    (broken / "known.json").touch()
+    (broken / "link.json").symlink_to(broken / "known.json")
+    assert run(broken, "check", "--write-known-findings", "known.json").code == 0
+    first = (broken / "known.json").read_bytes()
+    write_skill(broken / "skills", body=BODY)
+    assert run(broken, "check", "--write-known-findings", "link.json").code == 0
+    assert (broken / "link.json").is_symlink()
+    assert (broken / "known.json").read_bytes() != first
+    (broken / "astray.json").symlink_to(broken / "nowhere")
+    assert run(broken, "check", "--write-known-findings", "astray.json").code == 2
+    assert not (broken / "nowhere").exists()
+
+
+def test_what_is_gone_is_told_only_where_all_was_looked_at(broken: Path) -> None:
+    write_skill(broken / "others", "pdf", body=BODY + GONE)
+    gate = ("check", "--known-findings", str(broken / "known.json"))
+    run(broken, "check", "--write-known-findings", "known.json")
+    assert "are gone" not in run(broken, *gate).err
+    assert "are gone" not in run(broken, *gate, "skills").err
+    assert "are gone" not in run(broken / "skills", *gate).err
+    assert "are gone" not in run(broken, *gate, "--select", "LINE_ENDS").err
+    write_skill(broken / "others", "pdf")
+    assert " known findings are gone" in run(broken, *gate).err
+    assert "are gone" not in run(broken / "skills", *gate).err
+
+
+def test_names_that_are_no_utf8_survive(broken: Path) -> None:
+    odd = b"od\xff d\n\xc3\xa9".decode("utf-8", "surrogateescape")
+    write_skill(broken / "skills", odd, frontmatter=f"name: {NAME}\ndescription: {NO_TRIGGER}", body=BODY + GONE)
+    assert run(broken, "check", "--fail-on", "error,warning", "--write-known-findings", "known.json").code == 0
+    assert run(broken, "check", "--fail-on", "error,warning", "--known-findings", "known.json").code == 0

@@ -1,0 +1,257 @@
+"""Comments that set findings aside: where they count, what they cover, and which are refused."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from skillgate.model.skill import Problem, SkillSource
+from skillgate.skill.discover import discover
+from skillgate.skill.parse import parse
+from skillgate.skill.read import read
+from skillgate.skill.waivers import MAX_COMMENTS
+from tests.skills import write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skillgate.model.skill import Skill
+
+HEAD = "---\nname: pdf\ndescription: Fills forms. Use when there is one.\n---\n"  # the body begins on line 5
+BROKEN = "<!-- skillgate: ignore BROKEN_LINK: why -->"
+
+
+class Comment(NamedTuple):
+    """A comment that counts: its line, its rules, what it covers, and why."""
+
+    line: int
+    rules: str
+    lines: tuple[int, int]
+    reason: str = "why"
+    until: str | None = None
+
+
+def parsed(tmp_path: Path, text: str | bytes, **files: str) -> Skill:
+    """Write a skill with this main file, and parse it."""
+    others = {name.replace("_", "/") + ".md": content for name, content in files.items()}
+    directory = write_bytes(tmp_path, "pdf", text if isinstance(text, bytes) else text.encode(), files=others)
+    (root,) = discover([str(directory)]).roots
+    source = read(root)
+    assert isinstance(source, SkillSource)
+    return parse(source)
+
+
+def comments(tmp_path: Path, body: str, head: str = HEAD) -> list[Comment]:
+    """Give the comments that count."""
+    return [
+        Comment(item.line, " ".join(item.rules), (item.first, item.last), item.reason, item.until)
+        for item in parsed(tmp_path, head + body).waivers
+    ]
+
+
+def refused(skill: Skill) -> list[Problem]:
+    return list(skill.problems_of("suppression_invalid"))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(f"{BROKEN}\nA line.\nAnother.\n\nApart.\n", (5, 7), id="the block below"),
+        pytest.param(f"{BROKEN}\n\n\nA line.\n\nApart.\n", (5, 8), id="the block below blank lines"),
+        pytest.param(f"A line. {BROKEN}\nAnother.\n", (5, 5), id="its line"),
+        pytest.param(f"{BROKEN} A line.\nAnother.\n", (5, 5), id="its line, from the front"),
+        pytest.param(f"# Title {BROKEN}\nAnother.\n", (5, 5), id="a heading"),
+        pytest.param(f"{BROKEN}\n```sh\na\n\nb\n```\nApart.\n", (5, 10), id="a whole code block"),
+        pytest.param(f"{BROKEN}\n\n```sh\na\n\nb\n```\n", (5, 11), id="a whole code block below a blank line"),
+        pytest.param(f"{BROKEN}\nRun:\n```sh\na\n\nb\n```\n", (5, 11), id="a paragraph and its code block"),
+        pytest.param(f"{BROKEN}\n<!-- a remark -->\n\nA line.\n", (5, 8), id="past other comments"),
+        pytest.param(f"- One.\n  {BROKEN}\n  Two.\n\n- Three.\n", (6, 7), id="in a list"),
+        pytest.param(f"1. One.\n\n    {BROKEN}\n    Two.\n", (7, 8), id="indented in a list"),
+        pytest.param(f"> {BROKEN}\n> Two.\n>\n> Three.\n", (5, 6), id="in a quotation"),
+        pytest.param(f"| a |\n|---|\n| x | {BROKEN}\n", (7, 7), id="beside a table's row"),
+        pytest.param(f"A line.\n{BROKEN}", (6, 6), id="at the end of the file"),
+        pytest.param("<!--\nskillgate: ignore\nBROKEN_LINK:\nwhy\n-->\nA line.\n", (5, 10), id="over several lines"),
+        pytest.param("A <!-- skillgate: ignore\nBROKEN_LINK: why --> line.\nB.\n", (5, 6), id="over two lines of text"),
+        pytest.param("<!--skillgate:ignore BROKEN_LINK:why-->\nA.\n", (5, 6), id="without blanks"),
+        pytest.param("<!-- skillgate: ignore BROKEN_LINK: why\n\n-->\nA.\n", (5, 8), id="over a blank line"),
+    ],
+)
+def test_a_comment_covers(body: str, expected: tuple[int, int], tmp_path: Path) -> None:
+    (found,) = comments(tmp_path, body)
+    assert (found.rules, found.lines, found.reason) == ("BROKEN_LINK", expected, "why")
+
+
+def test_two_comments_that_stand_together_cover_the_same_block(tmp_path: Path) -> None:
+    second = BROKEN.replace("LINK", "ANCHOR")
+    stacked = comments(tmp_path / "a", f"{BROKEN}\n{second}\nA line.\n\nApart.\n")
+    assert stacked == [Comment(5, "BROKEN_LINK", (5, 7)), Comment(6, "BROKEN_ANCHOR", (6, 7))]
+    apart = comments(tmp_path / "b", f"{BROKEN}\n\n{second}\n\nA line.\n")
+    assert [item.lines for item in apart] == [(5, 9), (7, 9)]
+    one_line = comments(tmp_path / "c", f"A line. {BROKEN}{second}\n")
+    assert [(item.rules, item.lines) for item in one_line] == [("BROKEN_LINK", (5, 5)), ("BROKEN_ANCHOR", (5, 5))]
+
+
+def test_several_rules_an_end_and_a_reason_with_colons(tmp_path: Path) -> None:
+    text = "<!-- skillgate: ignore A_B, C1 ,A_B until 2027-01-31: see https://example.org: really -->"
+    (found,) = comments(tmp_path, f"x {text}\n")
+    assert found == Comment(5, "A_B C1", (5, 5), "see https://example.org: really", "2027-01-31")
+
+
+def test_ignore_file_covers_the_whole_file_wherever_it_stands(tmp_path: Path) -> None:
+    (found,) = comments(tmp_path, "# A\n\n```\nx\n```\n\n<!-- skillgate: ignore-file BROKEN_LINK: why -->\n")
+    assert found.lines[0] == 1
+    assert found.lines[1] >= 11
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(f"```markdown\n{BROKEN}\n```\n", id="in a code block"),
+        pytest.param(f"~~~\n{BROKEN}\n", id="in a code block that never closes"),
+        pytest.param(f"Write `{BROKEN}` above.\n", id="in a code span"),
+        pytest.param(f"Write `as in {BROKEN}, above` it.\n", id="amid a code span"),
+        pytest.param(f"Write ``a ` {BROKEN}`` above.\n", id="in a code span of two"),
+        pytest.param(f"Write `a\n{BROKEN}\nb` above.\n", id="in a code span over lines"),
+        pytest.param(f"Write:\n\n    {BROKEN}\n", id="in indented code"),
+        pytest.param(f"- Write:\n\n      x\n      {BROKEN}\n", id="in indented code of a list"),
+        pytest.param(f"<!-- an example:\n{BROKEN}\n", id="in another comment"),
+        pytest.param(f"<!-- how to: {BROKEN}\n", id="in another comment on the line"),
+        pytest.param(f"\\{BROKEN}\n", id="escaped"),
+        pytest.param("See skillgate: ignore BROKEN_LINK: why\n", id="in no comment"),
+        pytest.param("# skillgate: ignore BROKEN_LINK: why\n", id="as a heading"),
+        pytest.param("<!-- see skillgate: ignore BROKEN_LINK: why -->\n", id="not at the beginning"),
+    ],
+)
+def test_what_is_no_comment_to_markdown_sets_nothing_aside(body: str, tmp_path: Path) -> None:
+    skill = parsed(tmp_path, HEAD + body)
+    assert skill.waivers == ()
+    assert refused(skill) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(f"Use ` or {BROKEN}\n", id="a backtick alone"),
+        pytest.param(f"Use ` here.\n\nThen {BROKEN} and `.\n", id="backticks of two paragraphs"),
+        pytest.param(f"Use \\` and {BROKEN} and `.\n", id="an escaped backtick"),
+        pytest.param(
+            "<!-- skillgate: ignore BROKEN_LINK: why, and `this --> and `that`\n", id="a backtick in the reason"
+        ),
+        pytest.param(f"Use `a` and {BROKEN} and `b`.\n", id="between code spans"),
+        pytest.param(f"```\n`\n```\n{BROKEN}\nA `.\n", id="a backtick in a code block"),
+    ],
+)
+def test_a_comment_beside_code_counts(body: str, tmp_path: Path) -> None:
+    assert [item.rules for item in comments(tmp_path, body)] == ["BROKEN_LINK"]
+
+
+def test_in_frontmatter_it_covers_the_key_below(tmp_path: Path) -> None:
+    head = (
+        "---\nname: pdf\n"
+        "# skillgate: ignore A_A: why\n\n# a remark\nmetadata:\n  a: b\n\n  c: d\n"
+        "# skillgate: ignore B_B: why\nallowed-tools:\n- Read\n- Write\n"
+        "license: MIT  # skillgate: ignore C_C: why\n"
+        "description: 'Fills # skillgate: ignore D_D: why'\n"
+        "# skillgate: ignore E_E: why\n---\n"
+    )
+    assert comments(tmp_path, "# Title\n", head) == [
+        Comment(3, "A_A", (3, 9)),
+        Comment(10, "B_B", (10, 13)),
+        Comment(14, "C_C", (14, 14)),
+        Comment(16, "E_E", (16, 16)),
+    ]
+
+
+def test_a_comment_of_markdown_in_a_frontmatter_value_is_text(tmp_path: Path) -> None:
+    assert comments(tmp_path, "# A\n", f"---\nname: pdf\ndescription: Fills forms {BROKEN}\n---\n") == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        ("<!-- skillgate: ignore BROKEN_LINK -->", "this comment suppresses nothing: write <!-- skillgate: ignore"),
+        ("<!-- skillgate: ignore BROKEN_LINK: -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore BROKEN_LINK: \u200b… -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore broken_link: why -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore: why -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore-files BROKEN_LINK: why -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: disable BROKEN_LINK: why -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore BROKEN_LINK until: why -->", "this comment suppresses nothing"),
+        ("<!-- skillgate: ignore BROKEN_LINK until 20270131: why -->", "'20270131' is no date"),
+        ("<!-- skillgate: ignore BROKEN_LINK until 2027-02-29: why -->", "'2027-02-29' is no date"),
+        ("<!-- skillgate: ignore BROKEN_LINK until \x1b[31m: why -->", "'\\x1b[31m' is no date"),
+        ("<!-- skillgate: ignore BROKEN_LINK: why", "this comment never ends, and suppresses nothing"),
+        ("Text <!-- skillgate: ignore BROKEN_LINK: why\n\n-->", "this comment never ends"),
+    ],
+)
+def test_a_comment_that_suppresses_nothing_is_refused(comment: str, said: str, tmp_path: Path) -> None:
+    skill = parsed(tmp_path, f"{HEAD}# A\n\n{comment}\n")
+    assert skill.waivers == ()
+    (problem,) = refused(skill)
+    assert problem.message.startswith(said)
+    assert problem.span == (7, comment.index("<") + 1)
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path: Path) -> None:
+    text = f"{HEAD}{BROKEN}\nA line.\n\n<!--\nskillgate: ignore B_B:\nwhy -->\n\n```\na\n\nb\n```\n"
+    plain = parsed(tmp_path / "a", text).waivers
+    assert [(item.first, item.last) for item in plain] == [(5, 6), (8, 16)]
+    assert parsed(tmp_path / "b", b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()).waivers == plain
+
+
+def test_comments_of_other_documents_are_theirs(tmp_path: Path) -> None:
+    page = f"# A\n\n{BROKEN}\nA line.\n\n<!-- skillgate: ignore X -->\n"
+    skill = parsed(tmp_path, f"{HEAD}See [a](references/a.md).\n", references_a=page)
+    (found,) = skill.waivers
+    assert (found.file.endswith("pdf/references/a.md"), found.first, found.last) == (True, 3, 4)
+    assert [(problem.file or "").rpartition("/")[2] for problem in refused(skill)] == ["a.md"]
+
+
+def test_each_rule_of_a_comment_may_turn_out_unused_or_over(tmp_path: Path) -> None:
+    skill = parsed(tmp_path, f"{HEAD}<!-- skillgate: ignore A_A, B_B until 2027-01-31: why -->\n{BROKEN}\n")
+    said = [(problem.rule, problem.span.line, problem.message.split()[0]) for problem in skill.problems]
+    assert [item for item in said if item[0] == "suppression_unused"] == [
+        ("suppression_unused", 5, "A_A"),
+        ("suppression_unused", 5, "B_B"),
+        ("suppression_unused", 6, "BROKEN_LINK"),
+    ]
+    assert [item[2] for item in said if item[0] == "suppression_expired"] == ["A_A", "B_B"]
+
+
+def test_a_file_has_only_so_many_comments(tmp_path: Path) -> None:
+    skill = parsed(tmp_path, HEAD + f"{BROKEN}\n\n" * (MAX_COMMENTS + 2))
+    assert len(skill.waivers) == MAX_COMMENTS
+    (problem,) = refused(skill)
+    assert problem.span.line == 5 + 2 * MAX_COMMENTS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- " * 200_000,
+        "`" + " ``" * 200_000,
+        "".join("`" * count + " " for count in range(1, 1_200)),
+        "a <!--\n\n" * 100_000,
+        "\\" * 800_000 + "`",
+        "    " * 200_000,
+        "    x\n" * 100_000 + "    <!-- skillgate: ignore A: b -->\n" * 5_000,
+    ],
+    ids=[
+        "comments that never end",
+        "backticks",
+        "backticks of many lengths",
+        "paragraphs",
+        "backslashes",
+        "blanks",
+        "code",
+    ],
+)
+def test_a_text_made_to_keep_a_search_busy_does_not(text: str) -> None:
+    from skillgate.model.skill import Document
+    from skillgate.skill.waivers import waivers
+
+    started = time.process_time()
+    assert list(waivers(Document("SKILL.md", f"\n{text}\nno skillgate: x\n\n{text}"), main=True)) == []
+    assert time.process_time() - started < 20  # quadratic work would take minutes
