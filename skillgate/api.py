@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from skillgate import __version__, pipeline
 from skillgate.config import Config, config_digest
 from skillgate.scoring.gate import Policy
+from skillgate.scoring.selection import Selection
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read
 
@@ -35,7 +36,12 @@ def evaluate(*paths: str | PurePath, policy: Policy | None = None) -> Report:
     asked = policy if policy is not None else Policy()
     discovery = discover([os.fspath(path) for path in paths] or ["."])
     digest = config_digest(Config(cwd="."))  # no configuration file is read
+    everything = Selection(today=time.strftime("%Y-%m-%d"))
     context = pipeline.Context(
-        version=__version__, clock=time.perf_counter_ns, config_digest=digest, policy=lambda _: asked
+        version=__version__,
+        clock=time.perf_counter_ns,
+        config_digest=digest,
+        policy=lambda _: asked,
+        selection=lambda _: everything,
     )
     return pipeline.evaluate((read(root) for root in discovery.roots), context)

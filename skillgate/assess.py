@@ -38,16 +38,17 @@ _MOST_USES = 40
 _USE_CHARACTERS = 400
 
 
-def assess(source: SkillSource, clock: Callable[[], int]) -> Assessment:
+def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> Assessment:
     """Judge one skill by itself.
 
     Args:
         source: its bytes.
         clock: monotonic nanoseconds.
+        optional: whether opt-in rules are asked too.
     """
     started = clock()
     skill = parse(source)
-    static = layer.run(skill)
+    static = layer.run(skill, optional=optional)
     head, root = skill.frontmatter, source.root
     cut = len(root.directory) + 1 if root.directory else 0
     detail = Detail(
@@ -82,10 +83,10 @@ def assess(source: SkillSource, clock: Callable[[], int]) -> Assessment:
     )
 
 
-def entry(source: SkillSource, clock: Callable[[], int]) -> str:
+def entry(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> str:
     """Judge one skill and write down what came of it, after a line of JSON with what was asked of its tree."""
     tree = WatchedTree(source.root.tree)
-    facts = assess(source._replace(root=source.root._replace(tree=tree)), clock)
+    facts = assess(source._replace(root=source.root._replace(tree=tree)), clock, optional=optional)
     facts = facts._replace(outside=tree.outside(source.root.directory))
     asked = json.dumps(tree.questions(), ensure_ascii=False, separators=(",", ":"))  # as entries are: surrogates stay
     return f"{asked}\n{written(facts)}"

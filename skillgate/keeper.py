@@ -38,17 +38,21 @@ class Keeper:
         reused: how many were not judged anew.
     """
 
-    def __init__(self, cache: Cache | None, *, clock: Callable[[], int], made_by: bytes | None = None) -> None:
+    def __init__(
+        self, cache: Cache | None, *, clock: Callable[[], int], optional: bool = True, made_by: bytes | None = None
+    ) -> None:
         """Take the cache and a clock of monotonic nanoseconds.
 
         Args:
             cache: None for none.
             clock: for how long judging takes.
+            optional: whether opt-in rules are asked too.
             made_by: names the programs that judge; None for :func:`stamp`. Nothing that others made is used.
         """
         self.reused = 0
         self._cache = cache
         self._clock = clock
+        self._optional = optional
         self._stamp = b"" if cache is None else stamp() if made_by is None else made_by
 
     @property
@@ -100,7 +104,7 @@ class Keeper:
         if not sources:
             return
         done = 0
-        jobs = _jobs(sources)
+        jobs = _jobs(sources, optional=self._optional) if len(sources) > 1 else []
         if jobs:
             from skillgate.workers import LostError, entries, pays
 
@@ -113,7 +117,7 @@ class Keeper:
         from skillgate import assess  # brings in the parsers: only for what was not kept
 
         for source in sources[done:]:
-            yield assess.entry(source, self._clock)
+            yield assess.entry(source, self._clock, optional=self._optional)
 
     def _kept(self, key: str, source: SkillSource) -> Assessment | None:
         text = self._cache.get(key) if self._cache is not None else None
@@ -129,7 +133,7 @@ class Keeper:
         def judged() -> Assessment:
             from skillgate import assess  # only where an entry was of another make after all
 
-            return assess.assess(source, self._clock)
+            return assess.assess(source, self._clock, optional=self._optional)
 
         return judged
 
@@ -137,7 +141,7 @@ class Keeper:
         root = source.root
         origin: str = getattr(root.tree, "origin", "")
         place = (origin, root.directory, root.file_name, root.name, root.plugin)
-        return self._digest((*place, source.size, source.siblings), data=source.data)
+        return self._digest((*place, source.size, source.siblings, self._optional), data=source.data)
 
     def _digest(self, *facts: object, data: bytes = b"") -> str:
         # As Python writes them: no two differ and look the same, and what UTF-8 lacks is escaped.
@@ -170,7 +174,7 @@ def _changed(folder: str) -> int:
         return 0
 
 
-def _jobs(sources: Sequence[SkillSource]) -> list[Job]:
+def _jobs(sources: Sequence[SkillSource], *, optional: bool = True) -> list[Job]:
     """Write sources down for other processes; empty where not all of their files are on disk."""
     from skillgate.workers import Job
 
@@ -178,5 +182,5 @@ def _jobs(sources: Sequence[SkillSource]) -> list[Job]:
     for root, data, size, siblings in sources:
         if isinstance(root.tree, DiskTree):
             place = (root.tree.root, root.directory, root.file_name, root.name, root.plugin)
-            jobs.append(Job(*place, data, size, siblings))
+            jobs.append(Job(*place, data, size, siblings, optional))
     return jobs if len(jobs) == len(sources) else []

@@ -86,7 +86,7 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
     judged = _judged(read, context)
     found = list(_results(read, judged, context))
     results = [result for result, _ in found]
-    profile = context.selection(read[0].root.path).profile if read else None
+    profiles = {_profile(context.selection(item.root.path)) for item in read}
     report = Report(
         depth=Depth.QUICK,
         coverage=min((result.coverage for result in results if result.composite.score is not None), default=None),
@@ -95,12 +95,16 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
         results=tuple(results),
         summary=summarise(results, found=len(read)),
         gate=Verdict(passed=None),
-        profile=profile.value if profile else "any",
+        profile="by path" if len(profiles) > 1 else next(iter(profiles), "any"),
         listing=listing_use([_member(item) for item in judged.values()], before=context.before),
     )
     if context.attach is not None:
         report = context.attach(report)
     return _decided(report, [policy for _, policy in found], context)
+
+
+def _profile(selection: Selection) -> str:
+    return selection.profile.value if selection.profile else "any"
 
 
 def _results(

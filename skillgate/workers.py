@@ -45,6 +45,7 @@ class Job(NamedTuple):
     data: bytes
     size: int
     siblings: int
+    optional: bool = True
 
 
 class _Worker(NamedTuple):
@@ -179,4 +180,5 @@ def _entry(job: Job, trees: dict[str, DiskTree]) -> str:
         trees[job.top] = DiskTree(job.top)
     place = (job.directory, job.file_name, job.name, PurePosixPath(job.directory), job.plugin)
     root = SkillRoot(trees[job.top], *place)
-    return entry(SkillSource(root, job.data, job.size, job.siblings), time.perf_counter_ns)
+    source = SkillSource(root, job.data, job.size, job.siblings)
+    return entry(source, time.perf_counter_ns, optional=job.optional)

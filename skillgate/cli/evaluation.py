@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
-from skillgate.cli.findings import load_known, merging, selections, write_known
+from skillgate.cli.findings import load_known, merging, selections, wants_optional, write_known
 from skillgate.cli.options import (
     add_depth,
     add_findings,
@@ -80,12 +80,12 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     discovery = discover(args.paths, cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)
-    if not discovery.roots and not args.allow_empty:
+    if not discovery.roots and not args.allow_empty and not args.changed:
         where = ", ".join(args.paths)
         raise UsageError(
             f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
         )
-    keeper = Keeper(_cache(args, session), clock=time.perf_counter_ns)
+    keeper = Keeper(_cache(args, session), clock=time.perf_counter_ns, optional=wants_optional(config))
     context = pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
@@ -100,6 +100,8 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     )
     report = _compared(args, config, session, context, discovery.roots)
     keeper.close()
+    if keeper.failure is not None:
+        session.note(keeper.failure)
     single = discovery.single and len(report.results) == 1
     return Evaluation(report, single, time.perf_counter() - started, discovery.complete)
 
@@ -130,11 +132,10 @@ def _reported(
         write_known(report, args.write_known_findings, session)
         config = config.with_options({"known-findings": args.write_known_findings})
     known = load_known(config, session)
-    report = pipeline.evaluate(
-        sources, context._replace(known=known, attach=merging(args.merge_sarif, known, session))
-    )
+    report = pipeline.evaluate(sources, context._replace(known=known, attach=merging(args.merge_sarif, known, session)))
     if known is not None and known.unmet and not args.changed and args.paths == ["."]:
-        session.note(f"{known.unmet} known findings are gone; --write-known-findings brings the file up to date")
+        gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"
+        session.note(f"{gone} gone; --write-known-findings brings the file up to date")
     return report
 
 
@@ -146,8 +147,10 @@ def _cache(args: argparse.Namespace, session: Session) -> Cache | None:
 def _touched(
     args: argparse.Namespace, roots: Sequence[SkillRoot], session: Session
 ) -> Callable[[SkillRoot, Assessment | None], bool] | None:
-    if args.since and not args.changed:
+    if args.since is not None and not args.changed:
         raise UsageError("--since says what --changed compares with; give --changed too")
+    if args.changed and args.write_known_findings:
+        raise UsageError("--write-known-findings writes all that is known: run it without --changed")
     if not args.changed:
         return None
     from skillgate.cli.changed import touched  # starts git

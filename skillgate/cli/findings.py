@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.layer import Layer
     from skillgate.model.report import Report
+    from skillgate.model.setting import Value
     from skillgate.report.known import Known
 
 _ROOMS = ("antipatterns", "rules", "across", "defects")
-_ELSEWHERE = {"FRONTMATTER_DUPLICATE_KEY": "DUPLICATE_KEY"}  # the one file that is not named after its id
 _MAX_BYTES = 50_000_000  # of a file that is read whole
 _SKILL_FILE = r"(?i)[^\s'\"]+/SKILL\.md\b"
 
 
 def rule_ids() -> frozenset[str]:
     """List the id of every rule: the names of their files, none of which is loaded for it."""
-    names = (name.upper() for room in _ROOMS for name in Room(f"skillgate.static.{room}").names())
-    return frozenset(_ELSEWHERE.get(name, name) for name in names)
+    return frozenset(name.upper() for room in _ROOMS for name in Room(f"skillgate.static.{room}").names())
 
 
 def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
@@ -61,6 +60,20 @@ def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
     return lambda _: everywhere
 
 
+def wants_optional(config: Config) -> bool:
+    """Tell whether an opt-in rule may be selected anywhere: by its id, its group or ``all``."""
+    words = {word for layer in config.layers for word in _words(layer.values.get("select"))}
+    if not words - {"default"}:
+        return False
+    from skillgate.static.rules import OPTIONAL  # only where a selection is made
+
+    return not words.isdisjoint({"all", "portability", *(name.upper() for name in OPTIONAL)})
+
+
+def _words(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
 def load_known(config: Config, session: Session) -> Known | None:
     """Read the file of known findings, None where none is set.
 
@@ -81,7 +94,7 @@ def load_known(config: Config, session: Session) -> Known | None:
 
 
 def write_known(report: Report, name: str, session: Session) -> None:
-    """Write the findings that stand to a file of known findings; those of other tools are left to these.
+    """Write the findings that stand, those of other tools too, to a file of known findings.
 
     Raises:
         UsageError: it cannot be written, or there is a file of another kind.
@@ -90,7 +103,7 @@ def write_known(report: Report, name: str, session: Session) -> None:
 
     place = os.path.join(session.cwd, name)
     _require_replaceable(place, name)
-    findings = [finding for result in report.results for finding in result.findings if finding.tool == report.tool.name]
+    findings = [*(finding for result in report.results for finding in result.findings), *report.outside]
     text = render(findings, _seen_from(session.cwd, place), report.tool)
     try:
         Path(place).write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")

@@ -44,7 +44,7 @@ def find(page: Page) -> Iterator[Edit]:
 def _differs(skill: Skill) -> bool:
     head, wanted = skill.frontmatter, skill.root.name
     name, line = head.text("name"), head.line("name")
-    if any(problem.span.line == line for problem in skill.problems_of("frontmatter_duplicate_key")):
+    if any(problem.span.line == line for problem in skill.problems_of("duplicate_key")):
         return False
     certain = bool(skill.root.directory and wanted) and name_defect(wanted) is None
     return certain and bool(name) and not same_name(name, wanted)

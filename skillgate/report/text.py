@@ -70,6 +70,8 @@ def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
 def _summary(report: Report, seconds: float | None) -> str:
     summary = report.summary
     parts = [f"{summary.skills} skill{'s' * (summary.skills != 1)}"]
+    if summary.found is not None and summary.found > summary.skills:
+        parts = [f"{summary.skills} of {summary.found} skills changed"]
     if summary.not_evaluated:
         parts.append(f"{summary.not_evaluated} not evaluated")
     if summary.lowest is not None and summary.skills > 1:

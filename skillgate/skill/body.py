@@ -44,9 +44,14 @@ class _Section:
 
 
 class Body:
-    """Collects the facts of one body. ``first_line`` is the line of the file that the body begins on."""
+    """Collects the facts of one body.
 
-    def __init__(self, text: str, *, first_line: int, resolver: Resolver) -> None:
+    ``first_line`` is the line of the file that the body begins on. ``counted`` is False for a document beside the main
+    file: what only the scores are made from (words, prose, what a section holds) is then not asked for.
+    """
+
+    def __init__(self, text: str, *, first_line: int, resolver: Resolver, counted: bool = True) -> None:
+        self._counted = counted
         self.blocks: list[TextBlock] = []
         self.code_blocks: list[CodeBlock] = []
         self.links: list[Link] = []
@@ -125,6 +130,9 @@ class Body:
 
     def _text(self, read: Inline, *, table: bool = False) -> None:
         self._keep(read)
+        if not self._counted:
+            self.blocks.append(TextBlock(text=read.text, line=read.line, words=0, prose=True))
+            return
         words = word_count(read.text)
         self._credit(words=words, links=self._leading_on(read))
         prose = words > 0 and reads_as_prose(read.text)
@@ -152,7 +160,8 @@ class Body:
             closed=code.count("\n") + (code[-1:] not in ("", "\n")) == end - start - 2,
         )
         self.code_blocks.append(block)
-        self._credit(code_lines=block.lines)
+        if self._counted:
+            self._credit(code_lines=block.lines)
 
     def _html(self, token: Token) -> None:
         """Read a passage between tags, such as ``<important>``, as the instruction it is to a model."""
@@ -188,7 +197,7 @@ class Body:
 
     def _leading_on(self, read: Inline) -> int:
         """Count the links, paths and names that lead to another skill or agent."""
-        if not read.links and not read.mentions:
+        if not self._counted or (not read.links and not read.mentions):
             return 0
         found = (link.resolved for link in read.links if link.resolved is not None)
         links = sum(1 for path in found if self._resolver.other_skill(path) is not None)

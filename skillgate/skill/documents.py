@@ -128,7 +128,7 @@ def _comes_late(path: str) -> tuple[bool, bool, str]:
 
 def _parsed(root: SkillRoot, path: str, text: str) -> Document:
     cut = frontmatter.split(text)
-    body = Body(cut.body, first_line=cut.body_line, resolver=Resolver(root, at=path.rpartition("/")[0]))
+    body = Body(cut.body, first_line=cut.body_line, resolver=Resolver(root, at=path.rpartition("/")[0]), counted=False)
     return body.document(path, text)
 
 

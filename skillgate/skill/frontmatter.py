@@ -67,9 +67,7 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     lines = {key: line + 1 for key, line in document.lines.items()}
     frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
     repeated = (
-        _problem(
-            "frontmatter_duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1
-        )
+        _problem("duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
         for key, line in document.duplicates
     )
     return frontmatter, (*tabs, *repeated, *_type_problems(frontmatter))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Claim, Severity
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
-from skillgate.static.rules import NEEDS
+from skillgate.static.rules import NEEDS, OPTIONAL
 from skillgate.static.signals import MIN_PROSE_WORDS
 
 if TYPE_CHECKING:
@@ -74,18 +74,24 @@ def defect(name: str) -> Rule:
     return loaded
 
 
-def rules(skill: Skill) -> tuple[Rule, ...]:
+def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
     """Load the rules that could have something to say of a skill: most wait for a word that most skills lack."""
     texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
-    return tuple(
-        rule(name)
-        for name in RULES.names()
-        if name not in NEEDS or any(word in text for word in NEEDS[name] for text in texts)
-    )
+    text = "\n".join(texts)
+    names = (name for name in _names() if optional or name not in OPTIONAL)
+    return tuple(rule(name) for name in names if name not in NEEDS or any(word in text for word in NEEDS[name]))
 
 
-def run(skill: Skill) -> StaticResult:
-    """Judge one skill. Pure: the same skill gives the same result."""
+@cache
+def _names() -> tuple[str, ...]:
+    return RULES.names()
+
+
+def run(skill: Skill, *, optional: bool = True) -> StaticResult:
+    """Judge one skill. Pure: the same skill gives the same result.
+
+    ``optional`` says whether opt-in rules are asked too.
+    """
     defects = tuple(defect(name) for name in dict.fromkeys(problem.rule for problem in skill.problems))
     if skill.unscored is not None:
         return StaticResult(
@@ -97,7 +103,7 @@ def run(skill: Skill) -> StaticResult:
             layer_score=None,
             no_badge=skill.unscored,
         )
-    others = rules(skill)
+    others = rules(skill, optional=optional)
     counted = tuple(_claims(skill, anti_patterns(), "anti-pattern"))
     claims = (*_claims(skill, defects, "reading"), *counted, *_claims(skill, others, ""))
     checks = subchecks()

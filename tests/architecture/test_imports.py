@@ -69,7 +69,8 @@ def test_imports_go_one_way() -> None:
 def _is_pure(module: Module) -> bool:
     parts = module.name.split(".")[1:]
     return bool(parts) and (
-        parts[0] in ("fixes", "model", "static", "scoring", "report") or (parts[0] == "skill" and parts[-1] in PURE_IN_SKILL)
+        parts[0] in ("fixes", "model", "static", "scoring", "report")
+        or (parts[0] == "skill" and parts[-1] in PURE_IN_SKILL)
     )
 
 

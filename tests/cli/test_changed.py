@@ -95,6 +95,7 @@ def test_nothing_changed_is_no_failure(repo: Path) -> None:
     for words in (("check",), ("score",), ("check", "--threshold", "100"), ("score", "--fail-on", "error,warning")):
         done = run(repo, *words, "--changed")
         assert (done.code, done.err) == (0, "")
+    assert "0 changed skills (3 in all)" in run(repo, "check", "--changed").out
     assert touched(repo) == []
     edit(repo / "README.md")
     assert touched(repo) == []

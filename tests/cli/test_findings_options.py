@@ -336,7 +336,7 @@ def test_a_renamed_skill_has_new_findings(broken: Path) -> None:
     (broken / "skills" / NAME).rename(broken / "skills" / "other")
     done = run(broken, "check", "--known-findings", "known.json")
     assert done.code == 1
-    assert "known findings are gone" in done.err
+    assert "gone; --write" in done.err
 
 
 def test_the_file_means_the_same_from_other_directories_and_for_other_ways_to_a_path(broken: Path) -> None:
@@ -432,13 +432,13 @@ def test_what_is_gone_is_told_only_where_all_was_looked_at(broken: Path) -> None
     write_skill(broken / "others", "pdf", body=BODY + GONE)
     gate = ("check", "--known-findings", str(broken / "known.json"))
     run(broken, "check", "--write-known-findings", "known.json")
-    assert "are gone" not in run(broken, *gate).err
-    assert "are gone" not in run(broken, *gate, "skills").err
-    assert "are gone" not in run(broken / "skills", *gate).err
-    assert "are gone" not in run(broken, *gate, "--select", "LINE_ENDS").err
+    assert "gone; --write" not in run(broken, *gate).err
+    assert "gone; --write" not in run(broken, *gate, "skills").err
+    assert "gone; --write" not in run(broken / "skills", *gate).err
+    assert "gone; --write" not in run(broken, *gate, "--select", "LINE_ENDS").err
     write_skill(broken / "others", "pdf")
-    assert " known findings are gone" in run(broken, *gate).err
-    assert "are gone" not in run(broken / "skills", *gate).err
+    assert "gone; --write-known-findings brings" in run(broken, *gate).err
+    assert "gone; --write" not in run(broken / "skills", *gate).err
 
 
 def test_names_that_are_no_utf8_survive(broken: Path) -> None:
@@ -446,3 +446,25 @@ def test_names_that_are_no_utf8_survive(broken: Path) -> None:
     write_skill(broken / "skills", odd, frontmatter=f"name: {NAME}\ndescription: {NO_TRIGGER}", body=BODY + GONE)
     assert run(broken, "check", "--fail-on", "error,warning", "--write-known-findings", "known.json").code == 0
     assert run(broken, "check", "--fail-on", "error,warning", "--known-findings", "known.json").code == 0
+
+
+def test_findings_of_other_tools_are_known_likewise(broken: Path) -> None:
+    places = ("skills/merge-sheets/SKILL.md", "README.md")
+    results = [
+        {
+            "ruleId": "theirs",
+            "level": "error",
+            "message": {"text": f"line {n} is bad"},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": n}}}],
+        }
+        for n, uri in enumerate(places, start=3)
+    ]
+    runs = [{"tool": {"driver": {"name": "other"}}, "results": results}]
+    (broken / "other.sarif").write_text(json.dumps({"version": "2.1.0", "runs": runs}), encoding="utf-8")
+    gate = ("check", "--fail-on", "error,warning", "--merge-sarif", "other.sarif")
+    assert run(broken, *gate, "--ignore", "all").code == 1
+    assert run(broken, *gate, "--write-known-findings", "known.json").code == 0
+    written = json.loads((broken / "known.json").read_text(encoding="utf-8"))["findings"]
+    assert {item["path"] for item in written if item["id"].endswith("theirs")} == set(places)
+    again = run(broken, *gate, "--known-findings", "known.json")
+    assert (again.code, again.err) == (0, "")

@@ -117,7 +117,7 @@ def test_a_bomb_is_refused_before_it_is_built(source: str) -> None:
 def test_the_last_of_two_values_counts_and_both_places_are_known() -> None:
     head, problems = parse("name: x\ndescription: one\ndescription: two")
     assert head.text("description") == "two"
-    assert [(problem.rule, problem.span.line) for problem in problems] == [("frontmatter_duplicate_key", 4)]
+    assert [(problem.rule, problem.span.line) for problem in problems] == [("duplicate_key", 4)]
 
 
 def test_beyond_64_kib_nothing_is_read() -> None:

@@ -104,7 +104,7 @@ def test_problems_add_up(tmp_path: Path) -> None:
     assert set(rules(skill)) == {
         "byte_order_mark",
         "line_ends",
-        "frontmatter_duplicate_key",
+        "duplicate_key",
         "field_type",
         "not_a_directory",
         "no_body",

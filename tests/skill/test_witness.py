@@ -144,6 +144,24 @@ def test_a_file_both_described_and_read_is_noticed_either_way(top: Path) -> None
     assert not still(top, questions)
 
 
+class Locked(DiskTree):
+    """A tree whose files can be described and not read."""
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        raise PermissionError(path)
+
+
+def test_a_file_that_could_not_be_read_is_noticed_when_it_goes(top: Path) -> None:
+    tree = WatchedTree(Locked(str(top)))
+    tree.entry("a/full.md")
+    with pytest.raises(PermissionError):
+        tree.read("a/full.md", limit=9)
+    assert holds(Locked(str(top)), tree.questions())
+    assert not still(top, tree.questions())  # it can be read now
+    (top / "a/full.md").unlink()
+    assert not holds(Locked(str(top)), tree.questions())
+
+
 def test_what_nobody_asked_for_may_change(top: Path) -> None:
     def ask(tree: WatchedTree) -> None:
         tree.entry("a/full.md")

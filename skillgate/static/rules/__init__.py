@@ -5,6 +5,11 @@ say: its file is loaded only then. A rule that is not named here is loaded for e
 its rule's own case table.
 """
 
+OPTIONAL = frozenset(
+    ("portable_field", "portable_path", "portable_product_name", "portable_substitution", "portable_tool_name")
+)
+"""The rules that are opt-in: they are asked only where one of them is selected."""
+
 NEEDS: dict[str, tuple[str, ...]] = {
     "backslash_path": ("\\",),
     "broken_anchor": ("](#", "](<#", "]: #", ".md#", ".markdown#"),

@@ -55,4 +55,5 @@ RULE = Rule(
     summary="a link whose path is written with backslashes",
     fix="write the path with forward slashes",
     find=find,
+    group="links",
 )

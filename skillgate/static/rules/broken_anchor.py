@@ -94,4 +94,5 @@ RULE = Rule(
     summary="a link to a section that is not there",
     fix="write the anchor of the heading as it is now, or remove the link",
     find=find,
+    group="links",
 )

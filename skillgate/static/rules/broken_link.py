@@ -118,4 +118,5 @@ RULE = Rule(
     summary="a link to a file that is not there",
     fix="create the file, correct the path, or remove the link",
     find=find,
+    group="links",
 )

@@ -61,5 +61,6 @@ RULE = Rule(
     summary="a code block does not parse as the language it names",
     fix="mend the block, or name the language it is in",
     find=find,
+    group="code",
     advice="syntax",
 )

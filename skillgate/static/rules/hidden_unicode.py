@@ -64,4 +64,5 @@ RULE = Rule(
     summary="characters that no reader sees",
     fix="delete them",
     find=find,
+    group="text",
 )

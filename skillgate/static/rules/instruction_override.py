@@ -146,4 +146,5 @@ RULE = Rule(
     summary="a text that tells a model to drop its instructions or to keep something from the user",
     fix="delete it, or quote it where it is an example",
     find=find,
+    group="text",
 )

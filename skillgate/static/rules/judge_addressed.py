@@ -90,4 +90,5 @@ RULE = Rule(
     summary="a text that speaks to whoever scores the skill",
     fix="delete it",
     find=find,
+    group="text",
 )

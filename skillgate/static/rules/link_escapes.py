@@ -54,4 +54,5 @@ RULE = Rule(
     summary="a link that leads out of the skill's directory",
     fix="move the file into the skill, or copy what is needed of it",
     find=find,
+    group="links",
 )

@@ -80,4 +80,5 @@ RULE = Rule(
     summary="a long reference without a table of contents",
     fix="list its sections at the top, or split it",
     find=find,
+    group="links",
 )

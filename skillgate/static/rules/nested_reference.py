@@ -58,4 +58,5 @@ RULE = Rule(
     summary="a reference that only another reference leads to",
     fix="link it from SKILL.md too, and say when to read it",
     find=find,
+    group="links",
 )

@@ -42,4 +42,5 @@ RULE = Rule(
     summary="a document does not end in a line feed",
     fix="end the file with a line feed",
     find=find,
+    group="text",
 )

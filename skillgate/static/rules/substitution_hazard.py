@@ -84,5 +84,6 @@ RULE = Rule(
     summary="a $1 that argument substitution rewrites",
     fix=r"write \$1, or say it without a dollar sign followed by a digit, or move the code to a script",
     find=find,
+    group="code",
     about=(Client.CLAUDE_CODE,),
 )

@@ -81,4 +81,5 @@ RULE = Rule(
     summary="a fenced code block never closes",
     fix="close it; around a block that holds fences itself use a longer fence",
     find=find,
+    group="code",
 )

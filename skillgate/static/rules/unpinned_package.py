@@ -97,4 +97,5 @@ RULE = Rule(
     summary="a command runs the latest release of a package, whatever it is",
     fix="name the version: npx -y name@1.2.3, uvx name@1.2.3",
     find=find,
+    group="code",
 )

@@ -48,5 +48,6 @@ RULE = Rule(
     summary="a code block does not name its language, which is certain",
     fix="add the language to the opening fence",
     find=find,
+    group="code",
     advice="tags",
 )

@@ -62,4 +62,5 @@ RULE = Rule(
     summary="a file in references/ that nothing in the skill names",
     fix="tell in the instructions when to read it, or remove it",
     find=find,
+    group="links",
 )

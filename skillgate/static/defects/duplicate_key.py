@@ -23,6 +23,6 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="a frontmatter key stands twice",
     fix="keep one of the two",
-    find=reported("frontmatter_duplicate_key"),
+    find=reported("duplicate_key"),
     blocks_badge=True,
 )
