@@ -35,7 +35,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.peer_tools import PEERS, Place, Tool, found, install, others, skillgate
-from benchmarks.static import ROOT, Run, _waited, typical
+from benchmarks.static import ROOT, Run, waited, typical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def timed(line: Sequence[str], folder: Path, output: Path) -> Run:
             with subprocess.Popen(
                 line, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True
             ) as process:
-                taken = _waited(process, started)
+                taken = waited(process, started)
     except OSError as error:
         raise NotMeasuredError(f"does not start: {error}") from None
     if process.returncode not in (0, 1):

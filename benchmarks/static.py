@@ -63,14 +63,14 @@ def run(arguments: Sequence[str], given: str = "", *, bytecode: str) -> Run:
         assert process.stdin is not None
         process.stdin.write(given)
         process.stdin.close()
-        result = _waited(process, started)
+        result = waited(process, started)
         if process.returncode:
             errors = process.stderr.read() if process.stderr is not None else ""
             raise RuntimeError(f"{' '.join(arguments)[:60]} ended with {process.returncode}: {errors.strip()[-300:]}")
     return result
 
 
-def _waited(process: subprocess.Popen[str], started: float) -> Run:
+def waited(process: subprocess.Popen[str], started: float) -> Run:
     if sys.platform == "win32":
         process.wait()
         return Run(time.perf_counter() - started, 0.0, 0.0)

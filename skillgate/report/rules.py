@@ -25,14 +25,42 @@ def page_markdown(page: Page) -> str:
     parts = [
         f"## {rule.id}",
         page.title,
-        f"**{rule.severity.value}** · {_KINDS[page.kind]}{blocked}",
+        f"**{rule.severity.value}** · {_KINDS[page.kind]}{blocked}{_clients(page)}",
         f"**Why.** {sections.get('Why', '')}",
-        f"**Bad**\n\n```text\n{sections.get('Bad', '')}\n```",
-        f"**Good**\n\n```text\n{sections.get('Good', '')}\n```",
+        f"**Bad**\n\n{_fenced(sections.get('Bad', ''))}",
+        f"**Good**\n\n{_fenced(sections.get('Good', ''))}",
         f"**Fix.** {rule.fix[:1].upper()}{rule.fix[1:]}.",
         f"**Source.** {sections.get('Source', '')}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def group_of(page: Page) -> str:
+    """Give the word that stands for a rule and its like in ``--select`` and ``--ignore``."""
+    return page.rule.group or page.kind
+
+
+def _clients(page: Page) -> str:
+    """Say which clients a rule is about, which refuse a skill for it, and how it is selected."""
+    rule = page.rule
+    said = ""
+    refused = ", ".join(f"`{client.value}`" for client in getattr(rule, "refused_by", ()))
+    about = ", ".join(f"`{client.value}`" for client in rule.about)
+    if refused:
+        said += f" An error under the profile {refused}."
+    if about:
+        said += f" It concerns {about} alone."
+    if rule.optional:
+        said += " Opt-in: it is reported where it, its group or `all` is selected."
+    return f"{said} Group: `{group_of(page)}`."
+
+
+def _fenced(text: str) -> str:
+    """Put a text into a code block, whose fence is longer than any in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def dimension_markdown(dimension: Dimension, check: CheckPage | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skillgate.cli.options import add_output, output_format
 from skillgate.errors import UsageError
 from skillgate.model.tool import rule_url
-from skillgate.report.rules import page_markdown
+from skillgate.report.rules import group_of, page_markdown
 from skillgate.static.catalogue import pages
 
 if TYPE_CHECKING:
@@ -37,16 +37,24 @@ def run(args: argparse.Namespace, session: Session) -> int:
         session.out("\n".join(page_markdown(page) for page in found))
     else:
         wide = max(len(page.rule.id) for page in found)
-        lines = [f"{page.rule.id:{wide}}  {page.rule.severity.value:8} {page.rule.summary}" for page in found]
+        lines = [
+            f"{page.rule.id:{wide}}  {page.rule.severity.value:8} {group_of(page):12}  {page.rule.summary}"
+            + (" (opt-in)" if page.rule.optional else "")
+            for page in found
+        ]
         session.out("\n".join([*lines, "", "skillgate explain ID tells why, and what good looks like"]))
     return 0
 
 
-def _entry(page: Page) -> dict[str, str]:
+def _entry(page: Page) -> dict[str, str | bool | list[str]]:
     rule = page.rule
     return {
         "id": rule.id,
         "kind": page.kind,
+        "group": group_of(page),
+        "optional": rule.optional,
+        "refused_by": [client.value for client in getattr(rule, "refused_by", ())],
+        "about": [client.value for client in rule.about],
         "severity": rule.severity.value,
         "summary": rule.summary,
         "fix": rule.fix,
