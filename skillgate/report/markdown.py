@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.text import printable
+from skillgate.report.across import change_lines
 from skillgate.report.skill_block import counts
 from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
@@ -64,12 +65,20 @@ def _score(report: Report) -> Iterator[str]:
         yield f"{len(ranked) - _ROWS} more skills score as much or more."
     yield from _unscored(ranked[:_ROWS])
     yield from _failed(report)
+    yield from _changed(report)
     yield from _next(ranked[:_ADVISED])
     yield from _found(ranked[:_ROWS])
     for result in ranked[:1] if len(ranked) == 1 else []:
         yield from _dimensions(result)
     yield ""
     yield _footer(report)
+
+
+def _changed(report: Report) -> Iterator[str]:
+    """Say what the change does to skills together."""
+    lines = [f"- {inert(line)}" for line in change_lines(report)]
+    if lines:
+        yield from ("", "Across skills, beside the baseline:", "", *lines[:_ROWS])
 
 
 def _headline(report: Report) -> str:

@@ -53,8 +53,17 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         at_least = f", all at {best:.2f} or above" if best is not None else ""
         yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
     yield ""
+    yield from _across(report, style)
     yield from wrap(_summary(report, seconds), style.width)
     yield from gate_lines(report, style)
+
+
+def _across(report: Report, style: Style) -> list[str]:
+    if report.across is None and not any(use.before is not None for use in report.listing):
+        return []
+    from skillgate.report.across import change_lines  # only beside a baseline
+
+    return [row for line in change_lines(report) for row in wrap(printable(line), style.width)]
 
 
 def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
@@ -139,6 +148,7 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
                 hint = style.paint(f"skillgate explain {finding.id}", "dim")
                 lines.append(f"    fix: {printable(finding.fix)}      {hint}")
     lines += [f"{_finding_line(finding, style)} [{printable(finding.tool)}]" for finding in report.outside]
+    lines += _across(report, style)
     lines += wrap(_check_summary(report, seconds, verbose=verbose), style.width)
     lines += gate_lines(report, style) if report.gate.passed is False else []
     return "\n".join(lines) + "\n"
