@@ -102,7 +102,10 @@ def precision_table(verdicts: Iterable[tuple[str, Found]]) -> str:
     for severity in SEVERITIES:
         true, doubtful, false = (counted[severity, verdict] for verdict in VERDICTS)
         total = true + doubtful + false
-        shares = (f"{true}/{total} = {true / total:.3f}", f"{true + doubtful}/{total} = {(true + doubtful) / total:.3f}")
+        shares = (
+            f"{true}/{total} = {true / total:.3f}",
+            f"{true + doubtful}/{total} = {(true + doubtful) / total:.3f}",
+        )
         rows.append(f"| {severity} | {total} | {true} | {doubtful} | {false} | {' | '.join(shares)} |")
     head = "| Severity | Judged | True | Doubtful | False | Precision, doubtful as false | Doubtful as true |"
     return "\n".join((head, "|---|---|---|---|---|---|---|", *rows))
@@ -116,7 +119,7 @@ def waiting(found: Iterable[Found], page: str) -> list[Found]:
 
 def sample(found: Iterable[Found]) -> list[Found]:
     """Draw, by a fixed seed, at most :data:`EACH` infos of each rule: else the most frequent would be nearly all."""
-    draw = random.Random(SEED)  # noqa: S311 - a sample that can be drawn again
+    draw = random.Random(SEED)
     infos: dict[str, list[Found]] = {}
     for item in sorted(item for item in found if item.severity == "info"):
         infos.setdefault(item.rule, []).append(item)
@@ -127,12 +130,13 @@ def written(page: str, found: Sequence[Found]) -> str:
     """Give the page with its figures brought up to date."""
     for name, table in (("counts", counts_table(found)), ("precision", precision_table(judged(page)))):
         marks = (f"<!-- {name} -->", f"<!-- /{name} -->")
-        page = page.replace(_between(page, *marks), f"\n\n{table}\n\n")
+        before, _, rest = page.partition(marks[0])
+        page = f"{before}{marks[0]}\n\n{table}\n\n{marks[1]}{rest.partition(marks[1])[2]}"
     return page
 
 
 def _between(page: str, start: str, end: str) -> str:
-    return page.split(start, 1)[1].split(end, 1)[0]
+    return page.partition(start)[2].partition(end)[0]
 
 
 def _write(found: Sequence[Found]) -> list[Found]:
