@@ -35,7 +35,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.peer_tools import PEERS, Place, Tool, found, install, others, skillgate
-from benchmarks.static import ROOT, Run, waited, typical
+from benchmarks.static import ROOT, Run, typical, waited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

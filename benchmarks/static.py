@@ -71,6 +71,7 @@ def run(arguments: Sequence[str], given: str = "", *, bytecode: str) -> Run:
 
 
 def waited(process: subprocess.Popen[str], started: float) -> Run:
+    """Wait for a process that began at ``started`` (``time.perf_counter``), and give what it took."""
     if sys.platform == "win32":
         process.wait()
         return Run(time.perf_counter() - started, 0.0, 0.0)

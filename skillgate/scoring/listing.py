@@ -127,8 +127,9 @@ def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]
             if use.characters <= use.budget:
                 continue
             longest = max(listed, key=lambda member: min(len(listed_text(member.listing, client)), limits.one))
+            of = f" of {plugin}" if plugin not in (None, "", ".") else ""
             message = (
-                f"installed together, the {use.skills} skills{f' of {plugin}' if plugin else ''} take"
+                f"installed together, the {use.skills} skills{of} take"
                 f" {use.characters:,} characters of the {use.budget:,} that {limits.title} lists: {limits.then}"
             )
             yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message))

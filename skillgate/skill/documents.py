@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import Document, TextFile
+from skillgate.model.skill import Document, Problem, TextFile
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.links import Resolver
@@ -62,25 +63,31 @@ def files(root: SkillRoot) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def documents(root: SkillRoot, paths: Sequence[str]) -> Iterator[Document]:
+def documents(root: SkillRoot, paths: Sequence[str]) -> Iterator[Document | Problem]:
     """Read and parse the Markdown files beside the main one that a model may come to follow.
 
-    Not those made to be filled in, tests, papers about the skill, and second names of a file; not what cannot be read
-    or is no text; not what comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES`.
+    Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
+    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place.
     """
     seen = {root.tree.real(join(root.directory, root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
-    for path in paths:
-        if not _instructs(root, path):
-            continue
+    wanted = [path for path in paths if _instructs(root, path)]
+    wanted.sort(key=lambda path: (root.tree.real(path) != path, path))  # of two names the file's own
+    for index, path in enumerate(wanted):
         real = root.tree.real(path)
-        text = None if real in seen else _text(root, path, min(MAX_BYTES, left))
+        if real in seen:
+            continue
         seen.add(real)
-        if text is not None:
+        if count >= MAX_DOCUMENTS or left <= 0:
+            message = f"this and what follows it, {len(wanted) - index} documents, are not read: there are too many"
+            yield Problem("document_unread", Span(), message, path)
+            return
+        text, reason = _text(root, path, min(MAX_BYTES, left))
+        if text is None:
+            yield Problem("document_unread", Span(), f"the document is not read: {reason}", path)
+        else:
             left, count = left - len(text), count + 1
             yield _parsed(root, path, text)
-        if count >= MAX_DOCUMENTS:
-            return
 
 
 def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
@@ -88,7 +95,7 @@ def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
     left = MAX_TOTAL_BYTES
     for path in paths:
         if path.endswith(SCRIPTS) and (root.directory or path.startswith("scripts/")):
-            text = _text(root, path, min(MAX_SCRIPT_BYTES, left))
+            text, _ = _text(root, path, min(MAX_SCRIPT_BYTES, left))
             if text is not None:
                 left -= len(text)
                 if not text.isascii():
@@ -153,11 +160,18 @@ def _is_paper(name: str) -> bool:
     return word in SHOUTED_PAPERS or (word.lower() in PAPERS and (word.isupper() or word == stem))
 
 
-def _text(root: SkillRoot, path: str, limit: int) -> str | None:
-    """Read a text file, its line ends normalised; None for one that cannot be read, is too large or is no text."""
+def _text(root: SkillRoot, path: str, limit: int) -> tuple[str | None, str]:
+    """Read a text file, its line ends normalised; None, with the reason, for one that cannot be had as text."""
     try:
         data = root.tree.read(path, limit=limit + 1)
-        text = data.decode("utf-8-sig") if len(data) <= limit else ""
-    except (OSError, UnicodeDecodeError):
-        return None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if len(data) <= limit and "\x00" not in text else None
+    except OSError as error:
+        return None, f"it cannot be read ({error.strerror or error})"
+    if len(data) > limit:
+        return None, f"it has more than {limit:,} bytes"
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return None, f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+    if "\x00" in text:
+        return None, "it holds a NUL byte"
+    return text.replace("\r\n", "\n").replace("\r", "\n"), ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import BETWEEN_BLOCKS, Frontmatter, Problem, Skill, Waiver
+from skillgate.model.skill import BETWEEN_BLOCKS, Document, Frontmatter, Problem, Skill, Waiver
 from skillgate.skill import documents, frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.description import analyse
@@ -64,7 +64,9 @@ def _assemble(
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
     main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
     files = documents.files(root)
-    beside = (main, *documents.documents(root, files))
+    found = tuple(documents.documents(root, files))
+    beside = (main, *(one for one in found if isinstance(one, Document)))
+    problems += (one for one in found if isinstance(one, Problem))
     aside = [one for document in beside for one in waivers(document, main=document is main)]
     problems += (one for one in aside if isinstance(one, Problem))
     reached = {link.resolved for link in body.links} | {_mentioned(resolver, word) for word in body.mentions}

@@ -182,10 +182,11 @@ def _is_large_part(body: _Body, other: _Body, texts: Sequence[str]) -> bool:
 def _scattering(body: _Body, other: _Body, texts: frozenset[str]) -> Clash:
     here = [line for line, text in body.lines if text in texts]
     there = [line for line, text in other.lines if text in texts]
-    message = (
-        f"{len(here)} of {len(body.lines)} lines of prose, the first in line {here[0]}, stand in"
-        f" {main_file(other.member)} too, from line {there[0]} on"
-    )
+    place = main_file(other.member)
+    message = f"{len(here)} of {len(body.lines)} lines of prose, the first in line {here[0]}, stand in {place} too"
+    message += f", from line {there[0]} on"
+    if len(here) < SHARE * len(body.lines):  # it is the other of which they are a large part
+        message += f", where they are {len(there)} of {len(other.lines)}"
     return Clash(body.member.path, Hit(Span(line=here[0]), message), other.member.path)
 
 

@@ -5,7 +5,8 @@ Why:
     same words, it has nothing to choose by. Two things are looked for. First, descriptions that share their telling
     words (BM25 over name and description; at least 0.3 of the score each has for itself) while one of the two has no
     word of its own: none that it says twice, name included, and the other never. `paypal-integration` and
-    `stripe-integration` may read alike word for word and are still told apart. Second, a skill more than half of whose
+    `stripe-integration` may read alike word for word and are still told apart, and so are two of which one names the
+    other. Second, a skill more than half of whose
     own lines on when to use it are nearer to a sibling's description, by a clear margin. It measures how distinct the
     texts are and predicts nothing about any model. Skills that are listed together are held against one another; of
     other plugins' it is said for information. Skills that a model never chooses are left out.
@@ -24,6 +25,7 @@ are listed together to overlap; at 0.26 the first appeared that do not.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.assessment import CatalogueRule, Clash
@@ -86,7 +88,19 @@ def _catalogue(listed: Sequence[Member]) -> _Catalogue:
 
 
 def _text(listing: Listing) -> str:
-    return f"{listing.name} {listing.description} {listing.when_to_use}"
+    """Give what is compared, with the words of the name as the text writes them: C# for csharp, Spring Boot."""
+    said = f"{listing.description} {listing.when_to_use}".lower()
+    said = said.replace("c++", "cplusplus").replace("c#", "csharp").replace("f#", "fsharp")
+    words = ["".join(filter(str.isalnum, word)) for word in said.split()]
+    joined = {one + two for one, two in pairwise(words)}
+    again = " ".join(part for part in listing.name.lower().split("-") if part in joined)
+    return f"{listing.name} {said} {again}"
+
+
+def _names(one: Member, other: Member) -> bool:
+    """Tell whether a skill's description names another, as one that says which of the two to take does."""
+    name = other.listing.name.lower()
+    return "-" in name and name in f"{one.listing.description} {one.listing.when_to_use}".lower()
 
 
 def _clashes(catalogue: _Catalogue) -> Iterator[Clash]:
@@ -110,6 +124,8 @@ def _nearest(catalogue: _Catalogue, member: Member) -> Iterator[Likeness]:
     alike = catalogue.bm25.alike(member.path, least=LEAST)
     for one in sorted(alike, key=lambda one: one.key not in beside):
         other = catalogue.members[one.key]
+        if _names(member, other) or _names(other, member):
+            continue  # one of them says when the other is meant
         if other.listing.name != member.listing.name and not _are_told_apart(catalogue, member.path, one.key):
             yield one
             return

@@ -49,7 +49,9 @@ def find(skill: Skill) -> Iterator[Hit]:
         line = lines[row]
         for match in _PLACEHOLDER.finditer(line) if "$" in line else ():
             if _is_money(line, match) or _in_awk(line, match.start()) or not meant:
-                yield Hit(Span(row + 1, match.start() + 1), _message(match[1]))
+                digit = match[1]
+                fix = rf"write \${digit}, or say it without a dollar sign before a digit, or move the code to a script"
+                yield Hit(Span(row + 1, match.start() + 1), _message(digit), fix=fix)
                 break
 
 
