@@ -1,18 +1,15 @@
 """What layer 1 knows of one skill by itself: all that a report, a gate and the checks across skills are made from.
 
 It depends on the skill's files alone, neither on configuration nor on the day, so that it can be kept and used again.
+Annotations are evaluated: as text each would be compiled once more at start-up.
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from skillgate.model.finding import Claim, Client, Hit, Severity
-    from skillgate.model.score import Dimension, Measured
-    from skillgate.model.skill import Waiver
+from skillgate.model.finding import Claim, Client, Hit, Severity
+from skillgate.model.score import Dimension, Measured
+from skillgate.model.skill import Waiver
 
 
 class Listing(NamedTuple):

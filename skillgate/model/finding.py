@@ -1,14 +1,14 @@
-"""A finding: one claim about one place of one skill, with what to do about it."""
+"""A finding: one claim about one place of one skill, with what to do about it.
 
-from __future__ import annotations
+Annotations are evaluated: as text each would be compiled once more at start-up.
+"""
 
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from skillgate.model.skill import Skill
 
 
@@ -79,7 +79,7 @@ class Rule(NamedTuple):
     severity: Severity
     summary: str
     fix: str
-    find: Callable[[Skill], Iterator[Hit]]
+    find: Callable[["Skill"], Iterator[Hit]]
     advice: str | None = None
     blocks_badge: bool = False
     group: str = ""

@@ -1,22 +1,18 @@
 """A skill, from the place it was found at to the values that parsing gives. All of it frozen, none of it judged.
 
-Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run.
+Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run. For the same
+reason annotations are evaluated here: as text each would be compiled once more.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from enum import Enum
+from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from skillgate.model.finding import Span
+from skillgate.model.ports import Tree
 from skillgate.model.routing import Routing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import PurePosixPath
-
-    from skillgate.model.finding import Span
-    from skillgate.model.ports import Tree
 
 
 class SkillRoot(NamedTuple):

@@ -45,29 +45,39 @@ _FREED = (
 _TELL = r"\b(?:do not|don't|never) (?:tell|inform|notify|alert)"
 _DEED = r"(?:instructions?|steps?|commands?|comments?|actions?|files?|text|note)"
 _INSTRUCTIONS, _LIMITS, _SECRET = "drop its earlier instructions", "give up its limits", "keep something from the user"
-# Lower-case, each with what it does in the words of the message. The third: only where readers do not see it.
+_DROPS = ("ignore ", "disregard ", "forget ", "override ", "bypass ")
+# Lower-case, each with what it does in the words of the message. The third: only where readers do not see it. The
+# fourth: one of these stands in whatever matches, and finding that out is cheaper than compiling the pattern.
 _PATTERNS = (
-    (rf"{_DROP} {_EARLIER} {_RULES}\b", _INSTRUCTIONS, False),
+    (rf"{_DROP} {_EARLIER} {_RULES}\b", _INSTRUCTIONS, False, _DROPS),
     (
         rf"{_DROP} (?:instructions|everything) (?:above|before this|given (?:so far|before)|you were given)\b",
         _INSTRUCTIONS,
         False,
+        _DROPS,
     ),
-    (rf"\byou are now (?:{_FREED})", _LIMITS, False),
-    (rf"{_TELL} the users? (?:about |of )?(?:this|these) {_DEED}\b", _SECRET, False),
+    (rf"\byou are now (?:{_FREED})", _LIMITS, False, ("you are now ",)),
+    (
+        rf"{_TELL} the users? (?:about |of )?(?:this|these) {_DEED}\b",
+        _SECRET,
+        False,
+        ("the user this ", "the user these ", "the users this ", "the users these ", "about th", "of th"),
+    ),
     (
         r"\b(?:hide|conceal|keep) (?:this|these|it)(?: instructions?| steps?)?(?: hidden| secret)? from the user\b",
         _SECRET,
         False,
+        ("from the user",),
     ),
     (
         rf"{_TELL} the user\b|\b(?:do not|don't|never) mention (?:this|it) to the user\b"
         r"|\bwithout (?:telling|informing|notifying|alerting) the user\b",
         _SECRET,
         True,
+        ("the user",),
     ),
 )
-_DROPPING = ("ignore ", "disregard ", "forget ", "override ", "bypass ", "you are now ")
+_DROPPING = (*_DROPS, "you are now ")
 _KEEPING = ("tell the user", "inform the user", "notify the user", "alert the user", "ing the user", "from the user")
 _WORDS = (*_DROPPING, *_KEEPING, "it to the user", "this to the user")
 _SUBJECT = r"inject|jailbreak|attack|adversar|malicious|payload|poison|threat|exploit|red.?team|untrusted|guardrail"
@@ -131,8 +141,8 @@ def _place(passage: Passage) -> tuple[int, str] | None:
     text = passage.text.lower().replace("’", "'").replace("\n", " ")
     if is_table_row(passage):
         return None
-    for pattern, what, only_hidden in _PATTERNS:
-        if only_hidden and not passage.hidden:
+    for pattern, what, only_hidden, words in _PATTERNS:
+        if (only_hidden and not passage.hidden) or not any(word in text for word in words):
             continue
         for match in re.finditer(pattern, text):
             if not is_mentioned(passage, match.start(), match.end()) and not re.match(_CONDITION, text[match.end() :]):

@@ -53,6 +53,11 @@ _PATTERNS = (
     rf"\b{_THIS} {_SHOULD}\b[^.!?]{{0,30}}?{_TOP}",
     rf"\A[\W_]*{_NOTE}{_JUDGE} ?[:,].{{0,120}}\b(?:{_THIS}|{_PLAIN_TOP})",
 )
+# One of these stands in whatever matches, and finding that out is cheaper than compiling the patterns.
+_MARKS = (
+    *("perfect", "full", "max", "highest", "top", "excellent", "outstanding", "flawless", "platinum", "five stars"),
+    *("all points", "a+", "10", "judge", "grader", "evaluator", "rater", "scorer"),
+)
 _CONDITION = r"[^.!?]*\b(?:if|only|unless|where|for each)\b"
 _WORDS = ("this skill", "this agent skill", "this plugin", "judge", "grader", "evaluator", "rater", "scorer")
 
@@ -69,7 +74,7 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 def _place(passage: Passage) -> int | None:
     text = passage.text.lower().replace("\n", " ")
-    if is_table_row(passage):
+    if is_table_row(passage) or not any(mark in text for mark in _MARKS):
         return None
     for pattern in _PATTERNS:
         for match in re.finditer(pattern, text):
