@@ -15,9 +15,10 @@ from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from skillgate.model.documents import Comparison
+    from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
 
 _ROWS = 50
@@ -67,7 +68,7 @@ def _score(report: Report) -> Iterator[str]:
     yield from _failed(report)
     yield from _changed(report)
     yield from _next(ranked[:_ADVISED])
-    yield from _found(ranked[:_ROWS])
+    yield from _found(ranked[:_ROWS], report.outside)
     for result in ranked[:1] if len(ranked) == 1 else []:
         yield from _dimensions(result)
     yield ""
@@ -86,6 +87,8 @@ def _headline(report: Report) -> str:
     skills = f"{total} skill{'s' * (total != 1)}"
     if report.gate.passed is False:
         failed = sum(1 for result in report.results if result.gate.passed is False)
+        if not failed:
+            return f"❌ skillgate: {counts(report.outside)} outside the skills"
         return f"❌ skillgate: {failed} of {skills} fail{'s' * (failed == 1)}"
     if report.summary.not_evaluated:
         return f"⚠️ skillgate: {report.summary.not_evaluated} of {skills} could not be evaluated"
@@ -123,8 +126,8 @@ def _next(ranked: list[SkillResult]) -> Iterator[str]:
             yield f"1. {code(f'{result.skill.path}{line}')}: {inert(advice.action)} (**{advice.gain:+.1f}**)"
 
 
-def _found(ranked: list[SkillResult]) -> Iterator[str]:
-    findings = [finding for result in ranked for finding in result.findings]
+def _found(ranked: list[SkillResult], outside: Sequence[Finding]) -> Iterator[str]:
+    findings = [*outside, *(finding for result in ranked for finding in result.findings)]
     if not findings:
         return
     yield ""
@@ -134,7 +137,8 @@ def _found(ranked: list[SkillResult]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for finding in findings[: 4 * _ROWS]:
         where = code(f"{finding.path}:{finding.line}")
-        yield f"| {where} | {finding.severity.value} | [{finding.id}]({finding.url}) | {inert(finding.message)} |"
+        rule = f"[{inert(finding.id)}]({finding.url})" if finding.tool == "skillgate" else inert(finding.id)
+        yield f"| {where} | {finding.severity.value} | {rule} | {inert(finding.message)} |"
     if len(findings) > 4 * _ROWS:
         yield ""
         yield f"{len(findings) - 4 * _ROWS} more."

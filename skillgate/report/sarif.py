@@ -37,23 +37,24 @@ _OURS = "skillgate"
 _Json = dict[str, Any]
 
 
-def render(report: Report, pages: Sequence[Page] = (), *, suppressed: bool = True) -> str:
+def render(report: Report, pages: Sequence[Page] = (), *, suppressed: bool = False) -> str:
     """Write a report as SARIF.
 
     Args:
         report: the report.
         pages: what the rules say of themselves; without them a rule is described by its id and its fix.
         suppressed: also write findings that were set aside, marked so. GitHub does not read the mark and shows them as
-            open alerts: what is uploaded there is better written without them.
+            open alerts, so that they are left out, and counted in a notification, unless asked for.
     """
     groups: dict[str, list[Marked]] = {_OURS: []}
+    left_out = 0 if suppressed else sum(len(result.suppressed) for result in report.results)
     for item in marked(report):
         if suppressed or item.suppressed is None:
             groups.setdefault(item.finding.tool, []).append(item)
     most = RESULTS
     while True:
         # On one line: indented it takes ten times as long, and programs read it.
-        text = json.dumps(_log(report, groups, pages, most), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_log(report, groups, pages, most, left_out), ensure_ascii=False, separators=(",", ":"))
         text = text.replace("##[", "\\u0023#[") + "\n"  # the same document; no command to a CI runner
         # A character is four bytes at most; the fastest compression gives more bytes than that of an upload.
         if len(text) <= PACKED // 4 or len(zlib.compress(text.encode(), 1)) <= PACKED:
@@ -61,9 +62,13 @@ def render(report: Report, pages: Sequence[Page] = (), *, suppressed: bool = Tru
         most //= 2
 
 
-def _log(report: Report, groups: Mapping[str, Sequence[Marked]], pages: Sequence[Page], most: int) -> _Json:
+def _log(
+    report: Report, groups: Mapping[str, Sequence[Marked]], pages: Sequence[Page], most: int, left_out: int
+) -> _Json:
     others = sorted((tool for tool in groups if tool != _OURS), key=lambda tool: (-len(groups[tool]), tool))
     notices = [_not_evaluated(result) for result in report.results if not result.evaluated]
+    if left_out:
+        notices.append(_notice(f"{left_out} suppressed finding{'s' * (left_out != 1)} left out"))
     notices += [
         _notice(f"{len(groups[tool])} findings of {tool} are left out: a file holds {RUNS} runs")
         for tool in others[RUNS - 1 :]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.model.documents import Comparison
-    from skillgate.model.finding import Finding
+    from skillgate.model.finding import Finding, Suppressed
     from skillgate.model.report import Report, SkillResult
 
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
@@ -52,6 +52,7 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         best = ranked[rows].composite.score
         at_least = f", all at {best:.2f} or above" if best is not None else ""
         yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
+    yield from (f"  {_finding_line(finding, style)}" for finding in report.outside[:_ROWS])
     yield ""
     yield from _across(report, style)
     yield from wrap(_summary(report, seconds), style.width)
@@ -108,8 +109,13 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
             yield style.paint("gate undecided: not every skill could be evaluated", "red")
         return
     failed = [result for result in worst_first(report.results) if result.gate.passed is False]
-    if not failed:
+    if report.gate.passed:
         yield style.paint("gate passed", "green")
+        return
+    outside = [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
+    if outside:
+        yield style.paint(f"gate FAILED: {printable('; '.join(outside))}", "red", "bold")
+    if not failed:
         return
     total = len(report.results)
     yield style.paint(f"gate FAILED: {len(failed)} of {total} skill{'s' * (total != 1)}", "red", "bold")
@@ -143,21 +149,38 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
                 continue
             lines.append(_finding_line(finding, style))
             key = (result.skill.path, finding.id)
-            if key not in fixed or verbose:
+            if finding.tool == "skillgate" and (key not in fixed or verbose):
                 fixed.add(key)
                 hint = style.paint(f"skillgate explain {finding.id}", "dim")
                 lines.append(f"    fix: {printable(finding.fix)}      {hint}")
-    lines += [f"{_finding_line(finding, style)} [{printable(finding.tool)}]" for finding in report.outside]
+        lines += [_suppressed_line(item) for item in result.suppressed] if verbose else []
+    lines += [_finding_line(finding, style) for finding in report.outside]
     lines += _across(report, style)
     lines += wrap(_check_summary(report, seconds, verbose=verbose), style.width)
-    lines += gate_lines(report, style) if report.gate.passed is False else []
+    lines += gate_lines(report, style) if _says_more(report) else []
     return "\n".join(lines) + "\n"
+
+
+def _says_more(report: Report) -> bool:
+    """Tell whether a failed gate is about more than the findings that stand above it already."""
+    outcomes = [outcome for result in report.results for outcome in result.gate.outcomes if result.gate.passed is False]
+    shown = {"error", "warning"}
+    return report.gate.passed is False and any(
+        outcome.gate not in shown for outcome in outcomes if outcome.verdict is not Outcome.PASS
+    )
 
 
 def _finding_line(finding: Finding, style: Style) -> str:
     place = f"{printable(str(finding.path))}:{finding.line}:{finding.column}:"
     severity = style.paint(finding.severity.value, SEVERITY_TONE[finding.severity])
-    return f"{place} {severity} {finding.id} {printable(finding.message)}"
+    by = "" if finding.tool == "skillgate" else f" [{printable(finding.tool)}]"
+    return f"{place} {severity} {printable(finding.id)} {printable(finding.message)}{by}"
+
+
+def _suppressed_line(item: Suppressed) -> str:
+    until = f" until {item.until}" if item.until else ""
+    why = f": {item.reason}" if item.reason else ""
+    return f"{_finding_line(item.finding, Style())} (suppressed, {item.by}{printable(until + why)})"
 
 
 def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> str:
@@ -166,10 +189,12 @@ def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> s
     skills = f"{summary.skills} {changed}skill{'s' * (summary.skills != 1)}"
     skills += f" ({summary.found} in all)" if changed else ""
     touched = [result for result in report.results if result.findings]
-    found = counts([*report.outside, *(finding for result in touched for finding in result.findings)])
+    found = counts([finding for result in touched for finding in result.findings])
     text = f"{found} in {len(touched)} of {skills}." if found else f"No findings in {skills}."
     if summary.findings.get("info") and not verbose:
         text += " -v shows the infos."
+    if report.outside:
+        text += f" {counts(report.outside)} outside the skills."
     if summary.not_evaluated:
         text += f" {summary.not_evaluated} not evaluated."
     if summary.suppressed:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 DELIMITER = "---"
 _TAB = re.compile(r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*")
+_PLAIN = re.compile(r"([A-Za-z][\w-]*):[ ]+(\S.*?)[ ]*$")
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"'}
+MAX_QUOTED = 1_500  # characters; what is longer is no hint that somebody forgot to quote
 MAX_BYTES = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
 TEXT_KEYS = ("name", "description", "when_to_use", "license", "compatibility")
 FLAG_KEYS = ("disable-model-invocation", "user-invocable")
@@ -63,7 +66,8 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         document = load_mapping(_TAB.sub(r"\1 ", source) if tabs else source)
     except YamlProblem as problem:
         where = Span(line=problem.line + 1, column=problem.column)
-        return Frontmatter(), (*tabs, Problem(rule="frontmatter_invalid", span=where, message=problem.message))
+        message = _told(source, problem)
+        return Frontmatter(), (*tabs, Problem(rule="frontmatter_invalid", span=where, message=message))
     lines = {key: line + 1 for key, line in document.lines.items()}
     frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
     repeated = (
@@ -71,6 +75,23 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         for key, line in document.duplicates
     )
     return frontmatter, (*tabs, *repeated, *_type_problems(frontmatter))
+
+
+def _told(source: str, problem: YamlProblem) -> str:
+    """Say what is wrong; where the value of that line would parse in quotes, as ``[number] [title]``, say so too."""
+    lines = source.split("\n")
+    index = problem.line - 1
+    found = _PLAIN.match(lines[index]) if 0 <= index < len(lines) else None
+    if found is None or len(found[2]) > MAX_QUOTED or (": " not in found[2] and found[2][0] not in "[{*&!%@`"):
+        return problem.message
+    if problem.message.startswith("more than"):  # a bound, and nothing to do with quotes
+        return problem.message
+    quoted = f'{found[1]}: "{found[2].translate(_ESCAPES)}"'
+    try:
+        load_mapping("\n".join([*lines[:index], quoted, *lines[index + 1 :]]))
+    except YamlProblem:
+        return problem.message
+    return f"{problem.message}; if it is text, put the value of {found[1]} in quotes"
 
 
 def _tabs(source: str) -> Iterator[Problem]:

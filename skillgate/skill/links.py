@@ -131,7 +131,7 @@ def _points_at_skill(parts: list[str]) -> bool:
         return True
     climbs = [part for part in parts if part != ".."]
     if len(climbs) == 1 and len(parts) == 2:  # ../sibling, and not ../notes.md
-        return "." not in climbs[0]
+        return "." not in climbs[0] and not climbs[0].isupper()  # nor ../LICENSE
     return len(climbs) > 1 and (climbs[0] in _OTHERS or (parts[0] == ".." and any(p in _OTHERS for p in climbs[:-1])))
 
 

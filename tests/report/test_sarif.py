@@ -203,7 +203,7 @@ def test_findings_of_other_tools_are_runs_of_their_own() -> None:
 def test_what_is_written_can_be_merged_again() -> None:
     foreign = a_finding(id="Other/rule", tool="Other", path="src/a b.md", severity=Severity.INFO)
     report = a_report(a_skill(a_finding(), suppressed=(Suppressed(a_finding(line=9), "known"),)), outside=(foreign,))
-    merged = read_sarif(render(report), source="it")
+    merged = read_sarif(render(report, suppressed=True), source="it")
     told = [(item.id, item.severity, str(item.path), item.line, item.column, item.tool) for item in merged.findings]
     assert told == [
         ("skillgate/ORPHAN_REFERENCE", Severity.ERROR, "skills/one/SKILL.md", 7, 5, "skillgate"),
@@ -277,3 +277,11 @@ def test_every_report_is_valid_and_tells_its_results_apart(report: Report) -> No
             assert uri.isascii()
             assert not set(uri) & set(' \\"<>^`{}|')
             assert "](" not in result["message"]["text"]
+
+
+def test_what_was_set_aside_is_left_out_and_counted_unless_asked_for() -> None:
+    report = a_report(a_skill(a_finding(), suppressed=(Suppressed(a_finding(line=9), "known"),)))
+    run = json.loads(render(report))["runs"][0]
+    assert [result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in run["results"]] == [7]
+    notices = run["invocations"][0]["toolExecutionNotifications"]
+    assert [notice["message"]["text"] for notice in notices] == ["1 suppressed finding left out"]

@@ -32,7 +32,7 @@ repos:
   - repo: {HOMEPAGE}
     rev: v{__version__}
     hooks:
-      - id: skillgate  # the SKILL.md files of a commit
+      - id: skillgate  # the SKILL.md files of a commit; or, in its place, one of
       # - id: skillgate-skill  # the skill of any changed file, its references and scripts included
       # - id: skillgate-all  # every skill: also deletions, and clashes between skills
       # - id: skillgate-config  # .skillgate.yaml
