@@ -105,9 +105,10 @@ class Config:
     def _covers(self, layer: Layer, path: PurePosixPath | None) -> bool:
         if path is None:
             return False
-        place = os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118
+        # Without links: another name for a skill must not lead to another gate.
+        place = os.path.realpath(os.path.join(self._cwd, path))  # noqa: PTH118
         try:
-            relative = os.path.relpath(place, layer.base)
+            relative = os.path.relpath(place, os.path.realpath(layer.base))
         except ValueError:  # another drive
             return False
         return any(matches(pattern, relative.replace(os.sep, "/")) for pattern in layer.patterns)

@@ -46,7 +46,7 @@ class Context(NamedTuple):
         selection: the findings asked for of a skill, by its shown path.
         known: tells whether a finding is known already, None without a file of those.
         baseline: results to compare with, by shown path; None when no baseline was asked for.
-        before: what the baseline's skills took of each client's listing, by client and plugin.
+        before: what the baseline's skills took of each client's listing, by client and place.
         progress: told after each skill how many are done.
         assess: judges sources, in their order; None to judge each here and now.
         across: finds what shows only beside other skills; None to look here and now.
@@ -63,7 +63,7 @@ class Context(NamedTuple):
     selection: Callable[[PurePosixPath], Selection] = _everything
     known: Callable[[Finding], bool] | None = None
     baseline: Mapping[str, SkillResult] | None = None
-    before: Mapping[tuple[str, str | None], int] | None = None
+    before: Mapping[tuple[str, str], int] | None = None
     progress: Callable[[int], None] | None = None
     assess: Assess | None = None
     across: Across | None = None

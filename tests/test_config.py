@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,22 @@ def test_the_search_goes_up_to_the_repository_and_no_further(place: Place) -> No
     assert config.origin("threshold").replace("\\", "/") == "../../.skillgate.yaml:1"
     place.write("a/.skillgate.yaml", "min-badge: gold\n")
     assert place.load(below="a/b").get("threshold") is None  # the first found is the only one
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a right there")
+def test_a_skill_reached_through_a_link_gets_the_override_of_its_real_place(place: Place) -> None:
+    place.write("vendor/a/SKILL.md", "")
+    (place.root / "skills").mkdir()
+    (place.root / "skills" / "a").symlink_to("../vendor/a")
+    (place.root.parent / "link").symlink_to(place.root)
+    strict = "overrides:\n  - paths: [vendor/**]\n    threshold: 90\n  - paths: [skills/**]\n    threshold: 1\n"
+    place.write(".skillgate.yaml", strict)
+    config = place.load()
+    for shown in ("vendor/a", "skills/a", "skills/../skills/a", "../link/skills/a", str(place.root / "skills" / "a")):
+        assert config.get("threshold", PurePosixPath(shown)) == 90.0
+    assert config.get("threshold", PurePosixPath("skills/b")) == 1.0  # need not be there: a commit's path, say
+    through = load(explicit=None, cwd=str(place.root.parent / "link"), environ={"HOME": str(place.home)})
+    assert through.get("threshold", PurePosixPath("skills/a")) == 90.0
 
 
 def test_without_a_repository_the_search_ends_at_home(tmp_path: Path) -> None:

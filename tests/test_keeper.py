@@ -107,7 +107,7 @@ HOSTILE: dict[str, bytes] = {
     "lines": "---\nname: lines\n---\n# A\u2028B\x0b\x0c\x1c\x85\n".encode() + PROSE.encode(),
     "deep": b"---\nname: deep\n---\n" + b">" * 3_000 + b"\n" + b"[" * 3_000,
     "bomb": b"---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n```json\n" + b"[" * 50_000 + b"\n```\n",
-    "waived": b"---\nname: waived\n---\n<!-- skillgate: ignore-file NO_TRIGGER until 2031-01-01: why -->\n"
+    "waived": b"---\nname: waived\n---\n<!-- skillgate: ignore-file NO_TRIGGER until 2031-01-01: so be it -->\n"
     + PROSE.encode(),
     "entry": b'---\nname: entry\ndescription: |\n  x\n  ["e","a"]\n---\n\n["light"]\n\n["told"]\n' + PROSE.encode(),
 }

@@ -29,12 +29,12 @@ class Baseline(NamedTuple):
 
     Attributes:
         results: the result of each skill that had one, by its shown path now.
-        listing: characters of each client's list, by client and plugin; None where the baseline does not say.
+        listing: characters of each client's list, by client and place; None where the baseline does not say.
         across: the findings across skills; None where the baseline does not say.
     """
 
     results: Mapping[str, SkillResult]
-    listing: Mapping[tuple[str, str | None], int] | None = None
+    listing: Mapping[tuple[str, str], int] | None = None
     across: tuple[Finding, ...] | None = None
 
 
@@ -60,7 +60,7 @@ def load_baseline(
     else:
         before = _from_revision(wanted, roots, paths, session, context)
         found, gone = before.paired
-        listing = {(use.client.value, use.plugin): use.characters for use in before.report.listing}
+        listing = {(use.client.value, use.place): use.characters for use in before.report.listing}
         across = across_findings(before.report)
     if gone:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""

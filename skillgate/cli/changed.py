@@ -1,5 +1,5 @@
 """Which skills a change touches: by git for ``--changed``, by the files themselves for ``--files``."""
-# ruff: noqa: PTH112, PTH118, PTH120
+# ruff: noqa: PTH112, PTH115, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
+from skillgate.model.ports import EntryKind
 from skillgate.skill.tree import DiskTree, toplevel
-from skillgate.skill.walk import main_file
+from skillgate.skill.walk import SKIPPED, join, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
     from skillgate.model.assessment import Assessment
     from skillgate.model.skill import SkillRoot
 
+_MOST_NAMES = 2_000  # of a skill that are looked at for links
+_MOST_LINKS = 40  # as many as Linux follows before it calls a path a loop
+
 
 def touched(
     roots: Sequence[SkillRoot], since: str | None, session: Session
 ) -> Callable[[SkillRoot, Assessment | None], bool]:
     """Ask git what changed, and give the test of whether that touches a skill.
 
-    A skill is touched by a change of a file in its directory (of a skill below it, that one is), by a link that leads
-    to it anew, by another commit of the submodule it lies in, and by the coming and going of a file elsewhere that
-    judging it asked for, such as one it links to.
+    A skill is touched by a change of a file in its directory (of a skill below it, that one is) or in a place that a
+    symbolic link in it leads to, by a link that leads to it anew, by another commit of the submodule it lies in, and by
+    the coming and going of a file elsewhere that judging it asked for, such as one it links to, or of a symbolic link
+    on the way there.
 
     Args:
         roots: the skills that were found; each is held against the repository it lies in.
@@ -39,8 +44,12 @@ def touched(
     changed = _changed(roots, since, session)
     owners = {_place(root) for root in roots}
     own = {_owner(path, owners) for path in changed}
+    above_changed = {folder for path in changed for folder in _above(path)}
     moved = {path for path, came_or_went in changed.items() if came_or_went}
     above_moved = {folder for path in moved for folder in _above(path)}
+
+    def came_or_went(path: str) -> bool:
+        return path in moved or (path in above_moved and _came_or_went(path, moved))
 
     def is_touched(root: SkillRoot, facts: Assessment | None) -> bool:
         place = _place(root)
@@ -48,9 +57,14 @@ def touched(
         ways = (place, shown, *_above(place), *_above(shown))
         if place in own or not changed.keys().isdisjoint(ways):
             return True
-        origin: str = getattr(root.tree, "origin", "")
-        asked = [origin + path for path in facts.outside] if facts is not None else []
-        return any(path in moved or (path in above_moved and _came_or_went(path, moved)) for path in asked)
+        for links, end in map(_way, _links(root) if changed else ()):
+            if end in above_changed or not changed.keys().isdisjoint((*links, end)):
+                return True
+        for path in facts.outside if facts is not None and changed else ():
+            links, end = _asked_way(root, path)
+            if came_or_went(end) or not changed.keys().isdisjoint(links):
+                return True
+        return False
 
     return is_touched
 
@@ -70,13 +84,19 @@ def owning_skills(files: Iterable[str], cwd: str) -> list[str]:
 
 
 def _owning_skill(path: str, cwd: str) -> str | None:
-    top = toplevel(os.path.realpath(os.path.dirname(path))) or os.path.realpath(cwd)
-    inside = os.path.join(top, "")
-    while os.path.join(os.path.realpath(path), "").startswith(inside):
+    """Look upward by the path as it is given: a main file may be a link to anywhere, and is its directory's still."""
+    top = toplevel(os.path.dirname(path)) or cwd
+    while _lies_in(path, top):
         if _is_skill(path):
             return path
         path = os.path.dirname(path)
     return None
+
+
+def _lies_in(path: str, top: str) -> bool:
+    if os.path.join(path, "").startswith(os.path.join(top, "")):
+        return True
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(os.path.realpath(top), ""))
 
 
 def _is_skill(directory: str) -> bool:
@@ -122,6 +142,68 @@ def _came_or_went(directory: str, moved: Collection[str]) -> bool:
         if any(os.path.join(folder, name).replace(os.sep, "/") not in moved for name in files):
             return False
     return True
+
+
+def _links(root: SkillRoot) -> Iterator[str]:
+    """Give the absolute paths of the symbolic links in a skill's directory that lead out of it."""
+    tree, left = root.tree, _MOST_NAMES
+    pending = [root.directory] if isinstance(tree, DiskTree) and root.directory else []
+    while pending and left > 0 and isinstance(tree, DiskTree):
+        current = pending.pop()
+        try:
+            listing = tree.listing(current)
+        except OSError:
+            continue
+        left -= len(listing)
+        if current != root.directory and main_file(listing) is not None:
+            continue  # a skill of its own
+        for name, kind in listing.items():
+            path = join(current, name)
+            if kind is EntryKind.DIRECTORY and name not in SKIPPED:
+                pending.append(path)
+            elif kind is None and not (tree.real(path) or "").startswith(f"{root.directory}/"):
+                yield tree.origin + path
+
+
+def _asked_way(root: SkillRoot, path: str) -> tuple[tuple[str, ...], str]:
+    """Give the way of a tree path; of its directories too, any of which may have been a link that is gone.
+
+    Nothing is asked of the disk where the tree knows that there is no link.
+    """
+    tree, known = root.tree, path
+    origin: str = getattr(tree, "origin", "")
+    while tree.real(known) is None and tree.entry(known) is None:
+        known = known.rpartition("/")[0]
+    links, end = ((), origin + path) if tree.real(known) == known else _way(origin + path)
+    return (*links, *_above(end), *_above(origin + path)), end
+
+
+def _way(path: str) -> tuple[tuple[str, ...], str]:
+    """Follow an absolute path.
+
+    Returns:
+        The symbolic links on it, each by its own real place, as git names it; and where it ends, whether something is
+        there or not.
+    """
+    links: list[str] = []
+    pending, reached = path.split("/")[::-1], ""
+    while pending:
+        name = pending.pop()
+        if name == "..":
+            reached = reached.rpartition("/")[0]
+        elif name not in ("", "."):
+            step = f"{reached}/{name}" if reached or path.startswith("/") else name
+            try:
+                target = os.readlink(step) if len(links) < _MOST_LINKS else None
+            except (OSError, ValueError):  # no link
+                target = None
+            if target is None:
+                reached = step
+                continue
+            links.append(step)
+            reached = "" if os.path.isabs(target) else reached
+            pending += target.replace(os.sep, "/").split("/")[::-1]
+    return tuple(links), reached
 
 
 def _place(root: SkillRoot) -> str:

@@ -9,11 +9,11 @@ Count = Annotated[int, Range(0, None)]
 
 
 class ListingUse(NamedTuple):
-    """What the listing of a catalogue, or of one plugin of it, takes of a client's budget.
+    """What the listing of one plugin or folder of skills takes of a client's budget.
 
     Attributes:
         client: whose budget.
-        plugin: the plugin's path; None for the skills that belong to none.
+        place: the plugin, or the folder of skills that belong to none: what is installed together is listed together.
         skills: how many are listed.
         characters: names and descriptions, each cut at the client's own limit.
         budget: characters the client lists before it leaves descriptions out.
@@ -22,7 +22,7 @@ class ListingUse(NamedTuple):
     """
 
     client: Client
-    plugin: str | None
+    place: str
     skills: Count
     characters: Count
     budget: Count

@@ -31,7 +31,7 @@ def _told(finding: Finding) -> str:
 
 
 def _grown(use: ListingUse) -> str:
-    where = f" in {use.plugin}" if use.plugin is not None else ""
+    where = f" in {use.place}" if use.place not in ("", ".") else ""
     change = use.characters - (use.before or 0)
     over = ", over its budget" if use.characters > use.budget else ""
     name = _NAMES.get(use.client, use.client.value)

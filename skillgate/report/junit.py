@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Severity
+from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded, order, place
-from skillgate.report.skill_block import counts
 from skillgate.report.text import failures
 
 if TYPE_CHECKING:
@@ -79,13 +79,10 @@ def _case(result: SkillResult) -> _Case:
 
 
 def _outside(report: Report) -> _Case:
-    """Write the findings of other tools about files of no skill; where no skill failed, the gate failed by them."""
+    """Write the findings of other tools about files of no skill; they fail where the gate says that they do."""
     case = _Case("files of no skill", tuple(map(_line, report.outside)))
-    errors = any(finding.severity is Severity.ERROR for finding in report.outside)
-    by_skill = any(result.gate.passed is False for result in report.results)
-    if report.gate.passed is False and (errors or not by_skill):
-        return _failed(case, [f"{counts(report.outside)} of other tools"], report.outside)
-    return case
+    reasons = [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
+    return _failed(case, reasons, report.outside) if reasons else case
 
 
 def _failed(case: _Case, reasons: Sequence[str], findings: Sequence[Finding]) -> _Case:

@@ -1,7 +1,7 @@
 """The file of known findings: what a project has decided to live with for now, so that only new findings fail.
 
 A finding is recognised by its rule, its file and its message without numbers, since lines and counts drift; how many
-there are of one kind counts.
+there are of one kind counts. Not so texts that may be an attack: who accepts one accepts no other in its place.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A number by itself, such as 1,024 or 3–9; not the one in a name, a path, a version or a word (gpt-4, 2.md, sha256).
 _NUMBER = r"(?<![\w./\\-])(?>\d+(?:[.,–-]\d+)*)(?![\w/\\-]|\.\w)"
+EXACT = frozenset({"HIDDEN_UNICODE", "INSTRUCTION_OVERRIDE", "JUDGE_ADDRESSED"})
+"""The rules whose findings keep the numbers in their message: eight hidden characters are not eight hundred."""
 
 
 class Known:
@@ -46,7 +48,7 @@ class Known:
         """
         self._left: Counter[tuple[str, str, str]] = Counter()
         for item in findings:
-            self._left[item.id, item.path, folded(item.message)] += item.times
+            self._left[_known_as(item)] += item.times
         self._seen = seen
         self._whole = whole
 
@@ -86,16 +88,33 @@ def without_known(report: Report, known: Callable[[Finding], bool]) -> Report:
     return report._replace(results=tuple(results), outside=outside, summary=summary)
 
 
-def render(findings: Iterable[Finding], seen: Seen, tool: Tool) -> str:
-    """Write the file for findings; ``seen`` gives the path and the message to write for each."""
+def render(findings: Iterable[Finding], seen: Seen, tool: Tool, kept: Iterable[KnownFinding] = ()) -> str:
+    """Write the file for findings; ``seen`` gives the path and the message to write for each.
+
+    Args:
+        findings: what is to be known.
+        seen: gives a finding's path and message as the file has them, numbers left.
+        tool: who writes it.
+        kept: what an earlier file had and is to stay.
+    """
     counts = Counter(_key(finding, seen) for finding in findings)
-    kept = tuple(KnownFinding(id=key[0], path=key[1], message=key[2], times=counts[key]) for key in sorted(counts))
-    return json.dumps(encode(KnownFindings(tool=tool, findings=kept)), indent=2, ensure_ascii=False) + "\n"
+    for item in kept:
+        counts[_known_as(item)] += item.times
+    known = tuple(KnownFinding(id=key[0], path=key[1], message=key[2], times=counts[key]) for key in sorted(counts))
+    return json.dumps(encode(KnownFindings(tool=tool, findings=known)), indent=2, ensure_ascii=False) + "\n"
 
 
 def _key(finding: Finding, seen: Seen) -> tuple[str, str, str]:
     path, message = seen(finding)
-    return finding.id, path, folded(message)
+    return finding.id, path, _recognised(finding.id, message)
+
+
+def _known_as(item: KnownFinding) -> tuple[str, str, str]:
+    return item.id, item.path, _recognised(item.id, item.message)
+
+
+def _recognised(identifier: str, message: str) -> str:
+    return message if identifier in EXACT else folded(message)
 
 
 def read(text: str, *, source: str) -> tuple[KnownFinding, ...]:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from skillgate.report.sarif_shape import entry, number, text_of
 from skillgate.report.sarif_uri import has_drive
 
+URI = 4096  # characters of a URI or of a path that is made of several: what most systems take
 _BASES = 8  # that lie in one another, at most
 _LOCAL = ("", "localhost")
 
@@ -17,7 +18,7 @@ class Located(NamedTuple):
     """A place in a file.
 
     Attributes:
-        path: absolute or relative, with ``/``; ``.`` where the result is about no file.
+        path: absolute or relative, with ``/``; ``.`` where the result is about no file that could be.
         line, column: from 1; 1 where the result does not say.
         written: the path without its base, where it has one.
     """
@@ -55,6 +56,8 @@ def locate(location: dict[str, Any], bases: dict[str, Any], artifacts: list[Any]
         above = as_path(text_of(base, "uri", where))
         if above is not None:
             path = posixpath.join(above, path)
+            if len(path) > URI:
+                return Located()
         based = text_of(base, "uriBaseId", where)
     region = entry(physical, "region", where)
     return Located(
@@ -73,8 +76,11 @@ def is_absolute(path: str) -> bool:
 def as_path(uri: str) -> str | None:
     """Give the path of a relative reference or ``file`` URI, percent signs decoded; None for what is no file's.
 
-    Backslashes, which no URI has and some tools write, are taken for ``/``.
+    No file has a name with a NUL, with half a character, or longer than a system takes. Backslashes, which no URI has
+    and some tools write, are taken for ``/``.
     """
+    if len(uri) > URI:
+        return None
     text = uri.replace("\\", "/").partition("#")[0].partition("?")[0]
     scheme, colon, rest = text.partition(":")
     if colon and len(scheme) > 1 and "/" not in scheme:
@@ -85,4 +91,13 @@ def as_path(uri: str) -> str | None:
             host, _, below = text[2:].partition("/")
             text = f"/{below}" if host.lower() in _LOCAL else f"//{host}/{below}"
     path = unquote(text, errors="surrogateescape")
+    if not _could_be(path):
+        return None
     return (path[1:] if has_drive(path[1:]) and path[0] == "/" else path) or None
+
+
+def _could_be(path: str) -> bool:
+    try:
+        return b"\0" not in path.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return False

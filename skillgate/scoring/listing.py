@@ -55,14 +55,41 @@ def harness(path: str) -> str:
     """Name the directory that makes a skill one of a certain client's, such as ``.claude`` in ``.claude/skills/pdf``.
 
     Returns:
-        The innermost dot-directory with ``skills`` (or ``skill``) right below it; ``""`` without one, as in a plugin.
+        The innermost of :data:`HARNESSES` with ``skills`` (or ``skill``) right below it; ``""`` without one, as in a
+        plugin or below a dot-directory that no client reads.
     """
     pairs = pairwise(path.split("/"))
-    found = [one for one, below in pairs if below in _FOLDERS and one.startswith(".") and one.strip(".")]
+    found = [one for one, below in pairs if below in _FOLDERS and one in HARNESSES]
     return found[-1] if found else ""
 
 
+HARNESSES = frozenset(
+    (
+        *(".agent", ".agents", ".claude", ".codex", ".copilot", ".cursor", ".gemini", ".github", ".opencode"),
+        *(".windsurf", ".adal", ".aider-desk", ".amp", ".augment", ".autohand", ".bob", ".cline", ".codeartsdoer"),
+        *(".codebuddy", ".codemaker", ".codestudio", ".codewhale", ".commandcode", ".continue", ".cortex", ".crush"),
+        *(".deepagents", ".devin", ".factory", ".firebender", ".forge", ".fx", ".goose", ".grok", ".hermes"),
+        *(".iflow", ".inferencesh", ".jazz", ".junie", ".kilo", ".kilocode", ".kimchi", ".kimi", ".kiro", ".kode"),
+        *(".lingma", ".mcpjam", ".minimax", ".moxby", ".mux", ".neovate", ".ona", ".openclaw", ".openhands", ".pi"),
+        *(".pochi", ".qoder", ".qwen", ".reasonix", ".roo", ".rovodev", ".terramind", ".tinycloud"),
+        *(".trae", ".vibe", ".warp", ".zcode", ".zencoder"),
+    )
+)
+"""Directories that clients read skills from, in a project or at home. Sources: the documentation of the clients, and
+the table of agents of the ``skills`` installer (github.com/vercel-labs/skills), as of 2026-11.
+"""
 _FOLDERS = ("skills", "skill")
+
+
+def project(path: str) -> str:
+    """Name the directory whose skills several clients may each have a copy of: ``app`` of ``app/.claude/skills/pdf``.
+
+    Returns:
+        What lies above the innermost ``skills`` (without one, above the skill), less the directory of a client.
+    """
+    parents = path.split("/")[:-1]
+    depth = max((depth for depth, part in enumerate(parents) if part in _FOLDERS), default=len(parents))
+    return "/".join(parents[: depth - 1 if depth and parents[depth - 1] in HARNESSES else depth])
 
 
 def shelf(member: Member) -> tuple[str | None, str]:
@@ -102,19 +129,17 @@ def listed_text(listing: Listing, client: Client) -> str:
 
 
 def listing_use(
-    members: Sequence[Member], *, before: Mapping[tuple[str, str | None], int] | None = None
+    members: Sequence[Member], *, before: Mapping[tuple[str, str], int] | None = None
 ) -> tuple[ListingUse, ...]:
-    """Sum up each client's list, plugin by plugin: what is installed together is listed together.
+    """Sum up each client's list, by plugin or folder: what is installed together is listed together.
 
     Args:
         members: every skill of the catalogue.
-        before: the characters of a baseline, by client and plugin.
+        before: the characters of a baseline, by client and place.
     """
     if len(members) < 2:
         return ()
-    return tuple(
-        _use(client, plugin, listed, before) for client in LIMITS for plugin, listed in _lists(members, client)
-    )
+    return tuple(_use(client, place, listed, before) for client in LIMITS for place, listed in _lists(members, client))
 
 
 def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]:
@@ -122,14 +147,14 @@ def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]
     limits = LIMITS[client]
 
     def find(members: Sequence[Member]) -> Iterator[Clash]:
-        for plugin, listed in _lists(members, client):
-            use = _use(client, plugin, listed, None)
+        for place, listed in _lists(members, client):
+            use = _use(client, place, listed, None)
             if use.characters <= use.budget:
                 continue
             longest = max(listed, key=lambda member: min(len(listed_text(member.listing, client)), limits.one))
-            of = f" of {plugin}" if plugin not in (None, "", ".") else ""
+            where = f" in {place}" if place not in ("", ".") else ""
             message = (
-                f"installed together, the {use.skills} skills{of} take"
+                f"installed together, the {use.skills} skills{where} take"
                 f" {use.characters:,} characters of the {use.budget:,} that {limits.title} lists: {limits.then}"
             )
             yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message))
@@ -137,32 +162,37 @@ def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]
     return find
 
 
-def _lists(members: Sequence[Member], client: Client) -> list[tuple[str | None, list[Member]]]:
-    """Give what a client lists of each plugin: no other client's copies, and of each name one skill."""
+def _lists(members: Sequence[Member], client: Client) -> list[tuple[str, list[Member]]]:
+    """Give what a client lists of each plugin or folder: no other client's copies, and of each name one skill.
+
+    ``.claude/skills`` and ``skills`` of one project are one folder.
+    """
     readable = ("", *LIMITS[client].reads)
-    lists: dict[str | None, dict[str, Member]] = {}
+    lists: dict[str, dict[str, Member]] = {}
     for member in members:
         if harness(member.path) in readable:
-            once = lists.setdefault(member.plugin, {})
+            plugin, folder = shelf(member)
+            parts = [part for part in folder.split("/") if part and part != harness(member.path)]
+            once = lists.setdefault("/".join(parts) if plugin is None else plugin, {})
             if member.listing.listed:
                 once.setdefault(member.listing.name, member)
-    return [(plugin, list(lists[plugin].values())) for plugin in sorted(lists, key=lambda plugin: plugin or "")]
+    return [(place, list(lists[place].values())) for place in sorted(lists)]
 
 
 def _use(
     client: Client,
-    plugin: str | None,
+    place: str,
     listed: Sequence[Member],
-    before: Mapping[tuple[str, str | None], int] | None,
+    before: Mapping[tuple[str, str], int] | None,
 ) -> ListingUse:
     limits = LIMITS[client]
     lengths = [len(listed_text(member.listing, client)) for member in listed]
     return ListingUse(
         client=client,
-        plugin=plugin,
+        place=place,
         skills=len(listed),
         characters=sum(len(member.listing.name) for member in listed) + sum(min(n, limits.one) for n in lengths),
         budget=limits.all,
         cut=tuple(member.path for member, n in zip(listed, lengths, strict=True) if n > limits.one),
-        before=None if before is None else before.get((client.value, plugin), 0),
+        before=None if before is None else before.get((client.value, place), 0),
     )

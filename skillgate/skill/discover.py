@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.ports import EntryKind
 from skillgate.model.skill import SkillRoot
+from skillgate.skill.plugins import FOLDER as PLUGIN_FOLDER
+from skillgate.skill.plugins import Plugins
 from skillgate.skill.tree import DiskTree, toplevel
-from skillgate.skill.walk import SKILL_FILE, Folder, Found, Walk, join, main_file
+from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, join, main_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from skillgate.skill.git import GitTree
+    from skillgate.skill.commit import GitTree
     from skillgate.skill.walk import Forest
-
-PLUGIN_FOLDER = ".claude-plugin"
 
 _PLUGIN_LEVELS = 6  # directories looked at for a plugin above a PATH that is in no repository
 
@@ -63,10 +63,12 @@ def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
     base = os.path.abspath(cwd) if cwd else os.getcwd()
     trees: dict[str, DiskTree] = {}
     starts = _starts(_given(paths, base), trees)
-    walk = Walk()
+    untold: set[str] = set()
+    walk = Walk(tracked=_asker(untold))
     walk.run(starts)
     found, complaints = _without_ignored(_each_once(walk.found), starts)
-    roots = [_root(one, _tree_of(one.folder, trees), base) for one in found]
+    complaints = sorted(untold.union(complaints))
+    roots = _roots(((one, _tree_of(one.folder, trees)) for one in found), base)
     single = len(paths) == 1 and any(one.folder.key == starts[0].key for one in found)
     return _discovery(roots, [*walk.notices(), *complaints], single=single, complete=walk.complete)
 
@@ -87,18 +89,19 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery
         UsageError: there is no repository, no such commit, or no such path in it.
         IncompleteError: git is missing or fails.
     """
-    from skillgate.skill.git import open_commit  # imports subprocess: only for those who need a commit
+    from skillgate.skill.commit import open_commit  # imports subprocess: only for those who need a commit
 
     base = os.path.realpath(cwd or os.getcwd())
     tree = open_commit(base, rev)
     here = os.path.relpath(base, tree.root).replace(os.sep, "/")
     start = _commit_start(tree, rev, path, here)
-    walk = Walk()
+    walk = Walk(skipped=VERSION_CONTROL)  # all that a commit holds is tracked
     walk.run([start])
     found = _each_once(walk.found)
     _prefetch(tree, found)
     single = any(one.folder.key == start.key for one in found)
-    return _discovery([_root(one, tree, base) for one in found], walk.notices(), single=single, complete=walk.complete)
+    roots = _roots(((one, tree) for one in found), base)
+    return _discovery(roots, walk.notices(), single=single, complete=walk.complete)
 
 
 def _given(paths: Iterable[str], base: str) -> list[tuple[str, str]]:
@@ -239,8 +242,30 @@ def _ignored(wanted: dict[str, set[str]]) -> tuple[set[str], list[str]]:
         try:
             dropped |= {top + path for path in ignored(repo, sorted(path.removeprefix(top) for path in paths))}
         except IncompleteError as error:
-            complaints.add(f"{error}; only the usual tool and package directories were left out")
+            complaints.add(_by_the_list(error))
     return dropped, sorted(complaints)
+
+
+def _asker(complaints: set[str]) -> Callable[[str], frozenset[str]]:
+    """Make the question which main files a repository tracks; where git cannot say, none, with a complaint."""
+    asked: dict[str, frozenset[str]] = {}
+
+    def tracked_in(repo: str) -> frozenset[str]:
+        if repo not in asked:
+            from skillgate.skill.git import tracked  # imports subprocess: only where a directory was passed over
+
+            try:
+                asked[repo] = tracked(repo, SKILL_FILE)
+            except IncompleteError as error:
+                asked[repo] = frozenset()
+                complaints.add(_by_the_list(error))
+        return asked[repo]
+
+    return tracked_in
+
+
+def _by_the_list(error: IncompleteError) -> str:
+    return f"{error}; only the usual tool and package directories were left out"
 
 
 def _commit_start(tree: GitTree, rev: str, path: str, here: str) -> Folder:
@@ -268,7 +293,12 @@ def _prefetch(tree: GitTree, found: Iterable[Found]) -> None:
     tree.fetch(real for real, entry in entries if entry and entry.kind is EntryKind.FILE and entry.size <= MAX_BYTES)
 
 
-def _root(one: Found, tree: Forest, base: str) -> SkillRoot:
+def _roots(found: Iterable[tuple[Found, Forest]], base: str) -> list[SkillRoot]:
+    plugins: dict[str, Plugins] = {}
+    return [_root(one, tree, base, plugins.setdefault(tree.origin, Plugins(tree))) for one, tree in found]
+
+
+def _root(one: Found, tree: Forest, base: str, plugins: Plugins) -> SkillRoot:
     directory = one.folder.real if tree is one.folder.tree else one.folder.key[len(tree.origin) :]
     return SkillRoot(
         tree=tree,
@@ -276,18 +306,8 @@ def _root(one: Found, tree: Forest, base: str) -> SkillRoot:
         file_name=one.file_name,
         name=one.folder.key.rpartition("/")[2],
         path=PurePosixPath(_shown(one.folder.shown, base)),  # a walk from above may have come down to base
-        plugin=_plugin(tree, directory),
+        plugin=plugins.of(directory),
     )
-
-
-def _plugin(tree: Forest, directory: str) -> str | None:
-    while True:
-        entry = tree.entry(join(directory, PLUGIN_FOLDER))
-        if entry is not None and entry.kind is EntryKind.DIRECTORY:
-            return directory
-        if not directory:
-            return None
-        directory = directory.rpartition("/")[0]
 
 
 def _discovery(roots: Iterable[SkillRoot], notices: Iterable[str], *, single: bool, complete: bool) -> Discovery:

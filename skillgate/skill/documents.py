@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
@@ -10,7 +10,7 @@ from skillgate.model.skill import Document, Problem, TextFile
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.links import Resolver
-from skillgate.skill.walk import SKIPPED, join, main_file
+from skillgate.skill.walk import SKIPPED, VERSION_CONTROL, join, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
 
 MAX_FILES = 2_000  # names that are looked at
+MAX_MAIN_BYTES = 5_000_000  # a longer main file is not parsed either
 MAX_BYTES = 1 << 20  # of one document: a longer one is data
 MAX_SCRIPT_BYTES = 1 << 18
 MAX_DOCUMENTS = 300
@@ -34,41 +35,138 @@ SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".
 OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
 
 
+class _Listing(NamedTuple):
+    """What a walk through a skill's directory found.
+
+    Attributes:
+        files: tree paths.
+        cut: whether documents may be among the names that were not looked at.
+        whole: whether nothing was left out: no name, no tool's directory, no link out of the skill.
+    """
+
+    files: tuple[str, ...]
+    cut: bool
+    whole: bool
+
+
 def files(root: SkillRoot) -> tuple[str, ...]:
     """List the tree paths of a skill's files, sorted, without those of skills that lie below it.
 
     A symbolic link is followed where it leads to another place below the skill. Where there are more than
-    :data:`MAX_FILES` names, folders of instructions come first.
+    :data:`MAX_FILES` names, folders of instructions come first. What the main file links is among them even where it
+    comes after these, lies behind a link out of the skill, or in a directory that tools fill.
     """
+    listing = _listing(root)
+    if listing.whole:
+        return listing.files
+    return tuple(sorted({*listing.files, *_linked(root, frozenset(listing.files))}))
+
+
+def _listing(root: SkillRoot) -> _Listing:
     tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
     found, pending, left = [], [root.directory], MAX_FILES
-    entered = {root.directory}
+    entered, whole, cut = {root.directory}, True, []
     while pending and left:
         current = pending.pop()
-        names = tree.names(current)[:left]
+        names = tree.names(current)
+        cut += [current] if len(names) > left else []
+        names = names[:left]
         left -= len(names)
         below = []
         for name in names:
             path = f"{current}/{name}" if current else name
             entry, real = tree.entry(path), tree.real(path)
-            if entry is None or real is None or not real.startswith(inside):
+            if entry is None or real is None:
                 continue
-            if entry.kind is EntryKind.FILE:
+            if not real.startswith(inside):
+                whole = False
+            elif entry.kind is EntryKind.FILE:
                 found.append(path)
-            elif entry.kind is EntryKind.DIRECTORY and name not in SKIPPED and real not in entered:
+            elif entry.kind is EntryKind.DIRECTORY and name in SKIPPED:
+                whole = whole and name in VERSION_CONTROL
+            elif entry.kind is EntryKind.DIRECTORY and real not in entered:
                 entered.add(real)
                 if main_file(dict.fromkeys(tree.names(path))) is None:
                     below.append(path)
         pending += sorted(below, key=_comes_late, reverse=True)
-    return tuple(sorted(found))
+    cut += pending
+    may_instruct = any(_instructs(root, join(place, "a.md")) for place in cut)
+    return _Listing(tuple(sorted(found)), cut=may_instruct, whole=whole and not cut)
+
+
+def _linked(root: SkillRoot, known: Collection[str]) -> dict[str, None]:
+    """Give the files of a skill that its main file leads to; the documents not ``known`` among them lead on."""
+    pending, found, left = [join(root.directory, root.file_name)], dict[str, None](), MAX_MAIN_BYTES + MAX_TOTAL_BYTES
+    reach = _Reach(root)
+    for path in pending:  # which grows
+        text, _ = _text(root, path, min(left, MAX_BYTES if path in found else MAX_MAIN_BYTES))
+        if text is None or len(pending) > MAX_DOCUMENTS:
+            continue
+        left -= len(text)
+        for target in reach.files(_parsed(root, path, text)):
+            if target not in found:
+                found[target] = None
+                if target not in known and _instructs(root, target):
+                    pending.append(target)
+    return found
+
+
+class _Reach:
+    """Answers for one skill which of its files documents lead to; each path is asked about once, whoever names it."""
+
+    def __init__(self, root: SkillRoot) -> None:
+        self._root = root
+        self._left = MAX_FILES  # names of files and directories that are looked at
+        self._asked: set[str | None] = {None}
+        self._inner: dict[str, bool] = {root.directory: False}
+
+    def files(self, document: Document) -> Iterator[str]:
+        """Give the tree paths that a document leads to by a link or a path in its text; of a directory its files."""
+        resolver = Resolver(self._root, at=document.file.rpartition("/")[0])
+        words = sorted(word for word in document.mentions if "/" in word)
+        mentioned = (resolver.resolve(word, resolver.classify(word)) for word in words)
+        for path in (*(link.resolved for link in document.links), *mentioned):
+            if path in self._asked or path is None or self._left <= 0:
+                continue
+            self._asked.add(path)
+            names = self._root.tree.names(path)[: self._left]
+            self._left -= 1 + len(names)
+            yield from filter(self._is_own, (join(path, name) for name in names) if names else (path,))
+
+    def _is_own(self, path: str) -> bool:
+        """Tell whether a path is a file in the skill's directory, and of no skill below it."""
+        root = self._root
+        folder = path.rpartition("/")[0]
+        if root.directory and not path.startswith(f"{root.directory}/"):
+            return False
+        if not VERSION_CONTROL.isdisjoint(folder[len(root.directory) :].split("/")) or self._is_inner(folder):
+            return False
+        entry = root.tree.entry(path)
+        return entry is not None and entry.kind is EntryKind.FILE
+
+    def _is_inner(self, folder: str) -> bool:
+        """Tell whether a directory below the skill's is another skill, or lies in one."""
+        way = []
+        while folder not in self._inner:  # not recursive: a path through links can have thousands of parts
+            way.append(folder)
+            folder = folder.rpartition("/")[0]
+        inner = self._inner[folder]
+        for step in reversed(way):
+            inner = inner or main_file(dict.fromkeys(self._root.tree.names(step))) is not None
+            self._inner[step] = inner
+        return inner
 
 
 def documents(root: SkillRoot, paths: Sequence[str]) -> Iterator[Document | Problem]:
     """Read and parse the Markdown files beside the main one that a model may come to follow.
 
     Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
-    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place.
+    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
+    skill as a whole where documents may be among the names that :func:`files` did not look at.
     """
+    if _listing(root).cut:
+        message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
+        yield Problem("document_unread", Span(), message)
     seen = {root.tree.real(join(root.directory, root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
     wanted = [path for path in paths if _instructs(root, path)]

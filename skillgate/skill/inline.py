@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillgate.skill.links import Resolver
 
 CODE_MARK = "◌"
+MAX_SEARCHED = 10_000  # characters of a line that are searched for a target that no link in it spells out
 _NAMESPACED = re.compile(r"[a-z0-9][a-z0-9-]*:[a-z0-9][a-z0-9-]*\Z")
 _PUNCTUATION = "()[]{}<>,;:.!?\"'*_"
 
@@ -47,6 +48,7 @@ class InlineReader:
         self._environment = environment
         self._first_line = first_line
         self._resolver = resolver
+        self._places: dict[int, dict[str, int]] = {}
 
     def read(self, content: str, line: int) -> Inline:
         """Read one block's content, which begins on ``line`` of the file."""
@@ -97,13 +99,34 @@ class InlineReader:
     def _link(self, target: str, line: int) -> Link:
         kind = self._resolver.classify(target)
         row = line - self._first_line
-        found = self._lines[row].find(target) if target and 0 <= row < len(self._lines) else -1
+        found = self._place(target, row) if target and 0 <= row < len(self._lines) else -1
         return Link(
             target=target,
             kind=kind,
             span=Span(line=line, column=found + 1 if found >= 0 else 1),
             resolved=self._resolver.resolve(target, kind),
         )
+
+    def _place(self, target: str, row: int) -> int:
+        """Find a target in its line, from 0: where a link to it is written, else where it occurs at all; -1 nowhere."""
+        if row not in self._places:
+            self._places[row] = _targets(self._lines[row])
+        found = self._places[row].get(target)
+        return self._lines[row].find(target, 0, MAX_SEARCHED) if found is None else found
+
+
+def _targets(line: str) -> dict[str, int]:
+    """Give the place of each target that a line writes as ``](target`` or ``](<target``, its first where repeated."""
+    places: dict[str, int] = {}
+    place = 0
+    first, *rest = line.split("](")
+    for before, piece in zip((first, *rest), rest, strict=False):
+        place += len(before) + 2
+        bare = piece.removeprefix("<")
+        ends = ">" if len(bare) < len(piece) else ") \t"
+        end = min((cut for cut in map(bare.find, ends) if cut >= 0), default=len(bare))
+        places.setdefault(bare[:end], place + len(piece) - len(bare))
+    return places
 
 
 class _Lines:

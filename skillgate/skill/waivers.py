@@ -2,7 +2,8 @@
 
 A comment in lines of its own covers itself and the block below it, a whole code block included; beside other text it
 covers its lines. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``: in a line of
-its own it covers the key below. A reason has to stand there: what has none sets nothing aside and is reported.
+its own it covers the key below. A reason has to stand there: what has none, or one such as ``x``, sets nothing aside
+and is reported.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Span
 from skillgate.model.skill import Problem, Waiver
+from skillgate.skill.comments import MARK, in_markdown, in_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,14 +23,12 @@ if TYPE_CHECKING:
     from skillgate.model.skill import CodeBlock, Document
 
 MAX_COMMENTS = 500  # of one file; each is held against every finding
-_CODE = 4  # columns that make an indented line code, beyond what holds it
+MIN_WORDS = 2  # of a reason
+MIN_BYTES = 8  # of a reason of one word
 _FAR = 100  # characters before a place that are looked at, so that no search goes over a whole text
-_MARK = "skillgate:"
 _FORM = r"\s*ignore(?P<file>-file)?\s+(?P<rules>[A-Z][A-Z0-9_]*(?:\s*,\s*[A-Z][A-Z0-9_]*)*)"
 _FORM += r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*:(?P<reason>.*)"
-_YAML = r"(?:^|[ \t])#[ \t]*skillgate:(?P<text>.*)"
 _TOKEN = r"`+|<!--|\n(?=[ \t]*\n)"  # noqa: S105 - what may open or end a code span or a comment
-_ITEM = r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+"
 _HOW = "write <!-- skillgate: ignore RULE until YYYY-MM-DD: why -->, where until is optional"
 
 
@@ -52,7 +52,7 @@ def waivers(document: Document, *, main: bool) -> Iterator[Waiver | Problem]:
         document: the parsed file.
         main: whether it is the skill's main file; problems of others name their file.
     """
-    if _MARK not in document.text:
+    if MARK not in document.text:
         return
     lines = document.text.split("\n")
     head = document.first_line - 1
@@ -78,6 +78,10 @@ def _read(comment: _Comment, file: str, end: int, where: str | None) -> Iterator
     if until is not None and not _is_date(until):
         yield Problem("suppression_invalid", span, f"{until[:40]!r} is no date: {_HOW}", where)
         return
+    if not _is_reason(reason):
+        message = f"this comment suppresses nothing: {reason!r} is too short for a reason; say why in two words or more"
+        yield Problem("suppression_invalid", span, message, where)
+        return
     first, last = (1, end) if form["file"] else (comment.row, comment.last)
     rules = tuple(dict.fromkeys(word.strip() for word in form["rules"].split(",")))
     yield Waiver(file, comment.row, rules, first, last, reason, until)
@@ -87,6 +91,12 @@ def _read(comment: _Comment, file: str, end: int, where: str | None) -> Iterator
         if until is not None:
             message = f"{rule} is no longer suppressed: the comment ended on {until}"
             yield Problem("suppression_expired", span, message, where)
+
+
+def _is_reason(text: str) -> bool:
+    """Ask for two words, or for one of 8 bytes: three characters of Chinese may well say why."""
+    words = [word for word in text.split() if any(map(str.isalnum, word))]
+    return len(words) >= MIN_WORDS or len(text.encode("utf-8", "replace")) >= MIN_BYTES
 
 
 def _is_date(text: str) -> bool:
@@ -99,12 +109,12 @@ def _is_date(text: str) -> bool:
 
 
 def _in_frontmatter(lines: Sequence[str]) -> Iterator[_Comment]:
-    for row, line in enumerate(lines, start=1):
-        found = re.search(_YAML, line) if _MARK in line else None
-        before = line[: found.start()] if found else ""
-        if found is not None and not {'"', "'"}.intersection(before):  # in quotes it is text
-            last = row if before.strip() else _last_of_key(lines, row)
-            yield _Comment(row, line.index("#", found.start()) + 1, found["text"], last)
+    if not any(MARK in line for line in lines):
+        return
+    for index, column, text in in_yaml("\n".join(lines[1:-1])):
+        row = index + 2
+        last = row if lines[row - 1][:column].strip() else _last_of_key(lines, row)
+        yield _Comment(row, column + 1, text, last)
 
 
 def _last_of_key(lines: Sequence[str], row: int) -> int:
@@ -132,25 +142,30 @@ def _says_nothing(line: str) -> bool:
 
 def _in_body(lines: Sequence[str], head: int, blocks: Sequence[CodeBlock]) -> Iterator[_Comment]:
     """Give the comments of a body that begin with the mark and are comments to Markdown."""
+    body = "\n".join(lines[head:])
+    marked = in_markdown(body)
+    if not marked:
+        return
+    shown = _shown(lines, head, blocks)
+    ends = _block_ends(shown, blocks)
+    starts = [0, *(found.end() for found in re.finditer("\n", body))]
+    for start, begin, closed in marked:
+        stop = body.find("-->", begin) if closed else begin
+        first, last = bisect_right(starts, start), bisect_right(starts, stop)
+        row, end_row = head + first, head + last
+        alone = all(_is_blank(line) for line in shown[row - 1 : end_row])
+        text = body[begin:stop] if closed else None
+        yield _Comment(row, start - starts[first - 1] + 1, text, ends[end_row] if alone else end_row)
+
+
+def _shown(lines: Sequence[str], head: int, blocks: Sequence[CodeBlock]) -> list[str]:
+    """Give the lines of a document without frontmatter and without comments, those of its code as they are."""
     fenced = {row for block in blocks for row in range(block.line, block.end_line + 1)}
-    plain = ["" if row <= head or row in fenced else line for row, line in enumerate(lines, start=1)]
-    text = "\n".join(plain)
-    spans = _spans(text)
-    shown = _without(text, spans).split("\n")
+    text = "\n".join("" if row <= head or row in fenced else line for row, line in enumerate(lines, start=1))
+    shown = _without(text, _spans(text)).split("\n")
     for row in fenced:
         shown[row - 1] = lines[row - 1]
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    ends, code = _block_ends(shown, blocks), _code_rows(plain)
-    for start, stop, closed in spans:
-        inside = (text[start + 4 : stop - 3] if closed else text[stop : stop + _FAR].partition("\n")[0]).lstrip()
-        if not inside.startswith(_MARK):
-            continue
-        row, end_row = bisect_right(starts, start), bisect_right(starts, stop)
-        if row in code and _begins_line(text, start):
-            continue
-        alone = all(_is_blank(line) for line in shown[row - 1 : end_row])
-        last = ends[end_row] if alone else end_row
-        yield _Comment(row, start - starts[row - 1] + 1, inside[len(_MARK) :] if closed else None, last)
+    return shown
 
 
 def _spans(text: str) -> list[tuple[int, int, bool]]:
@@ -221,28 +236,6 @@ def _is_blank(text: str) -> bool:
 def _indent(line: str) -> int:
     line = line.expandtabs(4)
     return len(line) - len(line.lstrip(" "))
-
-
-def _code_rows(lines: Sequence[str]) -> set[int]:
-    """Find the lines that are code by indentation: by four beyond what holds them, after a blank line or more code."""
-    found: set[int] = set()
-    items: list[int] = []  # where the text of each open list item begins
-    fresh = True
-    for row, line in enumerate(lines, start=1):
-        if not line.strip():
-            fresh = True
-            continue
-        depth = _indent(line)
-        item = re.match(_ITEM, line)
-        if fresh or item:
-            while items and items[-1] > depth:
-                items.pop()
-        fresh = fresh and depth - (items[-1] if items else 0) >= _CODE
-        if fresh:
-            found.add(row)  # what follows without a blank line is code likewise
-        elif item:
-            items.append(len(item[0].expandtabs(4)))
-    return found
 
 
 def _block_ends(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.ports import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Protocol
 
     from skillgate.model.ports import Tree
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 SKILL_FILE = "SKILL.md"
 
-SKIPPED = frozenset(
+VERSION_CONTROL = frozenset((".git", ".hg", ".svn", ".jj"))
+"""Directories of version control itself: nothing in them belongs to what is versioned."""
+
+SKIPPED = VERSION_CONTROL | frozenset(
     (
-        *(".git", ".hg", ".svn", ".jj"),
         *("node_modules", "bower_components", ".yarn", ".pnpm-store", ".next", ".turbo"),
         *("__pycache__", "site-packages", ".venv", ".tox", ".nox", ".eggs", ".ipynb_checkpoints"),
         *(".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle", ".terraform"),
@@ -38,6 +40,7 @@ SKIPPED = frozenset(
 )
 """Directories that version control, package managers and tools fill; a PATH that is given may still be one.
 
+In a repository a skill below one of them counts where git tracks it: what is committed is no tool's.
 Only names that nobody gives a skill: a marker file (``pyvenv.cfg``, ``CACHEDIR.TAG``) that stopped the walk would let a
 pull request hide its skills from the gate. ``site-packages`` is where a virtual environment of any name keeps files.
 """
@@ -83,11 +86,25 @@ class Found:
 class Walk:
     """One search and what it met: the skills ``found``, and what :meth:`notices` says was left out."""
 
-    __slots__ = ("_entered", "_links", "_outside", "_unreadable", "found")
+    __slots__ = ("_entered", "_links", "_outside", "_passed", "_skipped", "_tracked", "_unreadable", "found")
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        skipped: frozenset[str] = SKIPPED,
+        tracked: Callable[[str], frozenset[str]] = lambda _: frozenset(),
+    ) -> None:
+        """Say what is passed over.
+
+        Args:
+            skipped: names of directories that are not entered.
+            tracked: gives the skills' main files that a repository (by its ``key``) tracks, relative to its top; asked
+                once for each repository with such a directory that could hold a skill.
+        """
         self.found: list[Found] = []
         self._entered: set[str] = set()
+        self._skipped, self._tracked = skipped, tracked
+        self._passed: list[Folder] = []
         self._links: list[tuple[Folder, str]] = []
         self._outside: list[str] = []
         self._unreadable: list[str] = []
@@ -96,10 +113,12 @@ class Walk:
         """Walk all that lies below without links first: what is mirrored is then shown by its own path."""
         for folder in folders:
             self._descend(folder)
+        self._recover()
         while self._links:
             links, self._links = sorted(self._links, key=lambda link: (link[0].shown, link[1])), []
             for folder, name in links:
                 self._follow(folder, name)
+            self._recover()
 
     @property
     def complete(self) -> bool:
@@ -136,8 +155,31 @@ class Walk:
             folder.repo = folder.key
         if file_name := main_file(listing):
             self.found.append(Found(folder, file_name))
-        self._links += [(folder, name) for name, kind in listing.items() if kind is None and name not in SKIPPED]
-        return [folder.child(name) for name, kind in listing.items() if kind is _DIRECTORY and name not in SKIPPED]
+        skipped = self._skipped
+        self._links += [(folder, name) for name, kind in listing.items() if kind is None and name not in skipped]
+        below = [name for name, kind in listing.items() if kind is _DIRECTORY]
+        if folder.repo:
+            self._passed += [folder.child(name) for name in below if name in skipped and name not in VERSION_CONTROL]
+        return [folder.child(name) for name in below if name not in skipped]
+
+    def _recover(self) -> None:
+        """Take in the tracked skills below directories that were passed over; nothing else of these is looked at."""
+        passed, self._passed = [folder for folder in self._passed if _may_hold_skills(folder)], []
+        tracked = {repo: self._tracked(repo) for repo in sorted({folder.repo for folder in passed})}
+        for top in passed:
+            for folder in _holders(top, tracked[top.repo]) if top.key not in self._entered else ():
+                self._take(folder)
+
+    def _take(self, folder: Folder) -> None:
+        if folder.key in self._entered or folder.tree.real(folder.real) != folder.real:
+            return
+        try:
+            file_name = main_file(folder.tree.listing(folder.real))
+        except OSError:  # tracked, and gone from the disk
+            return
+        if file_name:
+            self._entered.add(folder.key)
+            self.found.append(Found(folder, file_name))
 
     def _follow(self, folder: Folder, name: str) -> None:
         tree, link = folder.tree, folder.child(name)
@@ -173,6 +215,26 @@ def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:
         return SKILL_FILE
     others = [name for name in listing if len(name) == len(SKILL_FILE) and name.upper() == "SKILL.MD"]
     return min((name for name in others if listing[name] not in (_DIRECTORY, _OTHER)), default=None)
+
+
+def _may_hold_skills(folder: Folder) -> bool:
+    """Tell whether a directory has any below it, or is a skill: a ``__pycache__`` needs no question to git."""
+    try:
+        listing = folder.tree.listing(folder.real)
+    except OSError:
+        return False
+    return main_file(listing) is not None or any(kind is _DIRECTORY for kind in listing.values())
+
+
+def _holders(top: Folder, tracked: Iterable[str]) -> Iterator[Folder]:
+    """Give the directories at or below one that hold tracked main files, of paths relative to its repository."""
+    above = join(top.key.removeprefix(join(top.repo, "")), "")
+    for path in sorted(tracked):
+        if path.startswith(above):
+            folder = top
+            for name in path[len(above) :].split("/")[:-1]:
+                folder = folder.child(name)
+            yield folder
 
 
 def join(directory: str, name: str) -> str:

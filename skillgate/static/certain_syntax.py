@@ -36,6 +36,10 @@ _SKETCH = (
 )
 
 
+# What opens and never closes ends with its line, or with the block: else each of many would be followed to the end.
+_JSON_COMMENT = r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*'
+
+
 def _lenient_json(code: str, reason: str) -> bool:
     """Accept comments, trailing commas, several values in a row, and members without the braces around them."""
     del reason
@@ -44,7 +48,7 @@ def _lenient_json(code: str, reason: str) -> bool:
     if re.search(_SKETCH, code):
         return True
     decoder = json.JSONDecoder(strict=False)
-    text = re.sub(r'("(?:[^"\\\n]|\\.)*+")|//[^\n]*|/\*.*?\*/|(?m:^[ \t]*#[^\n]*)', r"\1", code, flags=re.DOTALL)
+    text = re.sub(_JSON_COMMENT, r"\1", code, flags=re.DOTALL)
     text = re.sub(r",(?=\s*[}\]])", "", text)
     position = _skip(text, 0)
     while position < len(text):

@@ -34,11 +34,15 @@ _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\
 
 
 class Invisible(NamedTuple):
-    """A run of characters: where it begins, how bad it is, and what to say of it."""
+    """A run of characters: where it begins, how bad it is, and what to say of it.
+
+    ``specimen`` is its code point where its line tells of it, as ``U+200B``: there it is shown on purpose.
+    """
 
     offset: int
     severity: Severity
     message: str
+    specimen: str | None = None
 
 
 def invisible(text: str) -> list[Invisible]:
@@ -56,9 +60,10 @@ def invisible(text: str) -> list[Invisible]:
         if judged is None:
             continue
         severity, message = judged
+        specimen = None
         if len(match[0]) < _LONG_RUN and re.search(_NAMES, _line(text, match.start())):
-            severity = Severity.INFO  # the line tells of the character it holds
-        found.append(Invisible(match.start(), severity, message))
+            severity, specimen = Severity.INFO, f"U+{ord(match[0][0]):04X}"
+        found.append(Invisible(match.start(), severity, message, specimen))
     return found
 
 

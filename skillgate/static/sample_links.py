@@ -6,6 +6,7 @@ The rules on links ask here before they speak of a link that leads nowhere.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from skillgate.skill.links import target_path
@@ -38,6 +39,10 @@ _ROUTES = frozenset(  # of a repository's pages: ../../issues/12
 _HOST = re.compile(r"(?i)(?:www\.|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|co|gov|edu|app)$)")
 _NUMBERED = re.compile(r"\d{4}-|.*(?:xxx|yyyy|nnn)", re.IGNORECASE)
 _NOT_A_PATH = frozenset("\"'`=;,()[]@!^")
+_ITEM = r"[ \t]*(?:[-*+>]|\d+[.)])(?:[ \t]|$)|[ \t]*$|[ \t]{2,}"
+_LEADS_IN = r"(?i)\b(?:like (?:this|so)|looks? like|examples?|for instance|formats?|sample)(?: is)?[*_`]*:[*_` \t]*$"
+_LONGEST_LABEL = 1_000
+_CODE_LINE = r"[Ll]\d+(?:[-:,CL]|\Z)"  # of a file that is cited
 
 
 def made_up(document: Document, link: Link) -> bool:
@@ -46,6 +51,8 @@ def made_up(document: Document, link: Link) -> bool:
     parts = [part for part in path.split("/") if part not in ("..", "")]
     label = _label(document, link.span)
     if not parts or not _NOT_A_PATH.isdisjoint(path) or label is None or label in _LABELS:
+        return True
+    if re.match(_CODE_LINE, link.target.partition("#")[2]) or link.span.line in _sample_rows(document.text):
         return True
     if (".." in path and not _ROUTES.isdisjoint(parts)) or _HOST.match(parts[0]):
         return True
@@ -56,6 +63,11 @@ def stands_in(document: Document, link: Link) -> bool:
     """Tell the same of a link to a section: ``[text](#section)``."""
     label, fragment = _label(document, link.span), link.target.partition("#")[2].lower()
     return label is None or label in _LABELS or _stands_for_another(fragment, last=True)
+
+
+def names_itself(document: Document, link: Link) -> bool:
+    """Tell whether a link's text is its target: a name that may stand for a file of whoever uses the skill."""
+    return _label(document, link.span) == target_path(link.target).lower()
 
 
 def first_links(document: Document) -> Iterator[Link]:
@@ -74,10 +86,32 @@ def _stands_for_another(part: str, *, last: bool) -> bool:
     return stand_in or stem.startswith(_PREFIXES) or stem.endswith(_ENDINGS) or bool(_NUMBERED.match(stem))
 
 
+@lru_cache(maxsize=2)  # the links of a document are asked for one after the other
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n"))
+
+
+@lru_cache(maxsize=2)
+def _sample_rows(text: str) -> frozenset[int]:
+    """Number the lines, from 1, of lists and quotations that show what something looks like: after "Example:"."""
+    rows, shows = set(), False
+    for row, line in enumerate(_lines(text), start=1):
+        is_item = re.match(_ITEM, line) is not None
+        if shows and is_item:
+            rows.add(row)
+        if line.rstrip(" \t*_`").endswith(":") and re.search(_LEADS_IN, line):
+            shows = True
+        elif not is_item:
+            shows = False
+    return frozenset(rows)
+
+
 def _label(document: Document, span: Span) -> str | None:
     """Read back a link's text, lower-cased; ``""`` where it is not found, None for code such as ``rows[i](x)``."""
-    lines = document.text.split("\n", span.line)
-    before = lines[span.line - 1][: span.column - 1].rstrip("<") if span.line <= len(lines) else ""
+    lines = _lines(document.text)
+    end = span.column - 1
+    line = lines[span.line - 1] if span.line <= len(lines) else ""
+    before = line[max(0, end - _LONGEST_LABEL) : end].rstrip("<")
     if not before.endswith("]("):
         return ""
     start = before.rfind("[", 0, -2)

@@ -232,7 +232,7 @@ def test_a_comment_for_the_file_keeps_its_line_ends(tmp_path: Path) -> None:
 
 
 def test_a_comment_whose_day_is_over_holds_nothing_up(tmp_path: Path) -> None:
-    text = f"{HEAD}{TEXT}\n<!-- skillgate: ignore-file LINE_ENDS until 2026-03-31: soon -->\n"
+    text = f"{HEAD}{TEXT}\n<!-- skillgate: ignore-file LINE_ENDS until 2026-03-31: mended soon -->\n"
     directory = write_bytes(tmp_path, "merge-sheets", text.replace("\n", "\r\n").encode())
     assert planned(directory) == ()
     assert planned(directory, today="2026-03-31") == ()

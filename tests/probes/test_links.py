@@ -170,6 +170,7 @@ def test_p22_dead_skills_and_agents_are_found_by_any_relative_path(tmp_path: Pat
 @pytest.mark.parametrize("target", ["../p_09sib/SKILL.md", "../p_09sib", "../p_09sib/", "skills/p_09sib"])
 def test_p23_a_sibling_with_an_unusual_name_resolves(target: str, tmp_path: Path) -> None:
     (tmp_path / ".claude-plugin").mkdir()
+    (tmp_path / ".claude-plugin" / "plugin.json").write_text("{}", encoding="utf-8")
     write_skill(tmp_path / "skills", "p_09sib")
     result = score(write_skill(tmp_path / "skills", body=f"{BODY}\nGo on with [the sibling]({target}) next.\n"))
     assert anti_patterns(result) == ()

@@ -60,6 +60,20 @@ def test_a_finding_is_known_by_rule_file_and_message(other: Finding, *, expected
     assert known(finding())(other) is expected
 
 
+@pytest.mark.parametrize("rule", ["HIDDEN_UNICODE", "INSTRUCTION_OVERRIDE", "JUDGE_ADDRESSED"])
+def test_numbers_count_where_a_text_may_be_an_attack(rule: str) -> None:
+    asked = known(finding("8 variation selectors", rule=rule))
+    assert not asked(finding("800 variation selectors", rule=rule))
+    assert asked(finding("8 variation selectors", rule=rule)._replace(line=90))
+
+
+def test_what_is_kept_of_an_earlier_file_stays_beside_what_is_new() -> None:
+    earlier = read(render([finding(), finding(path="other/SKILL.md")], seen, TOOL), source="known.json")
+    text = render([finding("it has 10 lines")], seen, TOOL, earlier)
+    times = {item["path"]: item["times"] for item in json.loads(text)["findings"]}
+    assert times == {"../skills/pdf/SKILL.md": 2, "../other/SKILL.md": 1}
+
+
 def test_each_known_finding_is_met_once() -> None:
     asked = known(finding(), finding())
     assert [asked(finding()) for _ in range(3)] == [True, True, False]

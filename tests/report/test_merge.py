@@ -206,6 +206,11 @@ def test_only_a_plain_https_page_becomes_a_link(url: str) -> None:
         ("a.md#L3", "a.md"),
         ("https://example.com/a.md", "."),
         ("pkg:npm/x@1", "."),
+        ("a%00b.md", "."),
+        ("a\0b.md", "."),
+        ("a\ud800b.md", "."),
+        ("a/" * 2048, "a" + "/a" * 2047),
+        ("a/" * 2048 + "b", "."),
         ("", "."),
         (None, "."),
     ],
@@ -225,6 +230,12 @@ def test_bases_are_resolved_one_in_another() -> None:
     assert paths(*results, originalUriBaseIds=bases) == ["/work dir/src/a.md", "a.md", "a.md", "a.md"]
     (looped,) = paths(a_result(uri="a.md", base="LOOP"), originalUriBaseIds=bases)
     assert looped.endswith("x/a.md")
+
+
+def test_a_path_that_is_too_long_with_its_base_is_none() -> None:
+    bases = {"TOP": {"uri": "file:///" + "b/" * 1500}}
+    found = paths(a_result(uri="a/" * 1500, base="TOP"), a_result(uri="a", base="TOP"), originalUriBaseIds=bases)
+    assert found == [".", "/" + "b/" * 1500 + "a"]
 
 
 def test_a_location_may_point_into_the_artifacts() -> None:
@@ -419,6 +430,24 @@ def test_several_files_add_up() -> None:
     report = attach(attach(a_report(a_skill()), first, cwd="/repo"), second, cwd="/repo")
     assert placed(report) == ({"skills/one": ["skills/one/SKILL.md"]}, ["a.py"])
     assert report.summary.suppressed == {"Other": 1, "Second": 1}
+
+
+def test_what_is_about_a_skill_that_is_not_asked_about_is_left_out() -> None:
+    uris = ("skills/one/a.md", "skills/one/inner/b.md", "skills/two/c.md", "d.md")
+    report = a_report(a_skill(path="skills/one"), a_skill(path="skills/two"))
+    aside = {"skills/one/inner", "skills/two"}  # the second has a result all the same
+    found = attach(report, merged(*(a_result(uri=uri) for uri in uris)), cwd="/repo", aside=aside)
+    assert placed(found) == ({"skills/one": ["skills/one/a.md"], "skills/two": []}, ["d.md"])
+    assert sum(found.summary.findings.values()) == 2
+
+
+def test_long_and_deep_paths_cost_no_more_than_others() -> None:
+    long = [a_result(uri="a/" * 200_000 + "b.md")] * 3
+    deep = [a_result(uri=f"{number}/" + "a/" * 2000 + "b.md") for number in range(3000)]
+    started = time.process_time()
+    found = attach(a_report(a_skill(path="skills/one")), merged(*long, *deep), cwd="/repo")
+    assert time.process_time() - started < 5
+    assert len(found.outside) == 3003
 
 
 def test_nothing_to_merge_changes_nothing() -> None:

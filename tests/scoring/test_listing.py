@@ -40,8 +40,8 @@ def member(
     return Member(path, listing, Told, plugin=plugin)
 
 
-def use(*members: Member) -> dict[tuple[Client, str | None], ListingUse]:
-    return {(item.client, item.plugin): item for item in listing_use(members)}
+def use(*members: Member) -> dict[tuple[Client, str], ListingUse]:
+    return {(item.client, item.place): item for item in listing_use(members)}
 
 
 def test_the_limits_are_those_of_the_clients_documentation() -> None:
@@ -53,8 +53,8 @@ def test_the_limits_are_those_of_the_clients_documentation() -> None:
 
 def test_names_and_descriptions_count_and_when_to_use_for_the_client_that_joins_it() -> None:
     found = use(member("pdf", "x" * 100, when="y" * 50), member("csv", "z" * 10))
-    assert found[CLAUDE, None].characters == 3 + 100 + 3 + 50 + 3 + 10  # joined by " - "
-    assert found[CODEX, None].characters == 3 + 100 + 3 + 10
+    assert found[CLAUDE, ""].characters == 3 + 100 + 3 + 50 + 3 + 10  # joined by " - "
+    assert found[CODEX, ""].characters == 3 + 100 + 3 + 10
     assert {item.skills for item in found.values()} == {2}
     assert {item.budget for item in found.values()} == {8_000}
 
@@ -68,20 +68,25 @@ def test_when_to_use_alone_is_listed_without_a_joint() -> None:
 @pytest.mark.parametrize("client", [CLAUDE, CODEX])
 def test_a_description_counts_up_to_the_clients_limit_and_is_named_beyond_it(client: Client) -> None:
     limit = LIMITS[client].one
-    found = use(member("at", "x" * limit), member("over", "x" * (limit + 1)))[client, None]
+    found = use(member("at", "x" * limit), member("over", "x" * (limit + 1)))[client, ""]
     assert found.characters == 2 + 4 + 2 * limit
     assert found.cut == ("over",)
 
 
 def test_what_no_model_sees_is_not_counted() -> None:
-    found = use(member("pdf", "x" * 10), member("csv", "x" * 2_000, listed=False))[CLAUDE, None]
+    found = use(member("pdf", "x" * 10), member("csv", "x" * 2_000, listed=False))[CLAUDE, ""]
     assert (found.skills, found.characters, found.cut) == (1, 13, ())
 
 
 def test_each_plugin_has_a_list_of_its_own() -> None:
     found = use(member("a/x", "12345", plugin="a"), member("b/y", "123", plugin="b"), member("z", "1"))
-    assert {key[1]: item.characters for key, item in found.items() if key[0] is CLAUDE} == {None: 2, "a": 6, "b": 4}
-    assert [key[1] for key in found] == [None, "a", "b"] * 2
+    assert {key[1]: item.characters for key, item in found.items() if key[0] is CLAUDE} == {"": 2, "a": 6, "b": 4}
+    assert [key[1] for key in found] == ["", "a", "b"] * 2
+
+
+def test_folders_of_different_projects_have_lists_of_their_own() -> None:
+    found = use(member("web/.claude/skills/pdf", "1"), member("api/.claude/skills/csv", "12"))
+    assert {key[1]: item.characters for key, item in found.items()} == {"web/skills": 4, "api/skills": 5}
 
 
 def test_of_one_name_one_is_listed_and_copies_for_other_clients_are_not() -> None:
@@ -92,8 +97,8 @@ def test_of_one_name_one_is_listed_and_copies_for_other_clients_are_not() -> Non
         member("skills/pdf", "1234567"),
         member("skills/csv", "1"),
     )
-    assert found[CLAUDE, None].characters == 3 + 5 + 3 + 1
-    assert found[CODEX, None].characters == 3 + 3 + 3 + 1
+    assert found[CLAUDE, "skills"].characters == 3 + 5 + 3 + 1
+    assert found[CODEX, "skills"].characters == 3 + 3 + 3 + 1
 
 
 def test_one_skill_alone_has_no_list() -> None:
@@ -103,7 +108,7 @@ def test_one_skill_alone_has_no_list() -> None:
 
 def test_a_baseline_stands_beside_and_what_it_lacks_took_nothing() -> None:
     members = [member("a/x", "12345", plugin="a"), member("z", "1")]
-    found = listing_use(members, before={("claude-code", None): 70, ("codex", "a"): 5})
+    found = listing_use(members, before={("claude-code", ""): 70, ("codex", "a"): 5})
     assert [item.before for item in found] == [70, 0, 0, 5]
     assert {item.before for item in listing_use(members)} == {None}
 
@@ -125,7 +130,7 @@ def test_budgets_are_of_plugins() -> None:
     assert list(over_budget(CODEX)(whole)) == []  # of equal names one is listed
     named = [member(f"a/t{n}", "x" * 1_000, plugin="a") for n in range(8)]
     (clash,) = over_budget(CODEX)(named)
-    assert "the 8 skills of a take 8,016 characters" in clash.hit.message
+    assert "the 8 skills in a take 8,016 characters" in clash.hit.message
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 
 from skillgate.errors import UsageError
 from skillgate.model.skill import SkillSource
+from skillgate.skill.commit import GitTree
 from skillgate.skill.discover import Discovery, discover, discover_commit
-from skillgate.skill.git import GitTree
 from skillgate.skill.read import read
 from skillgate.skill.tree import DiskTree
 
@@ -44,6 +44,19 @@ def shown(discovery: Discovery) -> list[str]:
 
 def found(at: Path, *paths: str) -> list[str]:
     return shown(discover(paths or (".",), cwd=str(at)))
+
+
+def starts_no_process(repo: Path) -> bool:
+    """Find and read ``skills/a`` in a process of its own, and tell whether that left out what starts others."""
+    code = (
+        "import sys; from skillgate.skill.discover import discover; from skillgate.skill.read import read;"
+        "(root,) = discover(['skills/a'], cwd=sys.argv[1]).roots; read(root);"
+        "print('subprocess' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [sys.executable, "-c", code, str(repo)]
+    done = subprocess.run(argv, capture_output=True, env=environment, check=True)
+    return done.stdout.strip() == b"False"
 
 
 @pytest.fixture
@@ -265,10 +278,17 @@ class TestLinks:
         assert "\n" not in notice
 
 
+def manifest(directory: Path, name: str = "plugin.json", text: str = "{}") -> None:
+    """Make a directory a plugin, or a marketplace."""
+    path = directory / ".claude-plugin" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
 class TestSurroundings:
     def test_the_tree_is_the_repository(self, repo: Path) -> None:
         make(repo / "plugins" / "p" / "skills" / "a")
-        (repo / "plugins" / "p" / ".claude-plugin").mkdir()
+        manifest(repo / "plugins" / "p")
         (root,) = discover(["plugins/p/skills/a"], cwd=str(repo)).roots
         assert isinstance(root.tree, DiskTree)
         assert (Path(root.tree.root), root.directory, root.plugin) == (
@@ -279,7 +299,7 @@ class TestSurroundings:
 
     def test_without_a_repository_it_is_the_plugin(self, top: Path) -> None:
         make(top / "p" / "skills" / "cat" / "a")
-        (top / "p" / ".claude-plugin").mkdir()
+        manifest(top / "p")
         for path in ("p", "p/skills", "p/skills/cat/a"):
             (root,) = discover([path], cwd=str(top)).roots
             assert (root.directory, root.plugin) == ("skills/cat/a", "")
@@ -303,12 +323,28 @@ class TestSurroundings:
 
     def test_each_skill_of_a_marketplace_has_its_own_plugin(self, top: Path) -> None:
         for directory in (".", "plugins/p", "plugins/q"):
-            (top / directory / ".claude-plugin").mkdir(parents=True)
+            manifest(top / directory)
         for skill in ("plugins/p/skills/a", "plugins/q/skills/b", "skills/c"):
             make(top / skill)
         roots = discover(["."], cwd=str(top)).roots
         assert [root.plugin for root in roots] == ["plugins/p", "plugins/q", ""]
         assert len({id(root.tree) for root in roots}) == 1
+
+    def test_a_marketplace_names_plugins_that_have_no_manifest(self, top: Path) -> None:
+        for skill in ("packs/one/skills/a", "packs/two/skills/b", "skills/c", "other/d"):
+            make(top / skill)
+        listed = '{"plugins": [{"source": "./packs/one", "strict": false}, {"source": "packs/two/"}, {"source": "./"}]}'
+        manifest(top, "marketplace.json", listed)
+        assert [root.plugin for root in discover(["."], cwd=str(top)).roots] == [None, "packs/one", "packs/two", None]
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "[]", "{", '{"plugins": 1}', '{"plugins": [1, {"source": 2}, {"source": "../x"}, {"source": "a:b/c"}]}'],
+    )
+    def test_a_marketplace_that_says_nothing_names_none(self, text: str, top: Path) -> None:
+        make(top / "packs" / "one" / "skills" / "a")
+        manifest(top, "marketplace.json", text)
+        assert [root.plugin for root in discover(["."], cwd=str(top)).roots] == [None]
 
     def test_paths_in_no_repository_share_the_outermost_tree(self, top: Path) -> None:
         make(top / "x" / "skills" / "a")
@@ -346,6 +382,44 @@ class TestIgnored:
         (repo / ".gitignore").write_text("build/\n", encoding="utf-8")
         assert found(repo, path) == found(repo, ".", path) == ["build/x/out", "build/x/out/inner"]
         assert found(repo) == []
+
+    def test_a_tracked_skill_is_found_whatever_its_directory_is_called(self, repo: Path) -> None:
+        tracked = ("node_modules/kit/skills/a", ".cache/b", "x/.venv/lib/site-packages/c", ".next", "s/__pycache__/d/e")
+        for name in tracked:
+            make(repo / name)
+        make(repo / "low" / ".turbo" / "f", "skill.md")
+        (repo / ".gitignore").write_text("node_modules/\n.venv/\n", encoding="utf-8")
+        do(repo, "add", "-f", "-A")
+        for name in ("node_modules/kit/skills/untracked", ".yarn/untracked", ".git/skills/untracked"):
+            make(repo / name)
+        assert found(repo) == sorted([*tracked, "low/.turbo/f"], key=lambda path: path.split("/"))
+        assert found(repo, "node_modules", "x") == ["node_modules/kit/skills/a", "x/.venv/lib/site-packages/c"]
+        assert found(repo, "s") == ["s/__pycache__/d/e"]
+
+    def test_a_tracked_skill_that_is_gone_from_the_disk_is_not_found(self, repo: Path) -> None:
+        for name in ("node_modules/a", "node_modules/b", "node_modules/c"):
+            make(repo / name)
+        commit(repo)
+        shutil.rmtree(repo / "node_modules" / "b")
+        (repo / "node_modules" / "c" / "SKILL.md").unlink()
+        assert found(repo) == ["node_modules/a"]
+
+    @posix
+    def test_a_tracked_skill_is_shown_by_its_own_path_and_not_by_a_link_to_it(self, repo: Path) -> None:
+        make(repo / "node_modules" / "kit" / "a")
+        (repo / ".claude").mkdir()
+        (repo / ".claude" / "skills").symlink_to("../node_modules/kit")
+        commit(repo)
+        assert found(repo) == ["node_modules/kit/a"]
+        shutil.move(repo / "node_modules" / "kit", repo / "moved")
+        (repo / "node_modules" / "kit").symlink_to("../moved")
+        assert found(repo, ".", ".claude") == ["moved/a"]
+
+    def test_a_given_skill_with_compiled_files_beside_its_scripts_starts_no_process(self, repo: Path) -> None:
+        cached = make(repo / "skills" / "a") / "scripts" / "__pycache__"
+        cached.mkdir(parents=True)
+        (cached / "run.cpython-311.pyc").touch()
+        assert starts_no_process(repo)
 
     def test_a_given_skill_does_not_save_its_ignored_neighbours(self, repo: Path) -> None:
         for name in ("build/a", "build/b"):
@@ -394,15 +468,7 @@ class TestIgnored:
         make(repo / "skills" / "a" / "references")
         (repo / "skills" / "a" / "references" / "SKILL.md").unlink()
         make(repo / "skills" / "a")
-        code = (
-            "import sys; from skillgate.skill.discover import discover; from skillgate.skill.read import read;"
-            "(root,) = discover(['skills/a'], cwd=sys.argv[1]).roots; read(root);"
-            "print('subprocess' in sys.modules)"
-        )
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        argv = [sys.executable, "-c", code, str(repo)]
-        done = subprocess.run(argv, capture_output=True, env=environment, check=True)
-        assert done.stdout.strip() == b"False"
+        assert starts_no_process(repo)
 
 
 @needs_git

@@ -175,6 +175,106 @@ def test_folders_of_instructions_come_first_where_there_are_too_many_files(tmp_p
     assert len(skill.files) <= documents.MAX_FILES
 
 
+def flood(*, more: Mapping[str, str | bytes] | None = None) -> dict[str, str | bytes]:
+    """Give more empty files than are looked at, and then others whose names come later."""
+    return {**{f"a{number:05}.txt": "" for number in range(documents.MAX_FILES + 50)}, **(more or {})}
+
+
+def unread(skill: Skill) -> list[tuple[str | None, str]]:
+    """Give what is said of documents that are not read: the file, and the message."""
+    return [(problem.file, problem.message) for problem in skill.problems_of("document_unread")]
+
+
+TOO_MANY = (None, "the skill has more than 2,000 files; of the rest only what is linked is looked at")
+
+
+def test_a_flood_of_files_hides_no_linked_document(tmp_path: Path) -> None:
+    files = flood(more={"references/a.md": "x", "references/b.md": "x", "z/c.md": "x", "z/ä.py": "# ä\n"})
+    body = "[a](references/a.md#x) and `z/c.md`, then ![d](z/none.md), [e](z/%C3%A4.py) [f](z)\n"
+    skill = skill_at(write_skill(tmp_path / "skills", "one", body=body, files=files))
+    assert names_in(skill) == ["references/a.md", "z/c.md"]
+    assert [script.file.rpartition("/")[2] for script in skill.scripts] == ["ä.py"]
+    assert unread(skill) == [TOO_MANY]
+
+
+def test_two_thousand_names_are_not_too_many(tmp_path: Path) -> None:
+    many = {f"references/{number:05}.txt": "" for number in range(documents.MAX_FILES - 2)}  # with SKILL.md and folder
+    directory = write_skill(tmp_path / "skills", "one", files=many)
+    assert unread(skill_at(directory)) == []
+    (directory / "references" / "z.md").touch()
+    assert unread(skill_at(directory)) == [TOO_MANY]
+
+
+def test_too_many_files_where_no_instructions_lie_are_nobodys_concern(tmp_path: Path) -> None:
+    many = {f"assets/{number:05}.png": "" for number in range(documents.MAX_FILES + 50)}
+    assert unread(skill_at(write_skill(tmp_path / "skills", "one", files={**many, "tests/x/a.md": ""}))) == []
+    directory = write_skill(tmp_path / "repo", "two", files={f"src/{path}": text for path, text in many.items()})
+    (directory / ".git").mkdir()
+    assert unread(skill_at(directory)) == []
+
+
+def test_a_linked_document_in_a_directory_of_packages_is_read(tmp_path: Path) -> None:
+    pages = ("references/node_modules/r.md", "references/node_modules/s.md", "references/node_modules/t.md")
+    files = dict.fromkeys((*pages, ".cache/u.md", ".git/notes.md"), "x")
+    files["references/node_modules/r.md"] = "[s](s.md)\n"
+    body = "[r](references/node_modules/r.md) [n](.git/notes.md)\n"
+    skill = skill_at(write_skill(tmp_path / "skills", "one", body=body, files=files))
+    assert names_in(skill) == ["references/node_modules/r.md", "references/node_modules/s.md"]
+
+
+def test_a_linked_document_of_a_skill_below_is_that_skills(tmp_path: Path) -> None:
+    files = flood(more={"sub/SKILL.md": "# Sub\n", "sub/references/a.md": "x", "sub/b.md": "x"})
+    body = "[a](sub/references/a.md) [b](sub/b.md) [c](sub/SKILL.md)\n"
+    assert names_in(skill_at(write_skill(tmp_path / "skills", "one", body=body, files=files))) == []
+
+
+@LINKS
+def test_linked_documents_behind_a_link_out_of_the_skill_are_read(tmp_path: Path) -> None:
+    texts = {"a.md": "[b](b.md)", "b.md": "[a](a.md) [c](../notes/c.md)", "lost.md": "x", "form.md": "x"}
+    shared = tmp_path / "skills" / "shared"
+    (shared / "refs").mkdir(parents=True)
+    for name, text in texts.items():
+        (shared / "refs" / name).write_text(text, encoding="utf-8")
+    (shared / "d.md").write_text("x", encoding="utf-8")
+    (shared / "bad.md").write_bytes(b"\xff")
+    body = "[a](references/a.md) [d](d.md) [bad](bad.md) [form](assets/form.md) [gone](references/gone.md)\n"
+    directory = write_skill(tmp_path / "skills", "one", body=body)
+    (directory / "references").symlink_to("../shared/refs")
+    (directory / "assets").symlink_to("../shared/refs")
+    (directory / "d.md").symlink_to("../shared/d.md")
+    (directory / "bad.md").symlink_to("../shared/bad.md")
+    skill = skill_at(directory)
+    assert names_in(skill) == ["d.md", "references/a.md", "references/b.md"]
+    assert [link.dead for link in skill.links] == [False, False, False, False, True]
+    assert [(file or "").rpartition("/")[2] for file, _ in unread(skill)] == ["bad.md"]
+
+
+@LINKS
+@pytest.mark.parametrize("body", ["All are in [the references](references/).\n", "All are in `references/`.\n"])
+def test_of_a_linked_directory_behind_a_link_the_files_are_read(body: str, tmp_path: Path) -> None:
+    shared = tmp_path / "skills" / "shared"
+    (shared / "deeper").mkdir(parents=True)
+    for name in ("a.md", "b.md", "deeper/c.md"):
+        (shared / name).write_text("x", encoding="utf-8")
+    directory = write_skill(tmp_path / "skills", "one", body=body)
+    (directory / "references").symlink_to("../shared")
+    assert names_in(skill_at(directory)) == ["references/a.md", "references/b.md"]
+
+
+@LINKS
+def test_a_link_to_all_that_is_around_the_skill_brings_in_what_is_linked_alone(tmp_path: Path) -> None:
+    directory = write_skill(tmp_path / "skills", "one", body="[a](up/two/a.md) [b](up/b.md)\n")
+    write_skill(tmp_path / "skills", "two", files={"a.md": "x"})
+    for name in ("b.md", "c.md"):
+        (tmp_path / "skills" / name).write_text("[loop](up/up/b.md)", encoding="utf-8")
+    (directory / "up").symlink_to("..")
+    (tmp_path / "skills" / "up").symlink_to(".")
+    assert names_in(skill_at(directory)) == ["up/b.md"]
+    deep = "up/" * 1_300
+    skill = skill_at(write_skill(tmp_path / "skills", "one", body=f"[b]({deep}b.md)\n"))
+    assert [name.rpartition("/")[2] for name in names_in(skill)] == ["b.md"]
+
+
 @LINKS
 def test_a_link_out_of_the_skill_is_not_followed(tmp_path: Path) -> None:
     directory = write_skill(tmp_path / "skills", "one", files={"references/a.md": "x"})

@@ -12,7 +12,9 @@ import pytest
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.ports import Entry, EntryKind
-from skillgate.skill.git import GitTree, git, ignored, open_commit, toplevel
+from skillgate.skill.commit import GitTree, open_commit
+from skillgate.skill.git import git, ignored
+from skillgate.skill.tree import toplevel
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

@@ -65,8 +65,8 @@ description: Fills PDF forms. Use when a form, a scan or an empty template has t
 @pytest.mark.parametrize(
     ("place", "severity"),
     [
-        ("../pdf-two", Severity.ERROR),
-        ("../group/pdf-two", Severity.ERROR),
+        ("../pdf-two", Severity.WARNING),
+        ("../group/pdf-two", Severity.WARNING),
         ("../../packages/one/skills/pdf-two", Severity.INFO),
     ],
 )
@@ -84,6 +84,21 @@ def test_like_descriptions_are_a_warning_where_they_are_listed_together(
 ) -> None:
     found = findings(TWINS.format(place=place, name="pdf-two"), tmp_path)
     assert [one.severity for one in found if one.id == "INDISTINCT"] == [severity]
+
+
+@pytest.mark.parametrize("client", [".claude", ".cursor", ".github", ".windsurf"])
+def test_a_copy_that_drifted_is_for_information(client: str, tmp_path: Path) -> None:
+    two = TWINS.format(place=f"../../{client}/skills/pdf-forms", name="pdf-forms").replace("scan", "letter", 1)
+    found = findings(two, tmp_path)
+    assert [one.severity for one in found if one.id == "DUPLICATE_NAME"] == [Severity.INFO]
+
+
+@pytest.mark.parametrize("folder", [".h", ".tools", ".clauded", "..", ".claude/x", "claude"])
+def test_below_another_dot_directory_a_copy_is_a_copy(folder: str, tmp_path: Path) -> None:
+    two = TWINS.format(place=f"../../top/{folder}/skills/pdf-two", name="pdf-two")
+    body = "\n".join(f"In step {number} the form is read by hand." for number in range(12))
+    found = findings(two.replace("\n=== ", f"\n{body}\n=== ") + body, tmp_path)
+    assert {"INDISTINCT", "DUPLICATED_CONTENT"} <= {one.id for one in found}
 
 
 def test_one_name_in_two_plugins_is_for_information(tmp_path: Path) -> None:

@@ -41,6 +41,27 @@ def test_an_error_is_what_is_broken_for_certain(file: str, target: str, severity
     assert found.severity is severity
 
 
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("See [the plan](plan.md).", ERROR),
+        ("See [the plan](rules/plan.md).", ERROR),
+        ("See [rules/names.md](rules/names.md).", WARNING),
+        ("Write the report to [report.md](report.md).", WARNING),
+        ("See [`src/index.ts`](src/index.ts).", WARNING),
+        ("See [the entry](src/index.ts).", WARNING),
+        ("Update [the scripts](package.json) there.", WARNING),
+        ("Update [the notes](rules/CLAUDE.md) there.", WARNING),
+        ("See [naming.md](naming.md).", ERROR),
+        ("See [the rules](docs/naming.md).", ERROR),
+    ],
+)
+def test_what_may_be_a_file_of_the_project_is_a_warning(text: str, severity: Severity, tmp_path: Path) -> None:
+    files = {"rules/naming.md": "Short ones.", "guide.md": f"{text}\n"}
+    (found,) = hits(write_skill(tmp_path / "skills", "one", files=files))
+    assert found.severity is severity
+
+
 def test_the_fix_names_the_file_that_was_meant(tmp_path: Path) -> None:
     files = {"a.md": "See [b](b.md) and [c](c.md).\n", "references/b.md": "x"}
     first, second = hits(write_skill(tmp_path / "skills", "one", files=files))

@@ -69,7 +69,7 @@ def more(title: str, lines: str, *findings: str) -> Case:
 
 INVALID = "NAME_INVALID wewew"  # the specification and uploads refuse it
 TOO_LONG = "NAME_INVALID wewee"  # Codex too
-NOT_ASCII = "NAME_INVALID wwwew"
+NOT_ASCII = "NAME_INVALID w--e-"
 MISMATCH = "NAME_MISMATCH wewww"
 UNKNOWN = "UNKNOWN_FIELD wewew"
 DIALECT = "UNKNOWN_FIELD ie-ei"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
-from skillgate.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, then check")
     parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
+    parser.add_argument("--patch", metavar="FILE", help="as --diff, and write it to a file for git apply")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -39,12 +39,11 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
         args.paths = owning_skills(args.paths, session.cwd)
         if not args.paths:
-            session.note("no file of a skill among them")
-            return EXIT_PASSED
-    if args.fix or args.diff:
+            session.note("no file of a skill among them")  # the report is empty, and still goes where it is expected
+    if args.fix or args.diff or args.patch:
         from skillgate.cli import fixing  # parses every skill, and writes
 
-        if args.diff:
+        if args.diff or args.patch:
             return fixing.show(args, session)
         fixing.repair(args, session)
     evaluation = evaluate(args, session, command="check")

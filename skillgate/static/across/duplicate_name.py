@@ -1,11 +1,13 @@
 """Two skills have the same name.
 
 Why:
-    A client that meets a name twice keeps one of the two, and which one depends on the order it looks in: the other
-    can neither be chosen nor be called. Within one plugin, or in one folder of skills, that is an error. Skills of
+    Some clients keep one of two skills of one name, and which depends on the order they look in; others show both, and
+    nobody can tell them apart. Within one plugin, or in one folder of skills, that is a warning. Skills of
     different plugins carry the plugin's name before their own, and folders of skills may never be installed together:
     there it is said for information. A skill that is there once for each client, as in .claude/skills/pdf and
-    .codex/skills/pdf, is one skill.
+    .codex/skills/pdf, is one skill; where the text of such copies has drifted apart (description, when_to_use or
+    prose, white space aside) that is said for information at each copy that differs, since a client's user gets
+    instructions that others do not.
 
 Bad:
     skills/pdf/SKILL.md and skills/pdf-forms/SKILL.md, both with name: pdf
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.assessment import CatalogueRule, Clash
 from skillgate.model.finding import Hit, Severity, Span
-from skillgate.scoring.listing import comparable, main_file, shelf
+from skillgate.scoring.listing import comparable, harness, main_file, project, shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +44,7 @@ def find(members: Sequence[Member]) -> Iterator[Clash]:
         for name, bearers in named.items():
             if name and len(bearers) > 1:
                 yield from _clashes(bearers)
+    yield from _drifted(members)
 
 
 def _clashes(bearers: Sequence[Member]) -> Iterator[Clash]:
@@ -62,17 +65,61 @@ def _first_others(bearers: Sequence[Member], member: Member) -> list[Member]:
 def _clash(member: Member, others: Sequence[Member], count: int, *, together: bool) -> Clash:
     paths = ", ".join(main_file(other) for other in others)
     more = f" and {count - len(others)} more" if count > len(others) else ""
-    says = "a client keeps only one of them" if together else "in another plugin or folder of skills"
+    says = (
+        "clients show both under one name, or keep one of them" if together else "in another plugin or folder of skills"
+    )
     message = f"the name {member.listing.name!r} is that of {paths}{more} too: {says}"
-    severity = Severity.ERROR if together else Severity.INFO
+    severity = Severity.WARNING if together else Severity.INFO
     fix = None if together else "give one of them another name if both may be installed together"
     hit = Hit(Span(line=member.listing.name_line), message, severity=severity, fix=fix)
     return Clash(member.path, hit, others[0].path if count == 1 else None)
 
 
+def _drifted(members: Sequence[Member]) -> Iterator[Clash]:
+    """Yield one hit at each client's copy of a skill that differs from the one in no client's directory, or the first.
+
+    Copies are skills of one name and one project; of a client that has the name twice, the first.
+    """
+    copies: dict[tuple[str, str], dict[str, Member]] = {}
+    for member in sorted(members, key=lambda member: member.path):
+        name = unicodedata.normalize("NFKC", member.listing.name)
+        copies.setdefault((project(member.path), name), {}).setdefault(harness(member.path), member)
+    for by_client in copies.values():
+        original = by_client.get("") or next(iter(by_client.values()))
+        for client, member in by_client.items():
+            if member is not original and (found := _difference(member, original)):
+                line, message = found
+                hit = Hit(Span(line=line), f"the copy for {client} {message}", severity=Severity.INFO, fix=_LEVEL)
+                yield Clash(member.path, hit, original.path)
+
+
+def _difference(copy: Member, original: Member) -> tuple[int, str] | None:
+    """Say what a copy says otherwise than the original, and in which line; None where both say the same."""
+    if copy.mark and copy.mark == original.mark:
+        return None
+    place, listed = main_file(original), copy.listing
+    if _listed(copy) != _listed(original):
+        return listed.description_line, f"has another description or when_to_use than {place}"
+    here, there = copy.told().lines, original.told().lines
+    for (line, text), (_, other) in zip(here, there, strict=False):
+        if text != other:
+            return line, f"differs from {place} from here on"
+    if len(here) == len(there):
+        return None
+    if len(here) > len(there):
+        return here[len(there)][0], f"says more than {place} from here on"
+    return listed.name_line, f"lacks what {place} says from line {there[len(here)][0]} on"
+
+
+def _listed(member: Member) -> tuple[list[str], list[str]]:
+    return member.listing.description.split(), member.listing.when_to_use.split()
+
+
+_LEVEL = "bring the copies to one text, or make them links to one of them"
+
 RULE = CatalogueRule(
     id="DUPLICATE_NAME",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     summary="two skills have the same name",
     fix="give one of them another name, and its directory with it; or remove it",
     find=find,

@@ -5,8 +5,8 @@ Why:
     Each copy is also paid for in tokens whenever its skill is used. Counted are lines of prose, folded for white space,
     case and list marker; headings, code and lines of fewer than three words are not. A finding is a run of eight such
     lines, or lines that make up three tenths of a body and have at least forty words. It is reported where the path
-    sorts later, once for each skill copied from. Copies for several clients, as in .claude/skills and .codex/skills,
-    are one skill.
+    sorts later, once for each skill copied from; a passage that more than twenty skills hold is reported once. Copies
+    for several clients, as in .claude/skills and .codex/skills, are one skill.
 
 Bad:
     skills/deploy-web and skills/deploy-api, each with the same twenty lines on how a release is rolled back.
@@ -99,6 +99,7 @@ def _copies(bodies: Sequence[_Body]) -> Iterator[Clash]:
     windows: dict[tuple[str, ...], tuple[_Body, int]] = {}
     holders = Counter(text for body in bodies for text in body.counts)
     earlier: dict[str, list[_Body]] = {}
+    told: set[str] = set()
     for body in bodies:
         longest: dict[str, _Run] = {}
         copied: set[str] = set()
@@ -107,13 +108,23 @@ def _copies(bodies: Sequence[_Body]) -> Iterator[Clash]:
             copied.update(text for _, text in body.lines[run.here : run.here + run.length])
             if key not in longest or run.length > longest[key].length:
                 longest[key] = run
-        yield from (_passage(body, run) for run in longest.values())
+        yield from (_passage(body, run, holders) for run in longest.values() if _is_news(body, run, holders, told))
         yield from _scattered(body, copied, longest.keys(), earlier, holders)
         for start, window in _windows(body):
             windows.setdefault(window, (body, start))
         for text in body.counts:
             if holders[text] <= WIDE:
                 earlier.setdefault(text, []).append(body)
+
+
+def _is_news(body: _Body, run: _Run, holders: Mapping[str, int], told: set[str]) -> bool:
+    """Tell whether a passage is to be reported: once, where more than ``WIDE`` skills hold it; a whole copy always."""
+    texts = [text for _, text in body.lines[run.here : run.here + run.length]]
+    if min(holders[text] for text in texts) <= WIDE or len(texts) == len(body.lines):
+        return True
+    is_news = texts[0] not in told
+    told.update(texts)
+    return is_news
 
 
 def _windows(body: _Body) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -143,12 +154,15 @@ def _alike(one: Sequence[_Line], start: int, two: Sequence[_Line], there: int) -
     return next((n for n in range(most) if one[start + n][1] != two[there + n][1]), most)
 
 
-def _passage(body: _Body, run: _Run) -> Clash:
+def _passage(body: _Body, run: _Run, holders: Mapping[str, int]) -> Clash:
     here, there = body.lines[run.here : run.here + run.length], run.other.lines[run.there : run.there + run.length]
     first, last = here[0][0], here[-1][0]
     place = f"{main_file(run.other.member)}:{there[0][0]}–{there[-1][0]}"
     whole = "all of the prose, " if run.length == len(body.lines) else ""
     message = f"{whole}lines {first}–{last}{',' if whole else ''} {'stands' if whole else 'stand'} in {place} too"
+    skills = min(holders[text] for text in (text for _, text in here))
+    if skills > WIDE and not whole:
+        message += f", and in {skills - 2} more skills"
     return Clash(body.member.path, Hit(Span(line=first), message), run.other.member.path)
 
 

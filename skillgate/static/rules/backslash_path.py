@@ -1,11 +1,11 @@
 r"""A link whose path is written with backslashes.
 
 Why:
-    Only Windows reads `references\\forms.md` as a file in a folder; everywhere else, and for every Markdown reader, it
+    Only Windows reads `references\forms.md` as a file in a folder; everywhere else, and for every Markdown reader, it
     is one odd name that nothing has.
 
 Bad:
-    See [the forms](references\\forms.md).
+    See [the forms](references\forms.md).
 
 Good:
     See [the forms](references/forms.md).

@@ -18,6 +18,7 @@ Source: field study of broken links in published skills.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 from urllib.parse import unquote
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import Document, Link, Skill
 
-_REPEAT = r"-\d+\Z"
-_NO_SECTION = r"(?i)(?:top\Z|l\d|line|page|[/!:?]|user-content-fn)|.*[{}<>$=*/]"
+_REPEAT = r"(.+)-(\d{1,4})\Z"
+_LINES = r"l\d+(?:c\d+)?(?:-l?\d+(?:c\d+)?)?\Z|line-?\d|page[-=]?\d"
+_NO_SECTION = rf"(?i)(?:top\Z|{_LINES}|[/!:?]|user-content-fn)|.*[{{}}<>$=*/]"
 _HEADINGS = r"(?im)^[ \t>]*(?:#{1,6}[ \t]+(.+)|.*<h[1-6][^>]*>(.+?)</h[1-6]>.*)$"
 _OWN_ID = r"\{[^{}]*#([\w:.-]+)[^{}]*\}"
 _LINK = r"!?\[([^\]]*)\]\([^)]*\)"
@@ -41,6 +43,7 @@ _LINK = r"!?\[([^\]]*)\]\([^)]*\)"
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each distinct target of each document, at its first link."""
     documents = {document.file: document for document in skill.documents}
+    written: dict[str, Counter[str]] = {}
     for document in skill.documents:
         seen: set[str] = set()
         for link in document.links:
@@ -48,7 +51,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             if "#" not in link.target or link.target in seen or target is None or not target.complete:
                 continue
             seen.add(link.target)
-            if _leads_nowhere(link.target.partition("#")[2], target) and not stands_in(document, link):
+            if _leads_nowhere(link.target.partition("#")[2], target, written) and not stands_in(document, link):
                 where = "this document" if target is document else _shown(skill, target)
                 message = f"no section of {where} has the anchor #{link.target.partition('#')[2]}"
                 yield Hit(link.span, message, file=None if document is skill.documents[0] else document.file)
@@ -59,23 +62,32 @@ def _target(link: Link, document: Document, documents: dict[str, Document]) -> D
     return document if link.target.startswith("#") else documents.get(link.resolved or "")
 
 
-def _leads_nowhere(fragment: str, document: Document) -> bool:
+def _leads_nowhere(fragment: str, document: Document, written: dict[str, Counter[str]]) -> bool:
     if re.match(_NO_SECTION, fragment):
         return False
     wanted = unquote(fragment).removeprefix("user-content-")
-    keys = {anchor_key(wanted), anchor_key(re.sub(_REPEAT, "", wanted))} - {""}
-    if not keys or not keys.isdisjoint(document.anchors):
+    key = anchor_key(wanted)
+    if not key or key in document.anchors:
         return False
     # Before anything is said, the text itself: headings with links or ids, in HTML, or in a fence that never closes.
-    return {_bare(key) for key in keys}.isdisjoint(map(_bare, _written(document.text)))
+    if document.file not in written:
+        written[document.file] = _written(document)
+    headings = written[document.file]
+    repeat = re.match(_REPEAT, wanted)
+    # The second of two equal headings is -1 on most sites and -2 on some.
+    times = headings[_bare(anchor_key(repeat[1]))] if repeat else 0
+    return _bare(key) not in headings and not (repeat and times > 1 and int(repeat[2]) <= times)
 
 
-def _written(text: str) -> Iterator[str]:
-    for found in re.finditer(_HEADINGS, text):
-        heading = found[1] or found[2]
-        yield anchor_key(heading)
-        yield anchor_key(re.sub(_OWN_ID, "", re.sub(_LINK, r"\1", heading)))
-        yield from map(anchor_key, re.findall(_OWN_ID, heading))
+def _written(document: Document) -> Counter[str]:
+    """Count the headings of a text by what may lead to them."""
+    text = Counter(key for found in re.finditer(_HEADINGS, document.text) for key in _keys(found[1] or found[2]))
+    return text | Counter(_bare(anchor_key(heading.text)) for heading in document.headings)
+
+
+def _keys(heading: str) -> set[str]:
+    plain = re.sub(_OWN_ID, "", re.sub(_LINK, r"\1", heading))
+    return {_bare(anchor_key(form)) for form in (heading, plain, *re.findall(_OWN_ID, heading))}
 
 
 def _bare(key: str) -> str:

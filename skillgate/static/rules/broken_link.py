@@ -4,9 +4,11 @@ Why:
     A model that follows the link gets an error instead of what the instructions rely on. Links and images of every
     document of the skill are followed, from the document's own directory and from the skill's. In the main file, links
     into references/ and to other skills are ORPHAN_REFERENCE and DEAD_CROSS_REF. It is an error where the target is a
-    file by its name, or its directory is there; a warning where it lies outside the skill, since it may be there where
-    the skill is used. Templates, routes, hosts, words for a path (`path/to/file.md`, `[text](url)`) and code are no
-    targets. One finding for each target and document.
+    file by its name, or its directory is there; a warning where it may be a file of whoever uses the skill: outside
+    it, in a folder that it has not, under a name such as package.json, or in a link whose text is the path itself.
+    Templates, routes, hosts, words for a path (`path/to/file.md`, `[text](url)`), lines of a file (`#L10`), lists after
+    "Example:" and code are no targets, and links in raw HTML are not followed. One finding for each target and
+    document.
 
 Bad:
     See [the rules](rules/names.md).     (and the file is rules/naming.md)
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import LinkKind
 from skillgate.skill.links import target_path
-from skillgate.static.sample_links import SUFFIXES, first_links, made_up
+from skillgate.static.sample_links import SUFFIXES, first_links, made_up, names_itself
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,38 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Document, Link, Skill
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
+_OF_PROJECTS = frozenset(
+    (
+        *(
+            "package.json",
+            "package-lock.json",
+            "tsconfig.json",
+            "composer.json",
+            "pyproject.toml",
+            "requirements.txt",
+            "cargo.toml",
+            "go.mod",
+        ),
+        *(
+            "dockerfile",
+            "docker-compose.yml",
+            "docker-compose.yaml",
+            "compose.yaml",
+            "makefile",
+            "gemfile",
+            "index.html",
+        ),
+        *(
+            "readme.md",
+            "changelog.md",
+            "contributing.md",
+            "claude.md",
+            "agents.md",
+            "gemini.md",
+            "copilot-instructions.md",
+        ),
+    )
+)
 _ANTI_PATTERNS = (LinkKind.REFERENCE, LinkKind.SKILL)  # in the main file they have ids of their own
 
 
@@ -61,7 +95,21 @@ def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
         return None
     shown = "examples" in document.file[len(skill.root.directory) :].lower().split("/")
     there = any(skill.root.tree.entry(place) is not None for place in inside)
-    return Severity.INFO if shown else Severity.WARNING if there else Severity.ERROR
+    doubtful = there or (link.kind is not LinkKind.SKILL and _may_be_of_the_user(skill, document, link, path))
+    return Severity.INFO if shown else Severity.WARNING if doubtful else Severity.ERROR
+
+
+def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str) -> bool:
+    """Tell whether a target may be meant as a file of the project that the skill is used in."""
+    if path.rpartition("/")[2].lower() in _OF_PROJECTS:
+        return True
+    if _near(skill, document, path) is not None:
+        return False
+    folders = path.split("/")[:-1]
+    depth = next((count for count, name in enumerate(folders, start=1) if name != ".."), 0)
+    top = "/".join(folders[:depth])
+    is_there = not top or any(skill.root.tree.entry(place) is not None for place in _places(skill, document, top))
+    return not is_there or names_itself(document, link)
 
 
 def _places(skill: Skill, document: Document, path: str) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 Why:
     What stands in a code block is copied, run and imitated. A block of Python, JSON, TOML or YAML that its own parser
-    refuses is either broken or of another language. Silent where a document shows such a thing on purpose: templates
-    and placeholders, transcripts, diffs, JSON with comments or as lines, several documents in one block, lines cut
-    out of a larger file, code of another version of Python.
+    refuses is either broken or of another language. Silent where a document shows such a thing on purpose: what the
+    heading, the line above or a comment in the block calls wrong, bad, broken or to be avoided; templates and
+    placeholders, transcripts, diffs, JSON with comments or as lines, several documents in one block, lines cut out of
+    a larger file, code of another version of Python.
 
 Bad:
     ```json
@@ -21,6 +22,8 @@ Source: the parsers of the Python standard library for Python, JSON and TOML, an
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Rule, Severity
@@ -31,9 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.model.finding import Hit
-    from skillgate.model.skill import Document, Skill
+    from skillgate.model.skill import CodeBlock, Document, Skill
 
 MAX_PARSED = 1 << 18  # characters of code that are parsed in one document
+_WRONG = r"(?i)\b(?:bad|wrong|invalid|incorrect|broken|don['’]?t|do not|avoid|never|anti-?\s?patterns?)\b|❌|🚫"
+_COMMENT = r"(?m)(?:#|//|/\*|<!--)(.*)$"
 _SHOWN = {"py": "Python", "python3": "Python", "python": "Python", "yml": "YAML"}
 
 
@@ -45,14 +50,30 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 def _in(document: Document, skill: Skill) -> Iterator[Hit]:
     parsed = 0
+    lines: list[str] = []
     for block in document.code_blocks:
         parsed += len(block.code)
         if not block.closed or parsed > MAX_PARSED:
             continue  # an unclosed block is a finding of its own
         reason = certain_error(block.language, block.code)
-        if reason is not None:
+        if reason is None:
+            continue
+        lines = lines or document.text.split("\n")
+        if not _is_warned_of(document, lines, block):
             name = _SHOWN.get(block.language, block.language.upper())
             yield hit(document, skill, block.line, f"this block does not parse as {name}: {reason}")
+
+
+def _is_warned_of(document: Document, lines: list[str], block: CodeBlock) -> bool:
+    """Tell whether the heading above a block, the last line before it or a comment in it calls it wrong."""
+    place = bisect_left(document.headings, block.line, key=lambda heading: heading.line)
+    heading = document.headings[place - 1].text if place else ""
+    row = block.line - 2
+    while row > 0 and not lines[row].strip():
+        row -= 1
+    if re.search(_WRONG, heading) or (row >= 0 and re.search(_WRONG, lines[row])):
+        return True
+    return any(re.search(_WRONG, comment) for comment in re.findall(_COMMENT, block.code))
 
 
 RULE = Rule(

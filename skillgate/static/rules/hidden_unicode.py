@@ -53,9 +53,9 @@ def _in(text: str, file: str | None) -> Iterator[Hit]:
         if len(seen) == MAX_HITS:
             return
         seen[line] = item.severity.rank
-        yield Hit(
-            Span(line, item.offset - text.rfind("\n", 0, item.offset)), item.message, severity=item.severity, file=file
-        )
+        span = Span(line, item.offset - text.rfind("\n", 0, item.offset))
+        fix = item.specimen and f"where it is shown on purpose, write {item.specimen} in its place: that can be seen"
+        yield Hit(span, item.message, severity=item.severity, fix=fix, file=file)
 
 
 RULE = Rule(

@@ -30,36 +30,55 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
     from skillgate.static.passages import Passage
 
-_THIS = r"this (?:agent )?(?:skill(?:\.md)?|plugin)"
-_NUMBER = r"(?<!to )(?<!of )(?<![-–\d])(?:10|100)(?![-–\d]| to )"
-_TOP = (
-    r"(?:\b(?:perfect|full|maximum|max|highest|top|excellent|outstanding|flawless|platinum|five stars|all points)\b"
-    rf"|\ba\+|{_NUMBER})"
+_THIS = r"this (?:agent )?(?:skill(?:\.md)?|plugin|document|file|text)"
+_BEST = r"(?:perfect|full|maximum|max|highest|top|best|excellent|outstanding|flawless|platinum)"
+# Not the mark that something has, or that is looked up: "the highest score is 10", "the top score of each run".
+_NO_GIFT = (
+    r"(?!\s*(?:[:=(]|\d|(?:is|are|was|means?|wins|goes|from|of|among|per|columns?|fields?|files?|values?|tables?|lists?)\b"
+    r"|(?:across|in|on) (?!all\b|every|each)|to (?!this|it\b)|as (?:input|an? )))"
 )
+_MARK = (
+    rf"(?:\b(?:{_BEST}(?: possible| available)?(?: \w+)? (?:scores?|marks?|grades?|ratings?|stars|points|badge)"
+    r"|perfect 10|(?:five|all|5) (?:stars|points)|(?:scores?|ratings?|grades?|marks?) of (?:10|100|1\.0+)(?![-–\d%])"
+    rf"|a\+|(?<![-–./])(?:10(?: ?/ ?| out of )10|100(?: ?/ ?| out of )100|5 ?/ ?5)(?!\d))(?!\w){_NO_GIFT})"
+)
+_ENDS = r"(?=\W*\Z|[.!?](?!\w)|,| (?:on|in|across) (?:every|all|each)\b| (?:for|to) (?:this|it)\b)"
+_WORD = rf"(?:{_MARK}|\b(?:excellent|perfect|outstanding|flawless|platinum|maximum)\b(?=\W*(?:\Z|[.!?] )))"
+_NUMBER = r"(?<!to )(?<!of )(?<![-–\d])\b(?:10|100)\b(?=\W*(?:\Z|[.!?] ))"
 _ASKED = r"(?:give|assign|award|rate|score|grade|mark|return|output|report|grant|respond)"
 _SCORING = r"(?:scoring|grading|evaluating|rating|judging|assessing)"
-_JUDGE = r"(?:the |any |all )?(?:(?:llm|ai|model|automated) )?(?:judge|grader|evaluator|rater|scorer)s?"
-_SHOULD = (
-    r"(?:deserves|merits|warrants"
-    r"|(?:should|must|has to|ought to) (?:be (?:rated|scored|graded|given|awarded)|get|receive|score))"
-)
+_JUDGE = r"(?:(?:the|any|all|an?) )?(?:(?:llm|ai|model|automated) )?(?:judge|grader|evaluator|rater|scorer)s?"
+_SHOULD = r"(?:deserves|merits|warrants|(?:should|must|has to|ought to) (?:be (?:given|awarded)|get|receive|score))"
+_RATED = r"(?:should|must|has to|ought to) be (?:rated|scored|graded)"
 _NOTE = r"(?:(?:note|message|attention|instructions?|reminder|dear)[ :,]+(?:to |for )?|to |for )"
-_PLAIN_TOP = r"(?:perfect|full marks|maximum|highest|10 ?/ ?10|10 out of 10|100 ?%)"
+_ROLE = r"(?:if|when|since|as) (?:you are |you're |you act as |acting as )?"
+_LINK = r"(?:as |at |with |an? |the |at least ){0,3}"
+_REST = r"(?:(?!\b(?:if|when|where|unless|only)\b)[^.!?])"
 # Lower-case; each is looked for in lower-cased text, and ends with its sentence.
 _PATTERNS = (
-    rf"\b{_SCORING} {_THIS}\b[^.!?]{{0,80}}\b{_ASKED}\b[^.!?]{{0,60}}?{_TOP}",
-    rf"\b(?:score|grade|rate) {_THIS} (?:as |at |with |an? |the ){{0,3}}{_TOP}",
-    rf"\b(?:give|assign|award|grant) {_THIS} (?:an? |the |at least ){{0,3}}{_TOP}",
-    rf"\b{_THIS} {_SHOULD}\b[^.!?]{{0,30}}?{_TOP}",
-    rf"\A[\W_]*{_NOTE}{_JUDGE} ?[:,].{{0,120}}\b(?:{_THIS}|{_PLAIN_TOP})",
+    rf"\b{_SCORING} {_THIS}\b{_REST}{{0,80}}\b{_ASKED} (?:(?:it|us|this \w+|the skill) )?{_LINK}{_MARK}",
+    rf"\b(?:score|grade|rate|mark) {_THIS} {_LINK}(?:{_WORD}|{_NUMBER})",
+    rf"\b(?:give|assign|award|grant) {_THIS} {_LINK}{_MARK}",
+    rf"\b{_THIS} (?:{_REST}{{0,60}} )?{_SHOULD} (?:{_REST}{{0,20}} )?{_MARK}",
+    rf"\b{_THIS} {_RATED} {_LINK}{_WORD}",
+    rf"(?:\A[\W_]*|(?<=[.!?] ))(?:{_NOTE}|{_ROLE}){_JUDGE} ?[:,]{_REST}{{0,80}}\b{_ASKED}\b"
+    rf"{_REST}{{0,40}}(?:{_MARK}|\bmaximum){_ENDS}",
+)
+# Nobody but a machine reads a comment: there the address itself is enough.
+_HIDDEN = (
+    rf"\A[\W_]*{_NOTE}?{_JUDGE} ?[:,].{{0,120}}?"
+    rf"(?:\b{_THIS}\b|{_MARK}|\b{_BEST} (?:skill|plugin|document|file|text|work)\b)"
 )
 # One of these stands in whatever matches, and finding that out is cheaper than compiling the patterns.
 _MARKS = (
-    *("perfect", "full", "max", "highest", "top", "excellent", "outstanding", "flawless", "platinum", "five stars"),
-    *("all points", "a+", "10", "judge", "grader", "evaluator", "rater", "scorer"),
+    *("perfect", "full", "max", "highest", "top", "best", "excellent", "outstanding", "flawless", "platinum", "stars"),
+    *("all points", "5 points", "a+", "10", "5/5", "5 / 5", "1.0", "judge", "grader", "evaluator", "rater", "scorer"),
 )
-_CONDITION = r"[^.!?]*\b(?:if|only|unless|where|for each)\b"
-_WORDS = ("this skill", "this agent skill", "this plugin", "judge", "grader", "evaluator", "rater", "scorer")
+_CONDITION = r"[^.!?]*\b(?:if|only|unless|where|when|for each|for correct|otherwise|before|until|to pass)\b"
+_WORDS = (
+    *("this skill", "this agent skill", "this plugin", "this document", "this file", "this text"),
+    *("judge", "grader", "evaluator", "rater", "scorer"),
+)
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -76,7 +95,7 @@ def _place(passage: Passage) -> int | None:
     text = passage.text.lower().replace("\n", " ")
     if is_table_row(passage) or not any(mark in text for mark in _MARKS):
         return None
-    for pattern in _PATTERNS:
+    for pattern in (_HIDDEN, *_PATTERNS) if passage.hidden else _PATTERNS:
         for match in re.finditer(pattern, text):
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             if not is_mentioned(passage, start, match.end()) and not re.match(_CONDITION, text[match.end() :]):

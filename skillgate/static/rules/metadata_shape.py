@@ -7,10 +7,15 @@ Why:
     1.10 the number 1.1, and quotes prevent it.
 
 Bad:
-    metadata: {openclaw: {requires: [git]}}
+    metadata:
+      openclaw:
+        requires:
+          - git
 
 Good:
-    metadata: {author: example-org, version: "1.0"}
+    metadata:
+      author: example-org
+      version: "1.0"
 
 Source: Agent Skills specification, field `metadata` (its validator does not look); the skills loader of openai/codex
 (SkillFrontmatterMetadata).

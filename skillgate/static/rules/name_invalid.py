@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _STRICT = (Client.SPEC, Client.CLAUDE_UPLOAD)
+_UPLOAD = (Client.CLAUDE_UPLOAD,)
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -44,7 +45,7 @@ def find(skill: Skill) -> Iterator[Hit]:
         yield Hit(span=span, message=f"the name {reason}; {who} refuse it", refused_by=refused_by)
     elif not name.isascii():
         message = "the name has letters other than a to z; claude.ai and the API refuse the upload"
-        yield Hit(span=span, message=message, refused_by=(Client.CLAUDE_UPLOAD,))
+        yield Hit(span=span, message=message, refused_by=_UPLOAD, about=_UPLOAD)
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 """The name holds a word that uploads to claude.ai and the API reserve.
 
 Why:
-    `anthropic` and `claude` may stand nowhere in the name of an uploaded skill, at no place in it: claude-md-enhancer
-    is refused as claude is. Other clients take such names.
+    `anthropic` and `claude` may stand nowhere in the name of an uploaded skill: claude-md-enhancer is refused as claude
+    is. Other clients take such names.
 
 Bad:
     name: claude-md-enhancer

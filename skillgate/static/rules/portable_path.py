@@ -35,6 +35,7 @@ _HARNESS = (
 _NOBODY = r"(?:user|username|name|me|you|your\w*|runner|alice|bob|ubuntu|node|vscode)/"
 _OWN = rf"(?<![\w.:/])/(?:Users|home)/(?!{_NOBODY})[a-z][\w.-]*(?:/[\w.@-]+)+"
 _WINDOWS = r"(?<![\w])[A-Z]:\\(?!\\|n\b|Windows\b|Program Files)[\w. -]+(?:\\[\w. -]+)*"
+_AROUND = 400
 _WORDS = ("~/.", "HOME", "/Users/", "/home/", ":\\", "%USERPROFILE%")
 _PATH = f"(?P<harness>{_HARNESS})|(?P<own>{_OWN})|(?P<windows>{_WINDOWS})"
 
@@ -50,16 +51,24 @@ def _in(document: Document, skill: Skill) -> Iterator[Hit]:
     text = document.text
     about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
     seen: set[str] = set()
+    line, counted, begin = 1, 0, 0
     for match in re.finditer(_PATH, text):
         path, client, start = match[0].rstrip(". "), match["client"], match.start()
-        begin = text.rfind("\n", 0, start) + 1
-        line = text[begin : text.find("\n", start) if "\n" in text[start:] else len(text)]
-        if path in seen or (client and (client in about or client in line.replace(path, "").lower())):
+        line += text.count("\n", counted, start)
+        begin = text.rfind("\n", counted, start) + 1 or begin
+        counted = start
+        if path in seen or (client and (client in about or client in _around(text, match).replace(path, "").lower())):
             continue
         seen.add(path)
         message = f"{path} {_reason(match)}"
-        found = hit(document, skill, text.count("\n", 0, start) + 1, message, column=start - begin + 1)
+        found = hit(document, skill, line, message, column=start - begin + 1)
         yield found._replace(severity=Severity.INFO) if client else found
+
+
+def _around(text: str, match: re.Match[str]) -> str:
+    """Give the line that a path stands on, at most so many characters of it to either side."""
+    before, after = text[max(0, match.start() - _AROUND) : match.start()], text[match.end() : match.end() + _AROUND]
+    return f"{before.rpartition(chr(10))[2]}{match[0]}{after.partition(chr(10))[0]}"
 
 
 def _reason(match: re.Match[str]) -> str:

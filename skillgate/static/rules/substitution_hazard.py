@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
 _MONEY = r"(?:[.,]\d|[ ]?(?:million|billion|thousand|bn|per\b|USD)|/[a-z])"
+_LONGEST_UNIT = 12  # characters of what follows a sum of money, and more
 _DECLARED = ("argument-hint", "arguments")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -46,13 +47,39 @@ def find(skill: Skill) -> Iterator[Hit]:
     meant = _is_meant(skill, document)
     lines = document.text.split("\n")
     for row in range(document.first_line - 1, len(lines)):
-        line = lines[row]
-        for match in _PLACEHOLDER.finditer(line) if "$" in line else ():
-            if _is_money(line, match) or _in_awk(line, match.start()) or not meant:
-                digit = match[1]
-                fix = rf"write \${digit}, or say it without a dollar sign before a digit, or move the code to a script"
-                yield Hit(Span(row + 1, match.start() + 1), _message(digit), fix=fix)
-                break
+        match = _first(lines[row], meant=meant) if "$" in lines[row] else None
+        if match is not None:
+            digit = match[1]
+            fix = rf"write \${digit}, or say it without a dollar sign before a digit, or move the code to a script"
+            yield Hit(Span(row + 1, match.start() + 1), _message(digit), fix=fix)
+
+
+def _first(line: str, *, meant: bool) -> re.Match[str] | None:
+    """Find the first placeholder of a line that is none of the author's, in one pass from left to right."""
+    awk = _Awk(line)
+    for match in _PLACEHOLDER.finditer(line):
+        if not meant or _is_money(line, match) or awk.holds(match.start()):
+            return match
+    return None
+
+
+class _Awk:
+    """Tells of places of a line, asked for from left to right, whether they stand in a program that awk is given."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self._seen = 0
+        self._named = self._quoted = False
+
+    def holds(self, position: int) -> bool:
+        """Tell whether a place stands behind ``awk`` and in single quotes that open behind it."""
+        begin = self._line.rfind("awk ", max(0, self._seen - 3), position)
+        if begin >= 0:
+            self._named, self._quoted, self._seen = True, False, begin
+        if self._line.count("'", self._seen, position) % 2:
+            self._quoted = not self._quoted
+        self._seen = position
+        return self._named and self._quoted
 
 
 def _message(digit: str) -> str:
@@ -71,13 +98,7 @@ def _is_meant(skill: Skill, document: Document) -> bool:
 
 def _is_money(line: str, match: re.Match[str]) -> bool:
     """Tell ``$2.5M`` and ``$3/month`` from a placeholder."""
-    return bool(re.match(_MONEY, line[match.end() :]))
-
-
-def _in_awk(line: str, position: int) -> bool:
-    """Tell whether a place of a line stands in the program that awk is given in single quotes."""
-    awk = line.rfind("awk ", 0, position)
-    return awk >= 0 and line.count("'", awk, position) % 2 == 1
+    return bool(re.match(_MONEY, line[match.end() : match.end() + _LONGEST_UNIT]))
 
 
 RULE = Rule(

@@ -5,7 +5,7 @@ Why:
     at the rendered page show the rest of the document as one grey box. It mostly comes from a text cut off by an
     editor or a model, from a fence inside a fence of the same length (the outer one needs four backticks), or, in a
     list, from a closing fence that is not indented as the opening one. A block in a list item or a quotation ends
-    with it; where nothing else is swallowed that is a warning.
+    with it; where nothing else is swallowed, there or at the end of the document, that is a warning.
 
 Bad:
     ```bash
@@ -53,7 +53,8 @@ def _hit(skill: Skill, document: Document, block: CodeBlock, lines: list[str]) -
     outside = _closing_outside(block, lines)
     if swallowed <= 0:
         message = "this fence opens a code block at the end of the document and nothing closes it"
-    elif block.end_line >= len(lines):
+        return hit(document, skill, block.line, message, column=column)._replace(severity=Severity.WARNING)
+    if block.end_line >= len(lines):
         rest = "the line below it is" if swallowed == 1 else f"the {swallowed} lines below it are"
         message = f"this code block never closes: {rest} read as code"
     elif outside:

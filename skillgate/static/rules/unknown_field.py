@@ -9,7 +9,8 @@ Bad:
     version: 1.2.0
 
 Good:
-    metadata: {version: "1.2.0"}
+    metadata:
+      version: "1.2.0"
 
 Source: Agent Skills specification, frontmatter; its validator (ALLOWED_FIELDS); quick_validate.py of the skill-creator
 in anthropics/skills; Claude Code documentation, skills, frontmatter reference (as of 2026-11).

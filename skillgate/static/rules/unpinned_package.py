@@ -1,11 +1,12 @@
 """A command that fetches a package and runs it, without naming a version.
 
 Why:
-    `npx -y`, `uvx`, `pnpm dlx` and `pipx run` run whatever was published last under a name, unasked. The skill changes
+    `npx -y`, `bunx`, `uvx`, `pnpm dlx` and `pipx run` run whatever was published last under a name. The skill changes
     its behaviour without a change of its own, and a hijacked release runs with the rights of whoever uses it. A tag
-    such as `@latest` is no version. `npx` without `-y` asks, and mostly runs what the project has installed: silent,
-    as is a package from a path, an address or a placeholder. One finding for each package of a file. In a command
-    that Claude Code executes as it loads the skill it is a warning.
+    such as `@latest` is no version. `npx` without `-y` asks before it fetches a package, but only on a terminal, and an
+    agent has none; as it mostly runs what the project has installed, it is passed over where it names no tag, as are
+    `bunx` with a program that projects install, and a package from a path, an address or a placeholder. One finding
+    for each package of a file. In a command that Claude Code executes as it loads the skill it is a warning.
 
 Bad:
     npx -y @acme/forms check
@@ -13,7 +14,8 @@ Bad:
 Good:
     npx -y @acme/forms@2.3.1 check
 
-Source: npm, uv, pnpm, Bun and pipx documentation of these commands; OpenSSF guidance on pinned dependencies.
+Source: npm (and its libnpmexec), uv, pnpm, Bun and pipx documentation of these commands; OpenSSF guidance on
+pinned dependencies.
 """
 
 from __future__ import annotations
@@ -30,20 +32,48 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Hit
     from skillgate.model.skill import Document, Skill
 
-_RUNNER = (
-    r"(?:npx|npm exec|bunx)(?:[ ]+-[\w-]+)*?[ ]+(?:-y|--yes)(?:[ ]+--)?(?:[ ]+(?:-p|--package)[ =])?"
-    r"|uvx(?:[ ]+--from[ =])?|uv tool run(?:[ ]+--from[ =])?|(?:pnpm|yarn) dlx|pipx run"
+_RUNNER = r"npx|npm exec|bunx|uvx|uv tool run|pnpm dlx|yarn dlx|pipx run"
+_START = (
+    r"(?:^|[|;&(]|[ ]--[ ]|\bsudo |\bexec |\brun: |\bRUN |\bCMD )[ \t]*(?:[-$>*] )?"
+    r"(?:(?:time|env|nohup|sudo|exec) )*(?:\w+=\S+ )*"
 )
-_START = r"(?:^|[|;&]|\$\(|\bsudo |\bexec |\brun: |\bRUN |\bCMD )[ \t]*(?:[-$>*] )?(?:\w+=\S+ )*"
-_PACKAGE = r"[ ]*['\"]?(?P<package>@?[a-z][\w.-]*(?:/[a-z][\w.-]*)?)(?P<rest>[^\s'\"`]*)"
-_COMMAND = rf"{_START}(?P<runner>{_RUNNER}){_PACKAGE}"
-_CONFIGURED = (
-    r"\"(?P<runner>npx|uvx)\"\s*,\s*\"args\"\s*:\s*\[\s*(?:\"(?:-y|--yes|--from)\"\s*,\s*)?"
-    r"\"(?P<package>@?[a-z][\w.-]*(?:/[a-z][\w.-]*)?)(?P<rest>[^\s\"]*)\""
+_COMMAND = rf"{_START}(?P<runner>{_RUNNER})[ ](?P<words>[^|;&\n]*)"
+_SET_UP = r"\"?command\"?\s*[:=]\s*\"(?P<{0}>npx|bunx|uvx)\""
+_ARGUMENTS = r"\"?args\"?\s*[:=]\s*\[(?P<{0}>[^\[\]]*)\]"
+_CONFIGURED = "|".join(
+    rf"{first}\s*,?\s*{second}"
+    for first, second in (
+        (_SET_UP.format("runner"), _ARGUMENTS.format("words")),
+        (_ARGUMENTS.format("words_before"), _SET_UP.format("runner_behind")),
+    )
+)
+_PACKAGE = r"(?P<package>@?[a-z][\w.-]*(?:/[a-z][\w.-]*)?)(?P<rest>.*)"
+_TAG = r"(?:\[[\w,-]+\])?(?:@(?:[a-z][a-z-]*|[\^~*].*))?[),\]]*\Z"
+_MAY_ASK = ("npx", "npm")
+_OF_NPM = ("-p", "--package")
+_NAMING = {  # the options that name the package, where the word behind them is a program of it
+    **dict.fromkeys(("npx", "npm", "bunx", "pnpm", "yarn"), _OF_NPM),
+    **dict.fromkeys(("uvx", "uv"), ("--from",)),
+    "pipx": ("--spec",),
+}
+_WITH_VALUE = frozenset(  # options that another word follows, which is not the package that runs
+    (
+        *("--python", "--with", "--with-requirements", "--with-editable", "--index", "--index-url", "--default-index"),
+        *("--extra-index-url", "--refresh-package", "--directory", "--registry", "--cache", "--pip-args", "-w", "-c"),
+    )
+)
+_OF_PROJECTS = frozenset(  # programs that a project installs for itself; there bunx runs what it finds
+    (
+        *("tsc", "tsx", "eslint", "prettier", "biome", "vitest", "jest", "playwright", "cypress", "vite", "next"),
+        *("astro", "expo", "turbo", "nx", "prisma", "drizzle-kit", "webpack", "rollup", "esbuild", "tailwindcss"),
+        *("nuxt", "oxlint", "storybook", "wrangler", "convex", "husky", "lint-staged", "svelte-kit", "knip"),
+    )
 )
 _SPAN = r"(?P<executed>(?<!\S)!)?`(?P<code>[^`\n]+)`"
-_PINNED = r"@v?\d|==\d|@[0-9a-f]{7,}"
 _WORDS = ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run")
+
+
+MAX_WORDS = 40  # of a command that are looked at
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -55,40 +85,69 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 def _in(document: Document, skill: Skill) -> Iterator[Hit]:
     seen: set[str] = set()
-    for line, match, executed in _commands(document):
-        package = match["package"]
-        if package in seen or not _is_unpinned(match):
+    for line, runner, words, executed in _commands(document):
+        package = _unpinned(runner, words)
+        if package is None or package in seen:
             continue
         seen.add(package)
-        runner = match["runner"].split()[0]
         found = hit(document, skill, line, f"{runner} runs whatever version of {package} was published last")
         main = executed and found.file is None
         yield found._replace(severity=Severity.WARNING) if main else found
 
 
-def _is_unpinned(match: re.Match[str]) -> bool:
-    """Tell a name alone, or with a tag such as ``@latest``, from a version, a path or a placeholder."""
-    rest = match["rest"]
-    if match["package"].endswith((".git", ".py", ".js", ".sh")) or re.match(_PINNED, rest):
-        return False
-    return not rest or rest.startswith("@") or rest[0] in "),;]"
+def _unpinned(runner: str, words: list[str]) -> str | None:
+    """Name the package that a command fetches and runs, where it has neither a version nor a path nor a placeholder."""
+    word, agreed = _fetched(runner, words)
+    match = re.fullmatch(_PACKAGE, word)
+    if match is None or not re.match(_TAG, match["rest"]):
+        return None
+    package = match["package"]
+    if package.endswith((".git", ".py", ".js", ".ts", ".sh")):
+        return None
+    may_be_installed = (runner in _MAY_ASK and not agreed) or (runner == "bunx" and package in _OF_PROJECTS)
+    return None if may_be_installed and "@" not in match["rest"] else package
 
 
-def _commands(document: Document) -> Iterator[tuple[int, re.Match[str], bool]]:
-    """Find the commands of code blocks and code spans: line, match, and whether Claude Code executes it on loading."""
+def _fetched(runner: str, words: list[str]) -> tuple[str, bool]:
+    """Give the package that a command names (``""`` for none), and whether it agrees to its being fetched."""
+    named, agreed, rest = "", False, iter(words)
+    for word in rest:
+        option, _, value = word.partition("=")
+        if option in ("-y", "--yes"):
+            agreed = True
+        elif option in _NAMING[runner]:
+            named = named or value or next(rest, "")
+        elif option in _WITH_VALUE or (option == "-p" and runner in ("uvx", "uv")):
+            value or next(rest, "")
+        elif not word.startswith("-"):
+            return named or word, agreed
+    return named, agreed
+
+
+def _commands(document: Document) -> Iterator[tuple[int, str, list[str], bool]]:
+    """Find the commands of code blocks and code spans.
+
+    Yields:
+        Line, runner, the words behind it, and whether Claude Code executes the command as it loads the skill.
+    """
     for block in document.code_blocks:
         for offset, line in enumerate(block.code.split("\n")):
             if not line.lstrip().startswith(("#", "//")) and any(word in line for word in _WORDS):
                 for match in re.finditer(_COMMAND, line):
-                    yield block.line + 1 + offset, match, block.language == "!"
-        for match in re.finditer(_CONFIGURED, block.code):
-            if match["runner"] == "uvx" or '"-' in match[0]:
-                yield block.line + 1 + block.code.count("\n", 0, match.start()), match, False
+                    yield block.line + 1 + offset, *_split(match), block.language == "!"
+        for match in re.finditer(_CONFIGURED, block.code) if "args" in block.code else ():
+            runner, words = match["runner"] or match["runner_behind"], match["words"] or match["words_before"] or ""
+            row = block.line + 1 + block.code.count("\n", 0, match.start())
+            yield row, runner, re.findall(r"\"([^\"\n]*)\"", words), False
     for row, text in enumerate(without_fences(document).split("\n"), start=1):
         for span in re.finditer(_SPAN, text) if "`" in text else ():
             found = re.match(_COMMAND, span["code"].strip())
             if found:
-                yield row, found, span["executed"] is not None
+                yield row, *_split(found), span["executed"] is not None
+
+
+def _split(match: re.Match[str]) -> tuple[str, list[str]]:
+    return match["runner"].split()[0], [word.strip("'\"`") for word in match["words"].split()[:MAX_WORDS]]
 
 
 RULE = Rule(

@@ -3,7 +3,7 @@
 Why:
     A model reads a reference when the instructions tell it that there is one. A file that no document and no script
     names, by its path, its name, its name without suffix as words, or its folder, is never read: it was forgotten, or
-    the line that led to it was lost.
+    the line that led to it was lost. Silent: what systems and people leave there (.DS_Store, README, LICENSE).
 
 Bad:
     references/limits.md, and no word of limits anywhere else
@@ -16,11 +16,12 @@ Source: Agent Skills specification, references/ is loaded on demand; field study
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity, Span
 from skillgate.skill.documents import other_texts
-from skillgate.static.mentions import folded, named
+from skillgate.static.mentions import Names, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 MAX_HITS = 10
+_PATH = r"references/[\w./-]+"
+_NO_INSTRUCTIONS = (".", "thumbs.db", "desktop.ini", "license", "licence", "readme")  # how the names begin
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -41,19 +44,24 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 def _unused(skill: Skill) -> set[str]:
     cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    left = {path[cut:] for path in skill.references & set(skill.files)}
-    for document in skill.documents:  # the cheap question first: most files are named by their path
-        left -= {path for path in left if path in document.text and path != document.file[cut:]}
+    left = {path[cut:] for path in skill.references & set(skill.files) if not _is_paper(path)}
+    for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
+        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {document.file[cut:]}
+    names = Names(left)
     for document in skill.documents if left else ():
-        left -= named(left - {document.file[cut:]}, folded(document.text))
+        left -= names.named_in(folded(document.text)) - {document.file[cut:]}
         left -= {link.resolved[cut:] for link in document.links if link.resolved and link.resolved != document.file}
     if not left:
         return left
     for read in other_texts(skill.root, skill.files, {document.file for document in skill.documents}):
         if read is None or not left:
             return set()  # a file that was not read may name them
-        left -= named(left - {read[0][cut:]}, folded(read[1]))
+        left -= names.named_in(folded(read[1])) - {read[0][cut:]}
     return left
+
+
+def _is_paper(path: str) -> bool:
+    return path.rpartition("/")[2].lower().startswith(_NO_INSTRUCTIONS)
 
 
 RULE = Rule(
