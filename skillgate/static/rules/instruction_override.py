@@ -74,7 +74,8 @@ _PATTERNS = (
         ("from the user",),
     ),
     (
-        rf"{_TELL} the user\b|\b(?:hide|conceal|keep) (?:this|these|it)(?: hidden| secret)? from the user\b|\b(?:do not|don't|never) mention (?:this|it) to the user\b"
+        rf"{_TELL} the user\b|\b(?:hide|conceal|keep) (?:this|these|it)(?: hidden| secret)? from the user\b"
+        r"|\b(?:do not|don't|never) mention (?:this|it) to the user\b"
         r"|\bwithout (?:telling|informing|notifying|alerting) the user\b",
         _SECRET,
         True,
@@ -205,8 +206,8 @@ def _announced(document: Document) -> Iterator[bool]:
 # What may stand between the begin of a clause and the verb of an order; anything else is a subject, and no order.
 _ORDER = (
     r"[\W_\d]*(?:(?:please|kindly|now|first|then|and|also|so|but|always|just|simply|instead|immediately|must|should|shall"
-    r"|to|you|we|let us|can|may|will|need|have|are|want|it is safe|important|attention|note|system|model|assistant|ai|agent"
-    r"|claude|gpt|llm|user|todo|step|warning)\b[\W_\d]*)*\Z"
+    r"|to|you|we|let us|can|may|will|need|have|are|want|it is safe|important|attention|note|system|model|assistant|ai"
+    r"|agent|claude|gpt|llm|user|todo|step|warning)\b[\W_\d]*)*\Z"
 )
 _CLAUSE = r"[.!?:;,\n(|]\s|(?:\A|\s)[-–—*>#]+\s"
 
