@@ -12,7 +12,7 @@ from skillgate.model.finding import Severity
 from skillgate.model.text import printable
 from skillgate.report.findings import bounded, marked, place, with_fix
 from skillgate.report.skill_block import counts
-from skillgate.report.text import failures, suppressed_in_words, worst_first
+from skillgate.report.text import blamed_outside, failures, suppressed_in_words, worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +99,8 @@ def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"  fails: {printable(result.skill.path)}: {bounded('; '.join(failures(result)))}"
     if len(failed) > _FAILED:
         yield f"  {len(failed) - _FAILED} more skills fail"
+    for reason in blamed_outside(report):
+        yield f"  fails: {bounded(reason)}"
 
 
 RENDERERS = {"check": render, "score": render}

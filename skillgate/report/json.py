@@ -50,6 +50,7 @@ def _failures(report: Report) -> Iterator[GateOutcome]:
         for outcome in result.gate.outcomes:
             if outcome.verdict is not Outcome.PASS:
                 yield outcome._replace(reason=f"{result.skill.path}: {outcome.reason}")
+    yield from (outcome for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS)
 
 
 def alone(report: Report) -> SingleReport:
@@ -62,6 +63,9 @@ def alone(report: Report) -> SingleReport:
         message = f"a report over {len(report.results)} skills has no single-object shape"
         raise ValueError(message)
     result = report.results[0]
+    # The document's gate is the run's: it may have failed by what belongs to no skill.
+    gate = Verdict(passed=report.gate.passed, outcomes=(*result.gate.outcomes, *report.gate.outcomes))
+    result = result._replace(gate=gate)
     values = {name: getattr(result, name) for name in result._fields}
     return SingleReport(
         **values,

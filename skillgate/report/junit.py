@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Severity
-from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded, order, place
-from skillgate.report.text import failures
+from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ def _case(result: SkillResult) -> _Case:
 def _outside(report: Report) -> _Case:
     """Write the findings of other tools about files of no skill; they fail where the gate says that they do."""
     case = _Case("files of no skill", tuple(map(_line, report.outside)))
-    reasons = [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
+    reasons = blamed_outside(report)
     return _failed(case, reasons, report.outside) if reasons else case
 
 

@@ -112,8 +112,7 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
     if report.gate.passed:
         yield style.paint("gate passed", "green")
         return
-    outside = [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
-    if outside:
+    if outside := blamed_outside(report):
         yield style.paint(f"gate FAILED: {printable('; '.join(outside))}", "red", "bold")
     if not failed:
         return
@@ -126,6 +125,11 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
         )
     if len(failed) > _ROWS:
         yield f"  + {len(failed) - _ROWS} more"
+
+
+def blamed_outside(report: Report) -> list[str]:
+    """List the reasons of the gates that did not pass by what belongs to no skill."""
+    return [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
 
 
 def failures(result: SkillResult) -> list[str]:

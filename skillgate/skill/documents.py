@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
 
 MAX_FILES = 2_000  # names that are looked at
-MAX_MAIN_BYTES = 5_000_000  # a longer main file is not parsed either
 MAX_BYTES = 1 << 20  # of one document: a longer one is data
 MAX_SCRIPT_BYTES = 1 << 18
 MAX_DOCUMENTS = 300
@@ -35,34 +34,31 @@ SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".
 OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
 
 
-class _Listing(NamedTuple):
-    """What a walk through a skill's directory found.
+class Survey(NamedTuple):
+    """The names of a skill's files.
 
     Attributes:
-        files: tree paths.
+        files: their tree paths, sorted.
         cut: whether documents may be among the names that were not looked at.
-        whole: whether nothing was left out: no name, no tool's directory, no link out of the skill.
     """
 
     files: tuple[str, ...]
     cut: bool
-    whole: bool
 
 
-def files(root: SkillRoot) -> tuple[str, ...]:
-    """List the tree paths of a skill's files, sorted, without those of skills that lie below it.
+def survey(root: SkillRoot, main: Document) -> Survey:
+    """List the tree paths of a skill's files, without those of skills that lie below it.
 
     A symbolic link is followed where it leads to another place below the skill. Where there are more than
     :data:`MAX_FILES` names, folders of instructions come first. What the main file links is among them even where it
     comes after these, lies behind a link out of the skill, or in a directory that tools fill.
     """
-    listing = _listing(root)
-    if listing.whole:
-        return listing.files
-    return tuple(sorted({*listing.files, *_linked(root, frozenset(listing.files))}))
+    found, whole = _walk(root)
+    return found if whole else Survey(tuple(sorted({*found.files, *_linked(root, main, found.files)})), found.cut)
 
 
-def _listing(root: SkillRoot) -> _Listing:
+def _walk(root: SkillRoot) -> tuple[Survey, bool]:
+    """Give what lies in a skill's directory, and whether no name, tool's directory or link out of it was left out."""
     tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
     found, pending, left = [], [root.directory], MAX_FILES
     entered, whole, cut = {root.directory}, True, []
@@ -91,23 +87,24 @@ def _listing(root: SkillRoot) -> _Listing:
         pending += sorted(below, key=_comes_late, reverse=True)
     cut += pending
     may_instruct = any(_instructs(root, join(place, "a.md")) for place in cut)
-    return _Listing(tuple(sorted(found)), cut=may_instruct, whole=whole and not cut)
+    return Survey(tuple(sorted(found)), cut=may_instruct), whole and not cut
 
 
-def _linked(root: SkillRoot, known: Collection[str]) -> dict[str, None]:
-    """Give the files of a skill that its main file leads to; the documents not ``known`` among them lead on."""
-    pending, found, left = [join(root.directory, root.file_name)], dict[str, None](), MAX_MAIN_BYTES + MAX_TOTAL_BYTES
+def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[str, None]:
+    """Give the files of a skill that its main file leads to; the documents among them that are not listed lead on."""
+    pending, found, left, known = [main], dict[str, None](), MAX_TOTAL_BYTES, frozenset(listed)
     reach = _Reach(root)
-    for path in pending:  # which grows
-        text, _ = _text(root, path, min(left, MAX_BYTES if path in found else MAX_MAIN_BYTES))
-        if text is None or len(pending) > MAX_DOCUMENTS:
-            continue
-        left -= len(text)
-        for target in reach.files(_parsed(root, path, text)):
-            if target not in found:
-                found[target] = None
-                if target not in known and _instructs(root, target):
-                    pending.append(target)
+    for document in pending:  # which grows
+        for target in reach.files(document):
+            if target in found:
+                continue
+            found[target] = None
+            if target in known or len(pending) > MAX_DOCUMENTS or not _instructs(root, target):
+                continue
+            text, _ = _text(root, target, min(left, MAX_BYTES))
+            if text is not None:
+                left -= len(text)
+                pending.append(_parsed(root, target, text))
     return found
 
 
@@ -157,19 +154,19 @@ class _Reach:
         return inner
 
 
-def documents(root: SkillRoot, paths: Sequence[str]) -> Iterator[Document | Problem]:
+def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
     """Read and parse the Markdown files beside the main one that a model may come to follow.
 
     Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
     no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
-    skill as a whole where documents may be among the names that :func:`files` did not look at.
+    skill as a whole where documents may be among the names that :func:`survey` did not look at.
     """
-    if _listing(root).cut:
+    if found.cut:
         message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
         yield Problem("document_unread", Span(), message)
     seen = {root.tree.real(join(root.directory, root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
-    wanted = [path for path in paths if _instructs(root, path)]
+    wanted = [path for path in found.files if _instructs(root, path)]
     wanted.sort(key=lambda path: (root.tree.real(path) != path, path))  # of two names the file's own
     for index, path in enumerate(wanted):
         real = root.tree.real(path)

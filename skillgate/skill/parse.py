@@ -63,10 +63,10 @@ def _assemble(
         message = "there are no instructions below the frontmatter"
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
     main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
-    files = documents.files(root)
-    found = tuple(documents.documents(root, files))
-    beside = (main, *(one for one in found if isinstance(one, Document)))
-    problems += (one for one in found if isinstance(one, Problem))
+    names = documents.survey(root, main)
+    read = tuple(documents.documents(root, names))
+    beside = (main, *(one for one in read if isinstance(one, Document)))
+    problems += (one for one in read if isinstance(one, Problem))
     aside = [one for document in beside for one in waivers(document, main=document is main)]
     problems += (one for one in aside if isinstance(one, Problem))
     reached = {link.resolved for link in body.links} | {_mentioned(resolver, word) for word in body.mentions}
@@ -94,8 +94,8 @@ def _assemble(
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
         documents=beside,
-        scripts=tuple(documents.scripts(root, files)),
-        files=files,
+        scripts=tuple(documents.scripts(root, names.files)),
+        files=names.files,
         waivers=tuple(one for one in aside if isinstance(one, Waiver)),
     )
 

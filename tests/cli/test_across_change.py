@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 
 from skillgate.report.schema import report_schema
-from tests.cli.test_changed import commit, run
+from tests.cli.running import commit, run
 from tests.skills import BODY, write_skill
 
 if TYPE_CHECKING:

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
 from skillgate.cli.changed import owning_skills
-from skillgate.cli.main import main
+from tests.cli.running import commit, git, run
 from tests.skills import BODY, write_skill
 
-IDENTITY = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
 GONE = "See [it](references/gone.md).\n"
-
-
-class Done(NamedTuple):
-    """What a run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The document on stdout."""
-        return json.loads(self.out)
-
-
-def run(cwd: Path, *words: str) -> Done:
-    """Run the command line in this process, in a directory."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": "/nonexistent"}, cwd=str(cwd))
-    return Done(code, out.getvalue(), err.getvalue())
 
 
 def touched(cwd: Path, *words: str) -> list[str]:
@@ -46,21 +21,6 @@ def touched(cwd: Path, *words: str) -> list[str]:
     assert done.code == 0, done.err
     document = done.json
     return [item["skill"]["path"] for item in document.get("results", [document])]
-
-
-def git(folder: Path, *words: str) -> str:
-    """Run git with an identity of its own."""
-    done = subprocess.run(["git", *IDENTITY, *words], cwd=folder, check=True, capture_output=True, encoding="utf-8")
-    return done.stdout.strip()
-
-
-def commit(folder: Path) -> str:
-    """Commit all that is there."""
-    if not (folder / ".git").exists():
-        git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "more")
-    return git(folder, "rev-parse", "HEAD")
 
 
 def edit(file: Path) -> None:

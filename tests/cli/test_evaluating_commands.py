@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
-import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
 
-from skillgate.cli.main import main
 from skillgate.report.schema import report_schema
+from tests.cli.running import commit, run
 
 GOOD = """---
 name: {name}
@@ -33,26 +30,6 @@ NO_TRIGGER = GOOD.replace(
 )
 
 
-class Done(NamedTuple):
-    """What a run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The document on stdout."""
-        return json.loads(self.out)
-
-
-def run(cwd: Path, *words: str) -> Done:
-    """Run the command line in this process, in a directory."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
-    return Done(code, out.getvalue(), err.getvalue())
-
-
 def write(folder: Path, name: str, text: str = GOOD) -> Path:
     """Write a skill."""
     skill = folder / name
@@ -67,19 +44,6 @@ def skills(tmp_path: Path) -> Path:
     write(tmp_path / "skills", "good")
     write(tmp_path / "skills", "silent", NO_TRIGGER)
     return tmp_path
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git with an identity of its own."""
-    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-
-
-def committed(folder: Path) -> None:
-    """Commit all that is there."""
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "first")
 
 
 def test_without_a_gate_a_low_score_is_no_failure(skills: Path) -> None:
@@ -237,7 +201,7 @@ def test_a_baseline_that_cannot_be_compared_is_refused(skills: Path) -> None:
 
 
 def test_a_revision_is_a_baseline(skills: Path) -> None:
-    committed(skills)
+    commit(skills)
     assert run(skills, "score", "skills", "--baseline", "HEAD").code == 0
     (skills / "skills" / "good" / "SKILL.md").write_text(NO_TRIGGER.replace("{name}", "good"), encoding="utf-8")
     write(skills, "later", NO_TRIGGER)
@@ -264,7 +228,7 @@ def test_compare_shows_what_moved(skills: Path) -> None:
 
 
 def test_compare_reads_a_side_from_git(skills: Path) -> None:
-    committed(skills)
+    commit(skills)
     (skills / "skills" / "good" / "SKILL.md").write_text(NO_TRIGGER.replace("{name}", "good"), encoding="utf-8")
     done = run(skills, "compare", "HEAD:skills/good", "skills/good", "--json")
     assert done.code == 0

@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
-import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from skillgate.cli.findings import rule_ids
-from skillgate.cli.main import main
 from skillgate.registry import Room
+from tests.cli.running import Done, git, run
 from tests.skills import BODY, NAME, PROSE, write_skill
 
 GONE = "See [it](references/gone.md).\n"
 NO_TRIGGER = "It cleans and merges files of several kinds into one table."
 OWN_FIELD = f"name: {NAME}\ndescription: {NO_TRIGGER}\nowner: forms\n"
 TOMORROW, YESTERDAY = "9999-12-31", "2020-01-31"
-
-
-class Done(NamedTuple):
-    """What a run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The document on stdout."""
-        return json.loads(self.out)
-
-    @property
-    def ids(self) -> list[str]:
-        """The id of each finding of a JSON document."""
-        return [finding["id"] for finding in self.json["findings"]]
-
-    @property
-    def suppressed(self) -> list[tuple[str, str]]:
-        """Id and cause of each finding that was set aside."""
-        return [(item["finding"]["id"], item["by"]) for item in self.json["suppressed"]]
-
-
-def run(cwd: Path, *words: str) -> Done:
-    """Run the command line in this process, in a directory."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
-    return Done(code, out.getvalue(), err.getvalue())
 
 
 def check(cwd: Path, *words: str) -> Done:
@@ -586,12 +554,6 @@ def two(tmp_path: Path) -> Path:
     with (tmp_path / "skills" / "alpha" / "SKILL.md").open("a", encoding="utf-8") as file:
         file.write("\nOne more line.\n")
     return tmp_path
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git with an identity of its own."""
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("words", [("check", "--changed"), ("score", "--changed", "--fail-on", "error")])

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from skillgate.cli.main import main
+from tests.cli.running import git, run
 from tests.skills import BODY, DESCRIPTION, write_bytes, write_skill
 
 UNENDED = BODY.rstrip("\n")
-
-
-class Done(NamedTuple):
-    """What a run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-
-def run(cwd: Path, *words: str) -> Done:
-    """Run the command line in this process, in a directory."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
-    return Done(code, out.getvalue(), err.getvalue())
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git with an identity of its own."""
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
 
 
 def text_of(skill: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -11,25 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from skillgate.cli.main import main
+from tests.cli.running import git, run
 from tests.skills import DESCRIPTION, write_skill
 
 GOOD = "# Tidy\n\nRead the file, and list the columns that do not agree with its header. Write a new file beside it.\n"
 GOOD += "Stop when the file has no header, and say so. Keep the order of the rows, since people compare them by eye.\n"
 WORSE = "Tidies the CSV files of a customer, and checks that the columns of all of them agree."
-
-
-def run(cwd: Path, *words: str) -> tuple[int, str, str]:
-    """Run the command line in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
-    return code, out.getvalue(), err.getvalue()
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git with an identity of its own."""
-    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

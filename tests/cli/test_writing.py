@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from skillgate.cli.main import main
+from tests.cli.running import run
 from tests.skills import write_skill
-
-
-class Done(NamedTuple):
-    """What a run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-
-def run(cwd: Path, *words: str) -> Done:
-    """Run the command line in this process, in a directory."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main(words, stdout=out, stderr=err, environ={"HOME": str(cwd / "home")}, cwd=str(cwd))
-    return Done(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

@@ -164,6 +164,12 @@ def test_the_summary_says_what_the_gate_decided_and_why() -> None:
     assert lines(a_report(a_skill(gate=PASSED), gate=PASSED)) == ["skillgate: no findings in 1 skill; gate passed"]
 
 
+def test_the_summary_names_what_failed_outside_the_skills() -> None:
+    blamed = failing(("error", "1 error outside the skills"))
+    told = lines(a_report(a_skill(gate=PASSED), outside=(a_finding(tool="scan"),), gate=blamed))
+    assert told[-1] == "  fails: 1 error outside the skills"
+
+
 def test_no_more_than_twenty_failed_skills_are_told() -> None:
     failed = [a_skill(path=f"skills/{index:02}", gate=failing(("error", "1 error"))) for index in range(25)]
     told = lines(a_report(*failed, gate=FAILED))

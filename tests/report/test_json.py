@@ -12,8 +12,8 @@ import pytest
 from skillgate import pipeline
 from skillgate.errors import UsageError
 from skillgate.model.documents import CheckReport, SingleReport
-from skillgate.model.report import Report
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimension
+from skillgate.model.report import GateOutcome, Report, Verdict
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimension, Outcome
 from skillgate.report.json import alone, document, read, render
 from skillgate.report.schema import report_schema
 from skillgate.scoring.gate import Policy
@@ -219,3 +219,15 @@ def test_what_is_no_report_is_refused_with_the_place(text: str, words: str) -> N
     with pytest.raises(UsageError) as caught:
         read(text, source="it")
     assert words in str(caught.value)
+
+
+def test_a_gate_that_failed_outside_the_skills_says_so_in_every_shape(several: Report) -> None:
+    blamed = GateOutcome(gate="error", verdict=Outcome.FAIL, reason="1 error outside the skills")
+    passed = several.results[0]._replace(gate=Verdict(passed=True))
+    report = several._replace(results=(passed,), gate=Verdict(passed=False, outcomes=(blamed,)))
+    for command, single in (("check", False), ("score", False), ("score", True)):
+        written = document(report, command=command, single=single)
+        assert isinstance(written, Report | SingleReport | CheckReport)
+        gate = written.gate
+        assert gate.passed is False
+        assert blamed in gate.outcomes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.skill import SkillRoot, SkillSource
+from skillgate.model.skill import Document, SkillRoot, SkillSource
 from skillgate.skill import documents
 from skillgate.skill.discover import discover
 from skillgate.skill.parse import parse
@@ -335,5 +335,5 @@ def test_other_texts_tell_of_a_file_that_was_not_read(tmp_path: Path) -> None:
     }
     root = root_at(write_skill(tmp_path / "skills", "one", files=files))
     known = {f"{root.directory}/e.md", f"{root.directory}/SKILL.md"}
-    found = list(documents.other_texts(root, documents.files(root), known))
+    found = list(documents.other_texts(root, documents.survey(root, Document(file="", text="")).files, known))
     assert [None if one is None else one[1] for one in found] == ["one", "\ufffdthree", None]

@@ -16,27 +16,15 @@ Source: practice of audit tools whose exceptions have an end (cargo-audit, Trivy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.signals import reported
 
-from skillgate.model.finding import Hit, Rule, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
-
-
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each rule of each comment with an end; which of them are over shows on the day."""
-    for problem in skill.problems_of("suppression_expired"):
-        yield Hit(span=problem.span, message=problem.message, file=problem.file)
-
-
+# One problem for each rule of each comment with an end; which of them are over shows on the day.
 RULE = Rule(
     id="SUPPRESSION_EXPIRED",
     severity=Severity.WARNING,
     summary="a suppression comment whose last day is over",
     fix="mend what it covers and remove it, or give it a new end and the reason for that",
-    find=find,
+    find=reported("suppression_expired"),
     group="suppression",
 )

@@ -15,27 +15,14 @@ Source: practice of linters that ask for a reason (golangci-lint's nolintlint, E
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from skillgate.model.finding import Hit, Rule, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
-
-
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each comment."""
-    for problem in skill.problems_of("suppression_invalid"):
-        yield Hit(span=problem.span, message=problem.message, file=problem.file)
-
+from skillgate.model.finding import Rule, Severity
+from skillgate.static.signals import reported
 
 RULE = Rule(
     id="SUPPRESSION_INVALID",
     severity=Severity.WARNING,
     summary="a suppression comment that suppresses nothing",
     fix="name the rules and give a reason after a colon, or remove the comment",
-    find=find,
+    find=reported("suppression_invalid"),
     group="suppression",
 )

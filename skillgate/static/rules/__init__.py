@@ -5,6 +5,8 @@ say: its file is loaded only then. A rule that is not named here is loaded for e
 its rule's own case table.
 """
 
+from skillgate.static.fields import CLAUDE_CODE
+
 OPTIONAL = frozenset(
     ("portable_field", "portable_path", "portable_product_name", "portable_substitution", "portable_tool_name")
 )
@@ -39,20 +41,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "his file",
         "his text",
     ),
-    "portable_field": (
-        "when_to_use",
-        "argument",
-        "invoca",
-        "disallowed",
-        "model",
-        "effort",
-        "context",
-        "agent",
-        "background",
-        "hooks",
-        "paths",
-        "shell",
-    ),
+    "portable_field": CLAUDE_CODE,
     "portable_path": ("~/.", "$HOME", "${HOME}", "/Users/", "/home/", ":\\", "%USERPROFILE%"),
     "portable_product_name": ("Claude", "Codex", "Copilot", "Gemini", "ChatGPT"),
     "portable_tool_name": (
