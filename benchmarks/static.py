@@ -107,10 +107,10 @@ def cases(skill: Path, corpus: Path) -> dict[str, tuple[Sequence[str], str]]:
     tool = ("-m", "skillgate")
     return {
         "floor": (("-c", FLOOR), ""),
-        "score, one skill": ((*tool, "score", str(skill)), ""),
-        "check, one skill": ((*tool, "check", str(skill), "--fail-on", "never"), ""),
+        "score, one skill": ((*tool, "score", "--no-cache", str(skill)), ""),
+        "check, one skill": ((*tool, "check", "--no-cache", str(skill), "--fail-on", "never"), ""),
         f"floor and parsing, {len(files)} files": (("-c", PARSE), "\0".join(files)),
-        f"score, {len(files)} skills": ((*tool, "score", str(corpus), "-q"), ""),
+        f"score, {len(files)} skills": ((*tool, "score", "--no-cache", str(corpus), "-q"), ""),
     }
 
 

@@ -54,30 +54,48 @@ _NOTE = r"(?:(?:note|message|attention|instructions?|reminder|dear)[ :,]+(?:to |
 _ROLE = r"(?:if|when|since|as) (?:you are |you're |you act as |acting as )?"
 _LINK = r"(?:as |at |with |an? |the |at least ){0,3}"
 _REST = r"(?:(?!\b(?:if|when|where|unless|only)\b)[^.!?])"
-# Lower-case; each is looked for in lower-cased text, and ends with its sentence.
+_ROLES = ("judge", "grader", "evaluator", "rater", "scorer")
+# Lower-case; each is looked for in lower-cased text, and ends with its sentence. Beside each the words of which one
+# stands in whatever matches: finding that out is cheaper than compiling the pattern.
 _PATTERNS = (
-    rf"\b{_SCORING} {_THIS}\b{_REST}{{0,80}}\b{_ASKED} (?:(?:it|us|this \w+|the skill) )?{_LINK}{_MARK}",
-    rf"\b(?:score|grade|rate|mark) {_THIS} {_LINK}(?:{_WORD}|{_NUMBER})",
-    rf"\b(?:give|assign|award|grant) {_THIS} {_LINK}{_MARK}",
-    rf"\b{_THIS} (?:{_REST}{{0,60}} )?{_SHOULD} (?:{_REST}{{0,20}} )?{_MARK}",
-    rf"\b{_THIS} {_RATED} {_LINK}{_WORD}",
-    rf"(?:\A[\W_]*|(?<=[.!?] ))(?:{_NOTE}|{_ROLE}){_JUDGE} ?[:,]{_REST}{{0,80}}\b{_ASKED}\b"
-    rf"{_REST}{{0,40}}(?:{_MARK}|\bmaximum){_ENDS}",
+    (
+        rf"\b{_SCORING} {_THIS}\b{_REST}{{0,80}}\b{_ASKED} (?:(?:it|us|this \w+|the skill) )?{_LINK}{_MARK}",
+        ("scoring this", "grading this", "evaluating this", "rating this", "judging this", "assessing this"),
+    ),
+    (
+        rf"\b(?:score|grade|rate|mark) {_THIS} {_LINK}(?:{_WORD}|{_NUMBER})",
+        ("score this", "grade this", "rate this", "mark this"),
+    ),
+    (
+        rf"\b(?:give|assign|award|grant) {_THIS} {_LINK}{_MARK}",
+        ("give this", "assign this", "award this", "grant this"),
+    ),
+    (
+        rf"\b{_THIS} (?:{_REST}{{0,60}} )?{_SHOULD} (?:{_REST}{{0,20}} )?{_MARK}",
+        ("deserves", "merits", "warrants", "should ", "must ", "has to ", "ought to "),
+    ),
+    (rf"\b{_THIS} {_RATED} {_LINK}{_WORD}", ("be rated", "be scored", "be graded")),
+    (
+        rf"(?:\A[\W_]*|(?<=[.!?] ))(?:{_NOTE}|{_ROLE}){_JUDGE} ?[:,]{_REST}{{0,80}}\b{_ASKED}\b"
+        rf"{_REST}{{0,40}}(?:{_MARK}|\bmaximum){_ENDS}",
+        _ROLES,
+    ),
 )
 # Nobody but a machine reads a comment: there the address itself is enough.
 _HIDDEN = (
     rf"\A[\W_]*{_NOTE}?{_JUDGE} ?[:,].{{0,120}}?"
-    rf"(?:\b{_THIS}\b|{_MARK}|\b{_BEST} (?:skill|plugin|document|file|text|work)\b)"
+    rf"(?:\b{_THIS}\b|{_MARK}|\b{_BEST} (?:skill|plugin|document|file|text|work)\b)",
+    _ROLES,
 )
-# One of these stands in whatever matches, and finding that out is cheaper than compiling the patterns.
+# One of these stands in whatever matches any of them.
 _MARKS = (
     *("perfect", "full", "max", "highest", "top", "best", "excellent", "outstanding", "flawless", "platinum", "stars"),
-    *("all points", "5 points", "a+", "10", "5/5", "5 / 5", "1.0", "judge", "grader", "evaluator", "rater", "scorer"),
+    *("all points", "5 points", "a+", "10", "5/5", "5 / 5", "1.0", *_ROLES),
 )
 _CONDITION = r"[^.!?]*\b(?:if|only|unless|where|when|for each|for correct|otherwise|before|until|to pass)\b"
 _WORDS = (
     *("this skill", "this agent skill", "this plugin", "this document", "this file", "this text"),
-    *("judge", "grader", "evaluator", "rater", "scorer"),
+    *_ROLES,
 )
 
 
@@ -95,8 +113,8 @@ def _place(passage: Passage) -> int | None:
     text = passage.text.lower().replace("\n", " ")
     if is_table_row(passage) or not any(mark in text for mark in _MARKS):
         return None
-    for pattern in (_HIDDEN, *_PATTERNS) if passage.hidden else _PATTERNS:
-        for match in re.finditer(pattern, text):
+    for pattern, words in (_HIDDEN, *_PATTERNS) if passage.hidden else _PATTERNS:
+        for match in re.finditer(pattern, text) if any(word in text for word in words) else ():
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             if not is_mentioned(passage, start, match.end()) and not re.match(_CONDITION, text[match.end() :]):
                 return start
