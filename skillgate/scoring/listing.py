@@ -170,9 +170,10 @@ def _lists(members: Sequence[Member], client: Client) -> list[tuple[str, list[Me
     readable = ("", *LIMITS[client].reads)
     lists: dict[str, dict[str, Member]] = {}
     for member in members:
-        if harness(member.path) in readable:
+        client_folder = harness(member.path)
+        if client_folder in readable:
             plugin, folder = shelf(member)
-            parts = [part for part in folder.split("/") if part and part != harness(member.path)]
+            parts = [part for part in folder.split("/") if part and part != client_folder]
             once = lists.setdefault("/".join(parts) if plugin is None else plugin, {})
             if member.listing.listed:
                 once.setdefault(member.listing.name, member)

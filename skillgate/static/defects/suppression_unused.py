@@ -3,7 +3,7 @@
 Why:
     What it was written for is mended or has moved away, or its rule is misspelt. It hides the next finding of that
     kind in the same place, which nobody has looked at. Comments for rules across skills are not held to this, since a
-    run over one skill does not see what they are about.
+    run over one skill does not see what they are about, nor are those for opt-in rules, which not every run asks.
 
 Bad:
     <!-- skillgate: ignore BROKEN_LINK: the page is written by the release -->
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.registry import Room
+from skillgate.static.rules import OPTIONAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each rule of each comment; which of them set nothing aside shows beside the findings."""
-    across = {name.upper() for name in Room("skillgate.static.across").names()}
+    elsewhere = {name.upper() for name in (*Room("skillgate.static.across").names(), *OPTIONAL)}  # not always asked
     for problem in skill.problems_of("suppression_unused"):
-        if problem.message.partition(" ")[0] not in across:
+        if problem.message.partition(" ")[0] not in elsewhere:
             yield Hit(span=problem.span, message=problem.message, file=problem.file)
 
 
