@@ -57,7 +57,7 @@ def wants_optional(config: Config) -> bool:
     words = {word for layer in config.layers for word in _words(layer.values.get("select"))}
     if not words - {"default"}:
         return False
-    from skillgate.static.rules import OPTIONAL  # only where a selection is made
+    from skillgate.static.optional import OPTIONAL  # only where a selection is made
 
     return not words.isdisjoint({"all", "portability", *(name.upper() for name in OPTIONAL)})
 

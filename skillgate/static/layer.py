@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Claim, Severity
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
-from skillgate.static.rules import NEEDS, OPTIONAL
+from skillgate.static.optional import OPTIONAL
+from skillgate.static.rules import NEEDS
 from skillgate.static.signals import MIN_PROSE_WORDS
 
 if TYPE_CHECKING:

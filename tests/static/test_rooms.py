@@ -9,7 +9,8 @@ import pytest
 from skillgate.registry import Room
 from skillgate.scoring.selection import GROUPS
 from skillgate.static import layer
-from skillgate.static.rules import NEEDS, OPTIONAL
+from skillgate.static.optional import OPTIONAL
+from skillgate.static.rules import NEEDS
 from tests.static.cases import skill_of, tables
 
 if TYPE_CHECKING:

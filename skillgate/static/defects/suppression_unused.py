@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.registry import Room
-from skillgate.static.rules import OPTIONAL
+from skillgate.static.optional import OPTIONAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

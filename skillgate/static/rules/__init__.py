@@ -7,11 +7,6 @@ its rule's own case table.
 
 from skillgate.static.fields import CLAUDE_CODE
 
-OPTIONAL = frozenset(
-    ("portable_field", "portable_path", "portable_product_name", "portable_substitution", "portable_tool_name")
-)
-"""The rules that are opt-in: they are asked only where one of them is selected."""
-
 NEEDS: dict[str, tuple[str, ...]] = {
     "backslash_path": ("\\",),
     "broken_anchor": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
