@@ -5,25 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from skillgate.model.codec import schema
+from skillgate.model.diff import Diff
 from skillgate.model.documents import DOCUMENTS
+from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
 from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_ALL = (*DOCUMENTS, Diff, ActionRun)
 
 
 def report_schema() -> dict[str, Any]:
     """Give the schema of every document with a ``kind``: exactly one of the published shapes."""
     definitions: dict[str, Any] = {}
-    for document in DOCUMENTS:
+    for document in _ALL:
         definitions |= schema(document, title=document.__name__, schema_id="")["$defs"]
     return {
         "$schema": _DRAFT,
         "$id": f"{HOMEPAGE}/blob/main/docs/schemas/report.schema.json",
         "title": f"skillgate report, schema version {SCHEMA_VERSION}",
-        "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in DOCUMENTS],
+        "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in _ALL],
         "$defs": dict(sorted(definitions.items())),
     }
 

@@ -1,0 +1,33 @@
+"""What a comment and a summary are made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from skillgate.model.diff import Diff
+    from skillgate.model.report import Report
+    from skillgate.model.run import ActionRun
+
+
+class Subject(NamedTuple):
+    """One run, told to people.
+
+    Attributes:
+        run: what was compared, whose policy held, what came of it.
+        report: the head's report, over the skills that are asked about; None where the run ended before there was one.
+        diff: base against head; None without a base.
+        repository_url: ``https://HOST/OWNER/NAME`` without a slash at the end, ``""`` where it is not known.
+        run_url: the workflow run, for "full report"; ``""`` where it is not known.
+        trusted: False where run, report and diff are the word of somebody else's workflow (a fork's): no address in
+            them is used, and the comment says whose word it is.
+        key: tells the comments of several jobs on one pull request apart; letters, digits, ``.``, ``_`` and ``-``.
+    """
+
+    run: ActionRun
+    report: Report | None
+    diff: Diff | None = None
+    repository_url: str = ""
+    run_url: str = ""
+    trusted: bool = True
+    key: str = "default"
