@@ -98,6 +98,64 @@ def changes(repo_dir: str, since: str | None = None) -> dict[str, bool]:
     return fresh | {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
 
 
+def renames(repo_dir: str, commit: str, name: str) -> dict[str, str]:
+    """Tell which tracked files of one name, in any letter case, git takes for moved since a commit.
+
+    At least seven tenths of the file are those of one that is gone: git's own measure, half, takes two skills of one
+    template for the same. A file that git does not track yet is new to it.
+
+    Returns:
+        The path then by the path now, both relative to the top and with ``/``.
+
+    Raises:
+        IncompleteError: git is missing or fails.
+    """
+    asked = ("--name-status", "--find-renames=70%", "--diff-filter=R", "--no-ext-diff", "--no-textconv")
+    done = git(repo_dir, "diff", "-z", *asked, commit, "--", f":(icase,glob,top)**/{name}")
+    if done.returncode:
+        raise IncompleteError(f"git cannot tell what moved: {complaint(done)}")
+    words = [decoded(word) for word in done.stdout.split(b"\0") if word]
+    return dict(zip(words[2::3], words[1::3], strict=True))
+
+
+def commit_of(repo_dir: str, rev: str) -> str | None:
+    """Give the full name of a commit that is in the repository; None where it is not.
+
+    Raises:
+        IncompleteError: git is missing.
+    """
+    done = git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+    return None if done.returncode else done.stdout.split()[-1].decode("ascii")
+
+
+def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
+    """Name the parents of a commit, also those that a shallow clone does not hold.
+
+    Raises:
+        IncompleteError: git is missing, or the commit is not there.
+    """
+    done = git(repo_dir, "cat-file", "commit", commit)
+    if done.returncode:
+        raise IncompleteError(f"git cannot read commit {commit}: {complaint(done)}")
+    head = done.stdout.partition(b"\n\n")[0].split(b"\n")
+    return tuple(line[7:].decode("ascii") for line in head if line.startswith(b"parent "))
+
+
+def merge_base(repo_dir: str, one: str, other: str) -> str | None:
+    """Give the commit where two histories part; None where they do not meet in this clone.
+
+    Raises:
+        IncompleteError: git is missing.
+    """
+    done = git(repo_dir, "merge-base", one, other)
+    return None if done.returncode else done.stdout.split()[0].decode("ascii")
+
+
+def is_tracked(repo_dir: str, path: str) -> bool:
+    """Tell whether git knows a path, relative to the repository's top and with ``/``."""
+    return bool(_paths(repo_dir, "ls-files", "--", path))
+
+
 def holds_submodule(repo_dir: str, path: str) -> bool:
     """Tell whether a path relative to a repository's top is a submodule of it."""
     staged = _paths(repo_dir, "ls-files", "--stage", "--", path)

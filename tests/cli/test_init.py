@@ -5,16 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from skillgate.cli.main import main
+from skillgate.cli.workflows import FILES, place, workflow
 from skillgate.config import load
 from skillgate.registry import settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def run(*argv: str, cwd: Path) -> tuple[int, str, str]:
@@ -73,6 +71,40 @@ def test_a_table_in_pyproject_is_not_shadowed(tmp_path: Path) -> None:
     _, out, _ = run("--minimal", cwd=tmp_path)
     assert files(tmp_path) == ["pyproject.toml"]
     assert out == "kept  [tool.skillgate] of pyproject.toml, so no .skillgate.yaml was written\n"
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_workflow_is_written_where_github_looks_for_it(name: str, tmp_path: Path) -> None:
+    code, out, err = run("--minimal", "--workflow", name, cwd=tmp_path)
+    assert (code, err) == (0, "")
+    assert files(tmp_path) == [".github/workflows/" + Path(place(name)).name, ".skillgate.yaml"]
+    assert (tmp_path / place(name)).read_text(encoding="utf-8") == workflow(name)
+    assert f"wrote {place(name)}\n" in out
+
+
+def test_several_workflows_are_asked_for_one_by_one_and_none_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / place("fork")).parent.mkdir(parents=True)
+    (tmp_path / place("fork")).write_text("mine\n")
+    asked = [word for name in FILES for word in ("--workflow", name)]
+    _, out, _ = run("--minimal", *asked, cwd=tmp_path)
+    assert (tmp_path / place("fork")).read_text() == "mine\n"
+    assert f"kept  {place('fork')} as it is" in out
+    assert {place(name) for name in FILES} <= set(files(tmp_path))
+    _, out, _ = run("--minimal", "--json", *asked, cwd=tmp_path)
+    assert json.loads(out)["kept"] == [".skillgate.yaml", *(place(name) for name in FILES)]
+
+
+def test_the_second_half_asks_for_the_first(tmp_path: Path) -> None:
+    _, out, _ = run("--minimal", "--workflow", "fork", cwd=tmp_path)
+    assert "skillgate init --workflow pull-request" in out
+    _, out, _ = run("--minimal", "--workflow", "fork", "--workflow", "pull-request", cwd=tmp_path)
+    assert "then:" not in out
+
+
+def test_a_workflow_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
+    code, _, err = run("--workflow", "weekly", cwd=tmp_path)
+    assert (code, files(tmp_path)) == (2, [])
+    assert "weekly" in err
 
 
 @pytest.mark.parametrize("argv", [("corpus",), ("--minimal", "corpus", "more")])

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
+from skillgate.cli.workflows import FILES, place, workflow
+from skillgate.config_file import TOML_NAME, YAML_NAME, defines_settings
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import printable
@@ -50,10 +51,18 @@ _OVERRIDES = """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--dir``, ``--minimal`` and ``--pre-commit``."""
+    """Declare ``--dir``, ``--minimal``, ``--pre-commit`` and ``--workflow``."""
     parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
     parser.add_argument("--minimal", action="store_true", help=f"write {YAML_NAME} alone")
     parser.add_argument("--pre-commit", action="store_true", help=f"write {HOOKS_NAME} too, with the hooks")
+    parser.add_argument(
+        "--workflow",
+        action="append",
+        choices=tuple(FILES),
+        default=[],
+        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night; may be"
+        " repeated",
+    )
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
 
 
@@ -71,15 +80,19 @@ def run(args: argparse.Namespace, session: Session) -> int:
         wanted |= {f"{name}/README.md": text for name, text in _FOLDERS.items() if not (root / name).exists()}
     if args.pre_commit:
         wanted[HOOKS_NAME] = _HOOKS
+    workflows = {place(name): workflow(name) for name in args.workflow}
+    wanted |= workflows
     try:
         written = [name for name, text in wanted.items() if _write(root, name, text)]
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
-    asked = (YAML_NAME, *(() if args.minimal else _FOLDERS), *((HOOKS_NAME,) if args.pre_commit else ()))
+    asked = (YAML_NAME, *(() if args.minimal else _FOLDERS), *((HOOKS_NAME,) if args.pre_commit else ()), *workflows)
     kept = [name for name in asked if not _is_new(name, written)]
     _report(session, args.dir, written, kept)
     if args.pre_commit and not session.json:
         _tell_hooks(session, new=HOOKS_NAME in written)
+    if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
+        session.out("then: skillgate init --workflow pull-request    (the one whose report is commented on)")
     return 0
 
 
