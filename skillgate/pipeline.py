@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.finding import Claim, Finding
-    from skillgate.model.skill import SkillRoot
+    from skillgate.model.skill import SkillRoot, Waiver
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
     Across = Callable[[Sequence[Member]], Sequence[tuple[str, Claim]]]
@@ -50,8 +51,12 @@ class Context(NamedTuple):
         progress: told after each skill how many are done.
         assess: judges sources, in their order; None to judge each here and now.
         across: finds what shows only beside other skills; None to look here and now.
+        beside: told of every finding across skills: also of skills that are not asked about, and of what is suppressed
+            or known.
         touched: tells whether a skill is asked about, by its root and, where it could be read, what is known of it;
             None for all. Of another only what it has in common with one that is asked about is reported.
+        honoured: tells whether a comment in a skill's files may set a claim aside that it covers, by the skill's shown
+            path; None where every comment may.
         attach: adds findings of other tools to a report, before the gate is asked.
         detail: whether evidence and advice are wanted too.
     """
@@ -67,7 +72,9 @@ class Context(NamedTuple):
     progress: Callable[[int], None] | None = None
     assess: Assess | None = None
     across: Across | None = None
+    beside: Callable[[tuple[Finding, ...]], None] | None = None
     touched: Callable[[SkillRoot, Assessment | None], bool] | None = None
+    honoured: Callable[[str, Claim, Waiver], bool] | None = None
     attach: Callable[[Report], Report] | None = None
     detail: bool = True
 
@@ -84,6 +91,8 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
     """Evaluate skills at quick depth; one that cannot be read is reported, and stops none of the others."""
     read = list(sources)
     judged = _judged(read, context)
+    if context.beside is not None:
+        context.beside(tuple(_across(judged.values(), context)))
     found = list(_results(read, judged, context))
     results = [result for result, _ in found]
     profiles = {_profile(context.selection(item.root.path)) for item in read}
@@ -183,6 +192,13 @@ def _judged(read: Sequence[SkillSource | Unreadable], context: Context) -> dict[
     return judged
 
 
+def _across(judged: Iterable[_Judged], context: Context) -> Iterator[Finding]:
+    for item in judged:
+        claims = [claim for claim in item.claims if claim.group == "across"]
+        if claims:
+            yield from settle(claims, (), context.selection(item.root.path), directory=item.root.path).findings
+
+
 def _here(context: Context) -> Assess:
     def assess_all(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
         from skillgate.assess import assess  # brings in the parsers: only for what was not kept
@@ -240,7 +256,10 @@ def _unread(item: Unreadable) -> SkillResult:
 def _result(item: _Judged, neighbours: Mapping[str, str], context: Context) -> SkillResult:
     root, path = item.root, str(item.root.path)
     asked = context.selection(root.path)
-    settled = settle(item.claims, item.facts.waivers, asked, directory=root.path, known=context.known)
+    honoured = None if context.honoured is None else partial(context.honoured, path)
+    settled = settle(
+        item.claims, item.facts.waivers, asked, directory=root.path, known=context.known, honoured=honoured
+    )
     return result(
         item.facts,
         settled,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import pipeline
+from skillgate.cli.findings import read_whole
 from skillgate.errors import UsageError
-from skillgate.model.across import AcrossChange
 from skillgate.registry import Room
-from skillgate.report.known import folded
+from skillgate.report.across_change import across_change as changed
+from skillgate.scoring.pairing import names_of, pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from skillgate.cli.findings import Reading
     from skillgate.cli.session import Session
     from skillgate.config import Config
+    from skillgate.model.across import AcrossChange
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
@@ -29,22 +32,34 @@ class Baseline(NamedTuple):
 
     Attributes:
         results: the result of each skill that had one, by its shown path now.
+        gone: the result of each skill that is not here any more, below the paths that were asked about.
         listing: characters of each client's list, by client and place; None where the baseline does not say.
         across: the findings across skills; None where the baseline does not say.
+        moves: where a skill is shown now, by where the baseline shows it; only those that moved.
     """
 
     results: Mapping[str, SkillResult]
+    gone: tuple[SkillResult, ...] = ()
     listing: Mapping[tuple[str, str], int] | None = None
     across: tuple[Finding, ...] | None = None
+    moves: Mapping[str, str] = MappingProxyType({})
 
 
 def load_baseline(
-    config: Config, roots: Sequence[SkillRoot], paths: Sequence[str], session: Session, context: pipeline.Context
+    config: Config,
+    roots: Sequence[SkillRoot],
+    paths: Sequence[str],
+    session: Session,
+    context: pipeline.Context,
+    *,
+    reading: Reading = read_whole,
+    told: bool = True,
 ) -> Baseline:
     """Give what was there before, paired with the skills of now.
 
     A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot take a
-    revision's place. A skill that moved is known by its name.
+    revision's place. A skill that moved is known by its name. ``reading`` reads a report, by its path, its shown path
+    and what it is for; with ``told`` the user is told what is gone.
 
     Raises:
         UsageError: the report cannot be read or compared, or there is no such revision.
@@ -52,79 +67,71 @@ def load_baseline(
     wanted = str(config.get("baseline"))
     listing = across = None
     if wanted.endswith(".json"):
-        kept = _from_report(os.path.join(session.cwd, wanted), wanted, str(config.get("depth")))  # noqa: PTH118
+        text = reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
+        kept = _from_report(text, wanted, str(config.get("depth")))
         by_path = {str(root.path): root for root in roots}
         there = {path for path in kept if os.path.lexists(os.path.join(session.cwd, path))} - by_path.keys()  # noqa: PTH118
         found, gone = _paired(by_path, {path: result for path, result in kept.items() if path not in there})
         gone = tuple(path for path in gone if _below(path, map(os.path.normpath, paths)))
     else:
         before = _from_revision(wanted, roots, paths, session, context)
-        found, gone = before.paired
+        kept, (found, gone) = before.kept, before.paired
         listing = {(use.client.value, use.place): use.characters for use in before.report.listing}
-        across = across_findings(before.report)
-    if gone:
+        across = before.across
+    if gone and told:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
         session.note(f"in the baseline and not here: {', '.join(sorted(gone)[:SHOWN])}{more}")
-    return Baseline(found, listing, across)
+    moves = {result.skill.path: path for path, result in found.items() if result.skill.path != path}
+    return Baseline(found, tuple(kept[path] for path in sorted(gone)), listing, across, moves)
 
 
-def across_findings(report: Report) -> tuple[Finding, ...]:
-    """Pick the findings that concern several skills."""
-    ids = {name.upper() for name in Room("skillgate.static.across").names()}
-    return tuple(finding for result in report.results for finding in result.findings if finding.id in ids)
+def across_ids() -> frozenset[str]:
+    """List the ids of the rules across skills: the names of their files, none of which is loaded for it."""
+    return frozenset(name.upper() for name in Room("skillgate.static.across").names())
 
 
-def across_change(report: Report, before: tuple[Finding, ...]) -> AcrossChange:
-    """Say which findings across skills came and which went, by rule, file and message without its numbers."""
-    now = across_findings(report)
-    return AcrossChange(new=_less(now, before), fixed=_less(before, now))
+def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) -> AcrossChange | None:
+    """Say which findings across skills came and which went; None where the baseline does not say.
 
-
-def _less(findings: Iterable[Finding], others: Iterable[Finding]) -> tuple[Finding, ...]:
-    left = Counter(map(_key, others))
-    kept = []
-    for finding in findings:
-        if left[_key(finding)]:
-            left[_key(finding)] -= 1
-        else:
-            kept.append(finding)
-    return tuple(kept)
-
-
-def _key(finding: Finding) -> tuple[str, str, str]:
-    return finding.id, str(finding.path), folded(finding.message)
+    Args:
+        report: what is suppressed in it has not come.
+        before: the baseline.
+        now: every finding across skills, as ``pipeline.Context.beside`` is told.
+    """
+    if before.across is None:
+        return None
+    change = changed(before.across, now, before.moves)
+    suppressed = {item.finding for result in report.results for item in result.suppressed}
+    return change._replace(new=tuple(finding for finding in change.new if finding not in suppressed))
 
 
 def _paired(
-    roots: Mapping[str, SkillRoot], kept: Mapping[str, SkillResult]
+    roots: Mapping[str, SkillRoot], kept: Mapping[str, SkillResult], moved: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[dict[str, SkillResult], tuple[str, ...]]:
     """Pair skills with their baseline, both by the same kind of path; what moved is paired by its directory's name.
+
+    Of what git says has moved (``moved``: the path then by the path now) no name is asked.
 
     Returns:
         The baseline by shown path, and the paths of the baseline that nothing was paired with.
     """
-    found = {str(root.path): kept[key] for key, root in roots.items() if key in kept}
-    left = {key: result for key, result in kept.items() if key not in roots}
-    for key, root in roots.items():
-        moved = [other for other, result in left.items() if root.name in (result.skill.name, os.path.basename(other))]  # noqa: PTH119
-        if key not in kept and len(moved) == 1:
-            found[str(root.path)] = left.pop(moved[0])
-    return found, tuple(left)
+    now = {key: names_of("", root.name) for key, root in roots.items() if key not in moved}
+    then = {key: names_of(result.skill.name, key) for key, result in kept.items() if key not in moved.values()}
+    found = {**pair(then, now), **moved}
+    met = set(found.values())
+    return (
+        {str(root.path): kept[found[key]] for key, root in roots.items() if key in found},
+        tuple(key for key in kept if key not in met),
+    )
 
 
-def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult]:
+def _from_report(text: str, shown: str, depth: str) -> Mapping[str, SkillResult]:
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
     from skillgate.model.score import SCORING_VERSION
     from skillgate.report.json import read
 
-    try:
-        with open(place, encoding="utf-8") as file:  # noqa: PTH123
-            document = read(file.read(), source=shown)
-    except FileNotFoundError:
-        raise UsageError(f"the baseline {shown} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the baseline {shown} cannot be read: {error}") from error
+    document = read(text, source=shown)
     if not isinstance(document, Report | SingleReport):
         raise UsageError(f"the baseline {shown} is not a score report; write one with: skillgate score --output json")
     if document.scoring_version != SCORING_VERSION:
@@ -139,9 +146,14 @@ def _from_report(place: str, shown: str, depth: str) -> Mapping[str, SkillResult
 
 
 class _Revision(NamedTuple):
-    """What a commit held: its report, and each skill of now with what it was, beside the paths of those that went."""
+    """What a commit held: its report and results, and what each skill of now was, beside the paths of those that went.
+
+    Paths are those in the repository.
+    """
 
     report: Report
+    across: tuple[Finding, ...]
+    kept: Mapping[str, SkillResult]
     paired: tuple[dict[str, SkillResult], tuple[str, ...]]
 
 
@@ -159,7 +171,9 @@ def _from_revision(
     asked = [os.path.realpath(os.path.join(session.cwd, path)) for path in paths]  # noqa: PTH118
     places = [os.path.relpath(place, top) for place in asked]
     then = [root for root in discovery.roots if root.directory in present or _was(top, root, places)]
+    told: list[tuple[Finding, ...]] = []
     plain = pipeline.Context(
+        beside=told.append,
         version=context.version,
         clock=context.clock,
         assess=context.assess,
@@ -169,8 +183,22 @@ def _from_revision(
     )
     report = pipeline.evaluate((read(root) for root in then), plain)
     kept = {root.directory: result for root, result in zip(then, report.results, strict=True)}
-    found, gone = _paired({path: root for path, root in now.items() if path is not None}, kept)
-    return _Revision(report, (found, tuple(path for path in gone if _below(path, places))))
+    here = {path: root for path, root in now.items() if path is not None}
+    files = {root.directory: root.file_name for root in then}
+    moved = _moved(top, revision, here, files) if here.keys() - kept.keys() and kept.keys() - here.keys() else {}
+    found, gone = _paired(here, kept, moved)
+    return _Revision(report, told[-1], kept, (found, tuple(path for path in gone if _below(path, places))))
+
+
+def _moved(top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str]) -> dict[str, str]:
+    """Ask git which skills moved, by their main files: the directory then by the directory now."""
+    from skillgate.skill.git import renames
+    from skillgate.skill.walk import SKILL_FILE, join
+
+    told = renames(top, revision, SKILL_FILE)
+    before = {join(directory, file): directory for directory, file in then.items() if directory not in now}
+    asked = {join(path, root.file_name): path for path, root in now.items() if path not in then}
+    return {asked[new]: before[old] for new, old in told.items() if new in asked and old in before}
 
 
 def _was(top: str, root: SkillRoot, places: Sequence[str]) -> bool:

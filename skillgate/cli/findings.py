@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skillgate.model.layer import Layer
     from skillgate.model.setting import Value
 
+    Reading = Callable[[str, str, str], str]
+
 _ROOMS = ("antipatterns", "rules", "across", "defects")
 MAX_BYTES = 50_000_000  # of a file that is read whole
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
+    from skillgate.cli.findings import Reading
     from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.documents import KnownFinding
@@ -28,13 +29,14 @@ _SKILL_FILE = r"(?i)[^\s'\"]+/SKILL\.md\b"
 _DIGITS = 16  # of a line's digest: 64 bits, and a text that has it by chance would have to be an attack as well
 
 
-def load_known(config: Config, session: Session, *, merges: bool) -> Known | None:
+def load_known(config: Config, session: Session, *, merges: bool, reading: Reading = read_whole) -> Known | None:
     """Read the file of known findings, None where none is set.
 
     Args:
         config: the configuration, with options.
         session: the run.
         merges: whether the findings of other tools are there to be met.
+        reading: gives a file's text by its path, its shown path and what it is for, as :func:`read_whole` does.
 
     Raises:
         UsageError: there is no such file, or it is none of known findings.
@@ -43,7 +45,7 @@ def load_known(config: Config, session: Session, *, merges: bool) -> Known | Non
     if not isinstance(wanted, str):
         return None
     place = os.path.join(config.base("known-findings"), wanted)
-    findings = read(read_whole(place, wanted, "the file of known findings"), source=wanted)
+    findings = read(reading(place, wanted, "the file of known findings"), source=wanted)
     # What is left out by options, or lies elsewhere, is not gone.
     partial = any(config.origin(key) == "option" for key in ("profile", "select", "ignore"))
     partial = partial or (not merges and any(map(_is_foreign, findings)))

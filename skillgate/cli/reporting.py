@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import pipeline
+from skillgate.cli.findings import read_whole
 from skillgate.skill.read import read
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from skillgate.cli.findings import Reading
     from skillgate.cli.merging import Merging
     from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.assessment import Assessment
+    from skillgate.model.finding import Finding
     from skillgate.model.report import Report
     from skillgate.model.skill import SkillRoot, SkillSource, Unreadable
     from skillgate.skill.discover import Discovery
@@ -23,12 +26,16 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """What a report is made from: the arguments, the configuration with their options in it, and what was found."""
+    """What a report is made from: the arguments, the configuration with their options in it, and what was found.
+
+    ``reading`` reads the file of known findings, by its path, its shown path and what it is for.
+    """
 
     args: argparse.Namespace
     config: Config
     session: Session
     found: Discovery
+    reading: Reading = read_whole
 
 
 def compared(run: Run, context: pipeline.Context) -> Report:
@@ -38,19 +45,22 @@ def compared(run: Run, context: pipeline.Context) -> Report:
         UsageError: a file that an option names cannot be read or written.
     """
     if run.config.get("baseline") is None:
-        return _reported(run, context)
+        return reported(run, context)
     from skillgate.cli.baseline import across_change, load_baseline  # most runs compare with nothing
 
     before = load_baseline(run.config, run.found.roots, run.args.paths, run.session, context)
-    report = _reported(run, context._replace(baseline=before.results, before=before.listing))
-    if before.across is None:
-        return report
-    return report._replace(across=across_change(report, before.across))
+    told: list[tuple[Finding, ...]] = []
+    report = reported(run, context._replace(baseline=before.results, before=before.listing, beside=told.append))
+    return report._replace(across=across_change(report, before, told[-1]))
 
 
-def _reported(run: Run, context: pipeline.Context) -> Report:
-    """Evaluate, less what is known already; where known findings are to be written, they are what is found now."""
-    args, config, session, found = run
+def reported(run: Run, context: pipeline.Context) -> Report:
+    """Evaluate, less what is known already; where known findings are to be written, they are what is found now.
+
+    Raises:
+        UsageError: a file that an option names cannot be read or written.
+    """
+    args, config, session, found, reading = run
     sources = [read(root) for root in found.roots]
     others, context = _others(run, context)
     if not args.write_known_findings and config.get("known-findings") is None:
@@ -60,7 +70,7 @@ def _reported(run: Run, context: pipeline.Context) -> Report:
     if args.write_known_findings:
         write_known(_merged(sources, context, others), args, session, complete=found.complete)
         config = config.with_options({"known-findings": args.write_known_findings})
-    known = load_known(config, session, merges=others is not None)
+    known = load_known(config, session, merges=others is not None, reading=reading)
     report = _merged(sources, context._replace(known=known), others)
     if known is not None and known.unmet and not args.changed and args.paths == ["."]:
         gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"

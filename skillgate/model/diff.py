@@ -15,7 +15,7 @@ from skillgate.model.documents import DimensionChange, Header
 from skillgate.model.finding import Finding, Suppressed
 from skillgate.model.marks import Range
 from skillgate.model.report import GateOutcome, Points, Ratio, Verdict
-from skillgate.model.score import Badge, Dimension
+from skillgate.model.score import Badge, Dimension, Outcome
 
 Count = Annotated[int, Range(0, None)]
 _NO_GATE = Verdict(passed=None)
@@ -56,7 +56,8 @@ class SkillChange(NamedTuple):
         after: None for a removed one.
         change: composite points, None where one side has no score.
         dimensions: those that either side measured.
-        new, fixed: findings that came and went, whatever line they stand on.
+        new, fixed: findings that came and went, whatever line they stand on. Those of a new skill have come; those
+            of a removed one are in neither, and what is only set aside now is not fixed.
         kept: findings on both sides.
         suppressed: findings that are set aside after and were not before.
         regression: what the regression gate says of it; None for new and removed skills.
@@ -79,6 +80,16 @@ class SkillChange(NamedTuple):
         """The shown path: now, or where it was."""
         side = self.after or self.before
         return side.path if side else ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether it was somewhere else before."""
+        return self.before is not None and self.after is not None and self.before.path != self.after.path
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the regression gate failed it."""
+        return self.regression is not None and self.regression.verdict is Outcome.FAIL
 
 
 class DiffSide(NamedTuple):

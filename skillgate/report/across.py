@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.model.across import ListingUse
+    from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report
 
 _NAMES = {Client.CLAUDE_CODE: "Claude Code", Client.CODEX: "Codex"}
 
 
-def change_lines(report: Report) -> Iterator[str]:
+def change_lines(report: Report | Diff) -> Iterator[str]:
     """Say what differs from the baseline; nothing where there is none, or nothing differs. Texts are as they came."""
     if report.across is not None:
         yield from (f"new across skills: {_told(finding)}" for finding in report.across.new)

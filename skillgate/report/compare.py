@@ -5,54 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.documents import Comparison, DimensionChange
+from skillgate.model.documents import Comparison
 from skillgate.model.report import Tool
 from skillgate.model.score import Depth, Dimension
+from skillgate.report.diff import dimension_change
+from skillgate.report.matching import unmatched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.finding import Finding
-    from skillgate.model.report import DimensionScore, SkillResult
+    from skillgate.model.report import SkillResult
 
 
 def compare(a: SkillResult, b: SkillResult, *, version: str, digest: str) -> Comparison:
     """Set two results side by side; a dimension that one side did not measure has no change."""
     scores = a.composite.score, b.composite.score
+    fixed, new = unmatched(a.findings, b.findings, {a.skill.path: b.skill.path})
     known = [score for score in scores if score is not None]
     return Comparison(
         a=a,
         b=b,
         change=round(known[1] - known[0], 2) if len(known) == 2 else None,
-        dimensions={key: _change(a.dimensions.get(key), b.dimensions.get(key)) for key in Dimension},
-        fixed=_missing_from(a, b),
-        new=_missing_from(b, a),
+        dimensions={key: dimension_change(a.dimensions.get(key), b.dimensions.get(key)) for key in Dimension},
+        fixed=fixed,
+        new=new,
         hints=tuple(_hints(a, b)),
         depth=Depth.QUICK,
         coverage=min(a.coverage, b.coverage),
         config_digest=digest,
         tool=Tool(version=version),
     )
-
-
-def _change(a: DimensionScore | None, b: DimensionScore | None) -> DimensionChange:
-    before, after = (None if side is None else side.score for side in (a, b))
-    if before is None or after is None:
-        return DimensionChange(a=before, b=after, change=None, better=None)
-    change = round(after - before, 4)
-    return DimensionChange(a=before, b=after, change=change, better="b" if change > 0 else "a" if change < 0 else None)
-
-
-def _missing_from(one: SkillResult, other: SkillResult) -> tuple[Finding, ...]:
-    """List the findings of one side that the other does not have, whatever line they stand on."""
-    left = [(finding.id, finding.message) for finding in other.findings]
-    found = []
-    for finding in one.findings:
-        if (finding.id, finding.message) in left:
-            left.remove((finding.id, finding.message))
-        else:
-            found.append(finding)
-    return tuple(found)
 
 
 def _hints(a: SkillResult, b: SkillResult) -> Iterator[str]:

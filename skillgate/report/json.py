@@ -9,15 +9,17 @@ from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
 from skillgate.model.documents import CheckReport, Comparison, SingleReport
 from skillgate.model.report import GateOutcome, Report, Verdict
-from skillgate.model.score import Outcome
+from skillgate.model.score import SCHEMA_VERSION, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillgate.model.diff import Diff
     from skillgate.model.documents import Document
+    from skillgate.model.run import ActionRun
 
 
-def render(document: Document) -> str:
+def render(document: Document | Diff | ActionRun) -> str:
     """Write a document, with two blanks of indent and a final line feed."""
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command
@@ -78,17 +80,45 @@ def alone(report: Report) -> SingleReport:
     )
 
 
-def read(text: str, *, source: str) -> Document:
+def read(text: str, *, source: str) -> Document | Diff | ActionRun:
     """Read a document that skillgate wrote.
 
     Raises:
-        UsageError: when the text is not JSON, or not such a document; ``source`` names it in the message.
+        UsageError: when the text is not JSON, not such a document, or one of a later form; ``source`` names it in the
+            message.
+    """
+    return shaped(parsed(text, source=source), source=source)
+
+
+def parsed(text: str, *, source: str) -> Any:  # noqa: ANN401 - JSON
+    """Read JSON.
+
+    Raises:
+        UsageError: when the text is not JSON.
     """
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         message = f"{source} is not JSON: {error}"
         raise UsageError(message) from None
+
+
+def kind_of(data: Any) -> str | None:  # noqa: ANN401 - JSON
+    """Give the kind of a document, None for what is none."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def shaped(data: Any, *, source: str) -> Document | Diff | ActionRun:  # noqa: ANN401 - JSON
+    """Make a document of what :func:`parsed` gave.
+
+    Raises:
+        UsageError: when it is not such a document, or one of a later form.
+    """
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        message = f"{source} has schema version {version}; this skillgate reads {SCHEMA_VERSION}: a later one wrote it"
+        raise UsageError(message)
     try:
         return _decode(data)
     except CodecError as error:
@@ -96,13 +126,22 @@ def read(text: str, *, source: str) -> Document:
         raise UsageError(message) from None
 
 
-def _decode(data: Any) -> Document:  # noqa: ANN401 - JSON
-    kind = data.get("kind") if isinstance(data, dict) else None
+def _decode(data: Any) -> Document | Diff | ActionRun:  # noqa: ANN401 - JSON
+    kind = kind_of(data)
     if kind == "score":
         return decode(Report, data) if "results" in data else decode(SingleReport, data)
     if kind == "check":
         return decode(CheckReport, data)
     if kind == "compare":
         return decode(Comparison, data)
-    message = f"kind: expected score, check or compare, found {kind!r}"
+    if kind == "diff":
+        from skillgate.model.diff import Diff  # whoever writes a score has no need of it
+
+        return decode(Diff, data)
+    if kind == "action":
+        from skillgate.model.run import ActionRun
+
+        return decode(ActionRun, data)
+    found = data.get("kind") if isinstance(data, dict) else None
+    message = f"kind: expected score, check, compare, diff or action, found {found!r}"
     raise CodecError(message)

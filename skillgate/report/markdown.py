@@ -17,6 +17,7 @@ from skillgate.scoring.advice import most_valuable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.diff import Diff
     from skillgate.model.documents import Comparison
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
@@ -24,23 +25,43 @@ if TYPE_CHECKING:
 _ROWS = 50
 _ADVISED = 5
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
-_MENTION = re.compile(
-    r"[@#]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|\bGH(?=-\d)|\b[0-9a-f]{2}(?=[0-9a-f]{5,38}\b)"
+_LINKED = re.compile(  # what GitHub makes a mention, a reference, a link, a formula or a picture of, without any markup
+    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{7,64}(?![0-9A-Za-z])"
+    r"|[@#$]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|(?i:GH)(?=-\d)|:(?=[0-9A-Za-z_+-]{1,50}:)"
 )
+_LEADING = re.compile(  # a list, a rule or an underline, at the start of a line
+    r"^(\d{1,9}(?=[.)](?: |$))|(?=[-+=](?:[-+= ]|$)))"
+)
+_COMMIT = 6  # hexadecimal digits in a row that are no commit yet
 
 
 def inert(text: str) -> str:
-    """Make a text plain in any Markdown: every character that could begin markup is escaped or replaced."""
-    plain = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MENTION.sub(lambda match: match[0][0] + "\u200b" + match[0][1:], _SPECIAL.sub(r"\\\1", plain))
+    """Make a text plain in any Markdown: every character that could begin markup is escaped or broken up.
+
+    It is one line. An invisible space breaks what GitHub would link although nothing marks it up.
+    """
+    plain = _LINKED.sub(_broken, printable(text).strip(" "))
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _LEADING.sub(r"\1\\", _SPECIAL.sub(r"\\\1", plain))
+
+
+def _broken(match: re.Match[str]) -> str:
+    found = match[0]
+    if len(found) > _COMMIT:
+        return "\u200b".join(found[start : start + _COMMIT] for start in range(0, len(found), _COMMIT))
+    return found[0] + "\u200b" + found[1:]
 
 
 def code(text: str) -> str:
-    """Show a text as a code span, whatever backticks it holds; a bar would end a table cell and is replaced."""
-    plain = printable(text).replace("|", "¦")
-    fence = "`"
-    while fence in plain:
-        fence += "`"
+    """Show a text as a code span, whatever backticks it holds.
+
+    A bar would end a table cell and is replaced; an invisible space breaks what looks like a comment of HTML, since
+    programs look for theirs in a page's source.
+    """
+    plain = printable(text).replace("|", "¦").replace("<!--", "<\u200b!--")
+    if not plain.strip(" "):
+        return "` `"
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", plain)), default=0))
     edge = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{fence}{edge}{plain}{edge}{fence}"
 
@@ -209,4 +230,11 @@ def _change(value: float | None, *, digits: int = 2) -> str:
     return "=" if value == 0 else f"{'▲' if value > 0 else '▼'} {abs(value):.{digits}f}"
 
 
-RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare}
+def render_diff(diff: Diff) -> str:
+    """Write what differs between two reports."""
+    from skillgate.report.diff_markdown import lines  # only where two reports are compared
+
+    return "\n".join(lines(diff)) + "\n"
+
+
+RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare, "diff": render_diff}

@@ -14,6 +14,7 @@ from skillgate.report.terminal import Style, columns, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from skillgate.model.diff import Diff
     from skillgate.model.documents import Comparison
     from skillgate.model.finding import Finding, Suppressed
     from skillgate.model.report import Report, SkillResult
@@ -52,7 +53,7 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         best = ranked[rows].composite.score
         at_least = f", all at {best:.2f} or above" if best is not None else ""
         yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
-    yield from (f"  {_finding_line(finding, style)}" for finding in report.outside[:_ROWS])
+    yield from (f"  {finding_line(finding, style)}" for finding in report.outside[:_ROWS])
     yield ""
     yield from _across(report, style)
     yield from wrap(_summary(report, seconds), style.width)
@@ -151,14 +152,14 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
         for finding in result.findings:
             if finding.severity is Severity.INFO and not verbose:
                 continue
-            lines.append(_finding_line(finding, style))
+            lines.append(finding_line(finding, style))
             key = (result.skill.path, finding.id)
             if finding.tool == "skillgate" and (key not in fixed or verbose):
                 fixed.add(key)
                 hint = style.paint(f"skillgate explain {finding.id}", "dim")
                 lines.append(f"    fix: {printable(finding.fix)}      {hint}")
         lines += [_suppressed_line(item) for item in result.suppressed] if verbose else []
-    lines += [_finding_line(finding, style) for finding in report.outside]
+    lines += [finding_line(finding, style) for finding in report.outside]
     lines += _across(report, style)
     lines += wrap(_check_summary(report, seconds, verbose=verbose), style.width)
     lines += gate_lines(report, style) if _says_more(report) else []
@@ -174,7 +175,8 @@ def _says_more(report: Report) -> bool:
     )
 
 
-def _finding_line(finding: Finding, style: Style) -> str:
+def finding_line(finding: Finding, style: Style) -> str:
+    """Write a finding on one line: its place, severity, id and message, and the tool it comes from if another."""
     place = f"{printable(str(finding.path))}:{finding.line}:{finding.column}:"
     severity = style.paint(finding.severity.value, SEVERITY_TONE[finding.severity])
     by = "" if finding.tool == "skillgate" else f" [{printable(finding.tool)}]"
@@ -184,7 +186,7 @@ def _finding_line(finding: Finding, style: Style) -> str:
 def _suppressed_line(item: Suppressed) -> str:
     until = f" until {item.until}" if item.until else ""
     why = f": {item.reason}" if item.reason else ""
-    return f"{_finding_line(item.finding, Style())} (suppressed, {item.by}{printable(until + why)})"
+    return f"{finding_line(item.finding, Style())} (suppressed, {item.by}{printable(until + why)})"
 
 
 def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> str:
@@ -244,7 +246,7 @@ def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
         yield _moved(dimension.value, change.a, change.b, change.change, style)
     for title, findings in (("fixed", comparison.fixed), ("new", comparison.new)):
         for finding in findings:
-            yield from wrap(f"{title}: {_finding_line(finding, Style())}", style.width)
+            yield from wrap(f"{title}: {finding_line(finding, Style())}", style.width)
     for hint in comparison.hints:
         yield ""
         yield from wrap(f"hint: {hint}", style.width)
@@ -264,4 +266,12 @@ def _moved(name: str, a: float | None, b: float | None, change: float | None, st
     return f"{name:25}{numbers}{style.paint(mark, *tone)}"
 
 
-RENDERERS = {"score": render_score, "check": render_check, "compare": render_compare}
+def render_diff(diff: Diff, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
+    """Write what differs between two reports; ``verbose`` shows every skill that differs and all its findings."""
+    from skillgate.report.diff_text import lines  # only where two reports are compared
+
+    del seconds
+    return "\n".join(lines(diff, style, verbose=verbose)) + "\n"
+
+
+RENDERERS = {"score": render_score, "check": render_check, "compare": render_compare, "diff": render_diff}

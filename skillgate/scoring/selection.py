@@ -54,6 +54,7 @@ def settle(
     *,
     directory: PurePosixPath,
     known: Callable[[Finding], bool] | None = None,
+    honoured: Callable[[Claim, Waiver], bool] | None = None,
 ) -> Settled:
     """Decide what becomes of each claim about one skill.
 
@@ -66,6 +67,7 @@ def settle(
         selection: profile, rules, day.
         directory: the skill's directory as shown.
         known: tells whether a finding is known; asked once for each that nothing else sets aside, in their order.
+        honoured: tells whether a comment may set a claim aside that it covers; None where every comment may.
     """
     comments = _comments(claims, waivers, selection.today)
     findings: list[Finding] = []
@@ -76,7 +78,7 @@ def settle(
             continue
         if _is_named(claim, selection.ignore):
             suppressed.append(Suppressed(finding, "configuration"))
-        elif waiver is not None:
+        elif waiver is not None and (honoured is None or honoured(claim, waiver)):
             suppressed.append(Suppressed(finding, "comment", waiver.reason, waiver.until))
         elif known is not None and known(finding):
             suppressed.append(Suppressed(finding, "known"))

@@ -1,0 +1,154 @@
+"""Work on reports that were written before: say what differs between two."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from skillgate.cli.diffing import Asked, diff_files
+from skillgate.cli.writing import require_place, write
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.text import did_you_mean
+from skillgate.registry import Room
+from skillgate.report.terminal import Style
+
+if TYPE_CHECKING:
+    from skillgate.cli.session import Session
+    from skillgate.model.diff import Diff
+
+FORMATS = ("text", "markdown", "json", "html")
+_SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
+_RENDERERS = Room("skillgate.report")
+_DIFF = "what differs between two score documents: scores, badges, dimensions, findings new and fixed"
+_MORE = """\
+Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
+file and message without its numbers, whatever line they stand on. Documents of different depth, scoring version or
+models are not compared. With --fail-on-regression the exit code is 1 where a skill lost its badge or more points than
+allowed, and 3 where that could not be decided because a skill was not evaluated in B."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``diff``."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="diff")
+    comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
+    comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
+    comparing.add_argument("b", metavar="B", help="the one after")
+    comparing.add_argument("--label-a", metavar="TEXT", help="what to call A (default: its file's name)")
+    comparing.add_argument("--label-b", metavar="TEXT", help="what to call B")
+    comparing.add_argument("--fail-on-regression", action="store_true", help="exit 1 where a skill got worse")
+    comparing.add_argument(
+        "--max-drop",
+        metavar="POINTS",
+        type=_points,
+        help="by how many points a score may fall (default: as configured, else 2)",
+    )
+    _add_format(comparing)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Compare, and write what differs to stdout or to a file."""
+    form = _format(args)
+    if args.output is not None:
+        require_place(args.output, session.cwd)
+    asked = Asked(
+        a=args.a,
+        b=args.b,
+        label_a=args.label_a,
+        label_b=args.label_b,
+        max_drop=args.max_drop,
+        gated=args.fail_on_regression,
+    )
+    found = diff_files(asked, session)
+    _publish(found, form, args.output, session)
+    if found.gate.passed is False:
+        return EXIT_GATE_FAILED
+    return EXIT_INCOMPLETE if args.fail_on_regression and found.gate.passed is None else EXIT_PASSED
+
+
+def _publish(found: Diff, form: str, place: str | None, session: Session) -> None:
+    """Write the diff; where it goes to a file, stderr says where, and what the gate decided."""
+    if place is None:
+        style = Style(width=session.width, color=session.color)
+        session.out(_rendered(found, form, style, verbose=session.verbose))
+        return
+    text = _rendered(found, form, Style(), verbose=session.verbose)
+    write(place, text.encode(errors="backslashreplace"), cwd=session.cwd)
+    session.note(f"wrote {place}")
+    for outcome in found.gate.outcomes:
+        session.note(f"{outcome.gate}: {outcome.reason}")
+
+
+def _rendered(found: Diff, form: str, style: Style, *, verbose: bool) -> str:
+    """Render a diff; only its format's module is loaded."""
+    renderer = _RENDERERS.load(form)
+    if form == "json":
+        text: str = renderer.render(found)
+    elif form == "text":
+        text = renderer.RENDERERS["diff"](found, style, verbose=verbose)
+    else:
+        text = renderer.RENDERERS["diff"](found)
+    return text
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    names = ", ".join(FORMATS)
+    group.add_argument(
+        "--format", metavar="FORMAT", type=_form, help=f"print {names} (default: the suffix of --output, else text)"
+    )
+    suffixes = ", ".join(_SUFFIXES)
+    group.add_argument(
+        "--output",
+        metavar="PATH",
+        type=_place,
+        help=f"write to a file instead, in the format of its suffix ({suffixes}) unless --format names one",
+    )
+
+
+def _format(args: argparse.Namespace) -> str:
+    """Say which format is wanted: by name, by ``--json``, by the file's suffix, else text.
+
+    Raises:
+        UsageError: two formats are asked for, or the suffix says none.
+    """
+    chosen: str | None = args.format
+    if args.json and chosen not in (None, "json"):
+        raise UsageError(f"--json and --format {chosen} ask for two formats; leave one out")
+    if args.json or chosen is not None:
+        return chosen or "json"
+    if args.output is None:
+        return "text"
+    found = _suffix_format(args.output)
+    if found is None:
+        suffixes = ", ".join(_SUFFIXES)
+        raise UsageError(f"--output {args.output}: the suffix names no format ({suffixes}); say which with --format")
+    return found
+
+
+def _form(text: str) -> str:
+    if text in FORMATS:
+        return text
+    names = ", ".join(FORMATS)
+    if "/" in text or "\\" in text or _suffix_format(text):
+        raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use --output")
+    raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, FORMATS)}")
+
+
+def _place(text: str) -> str:
+    if text in FORMATS:
+        raise argparse.ArgumentTypeError(f"takes a path; to print {text} use --format {text} (for a file: ./{text})")
+    return text
+
+
+def _points(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
+    return number
+
+
+def _suffix_format(path: str) -> str | None:
+    return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), None)

@@ -1,0 +1,246 @@
+"""From pairs of results, before and after, to a diff: what became of each skill, and of its findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.diff import Diff, DiffSide, DiffSummary, Side, SkillChange, State
+from skillgate.model.documents import DimensionChange
+from skillgate.model.report import GateOutcome, Tool, Verdict
+from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
+from skillgate.report.matching import UNMOVED, unmatched
+from skillgate.scoring.gate import MAX_DROP, regression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from skillgate.model.across import AcrossChange, ListingUse
+    from skillgate.model.finding import Suppressed
+    from skillgate.model.report import DimensionScore, SkillResult
+    from skillgate.scoring.pairing import Pair
+
+_NAMED = 3  # skills that a hint names one by one
+
+
+def diff(
+    pairs: Iterable[Pair],
+    *,
+    a: DiffSide,
+    b: DiffSide,
+    version: str,
+    max_drop: Callable[[str], float] | float = MAX_DROP,
+    gated: bool = False,
+    digest: str = "",
+    depth: Depth = Depth.QUICK,
+    scoring_version: int = SCORING_VERSION,
+    models: tuple[str, ...] = (),
+    profile: str = "any",
+    listing: tuple[ListingUse, ...] = (),
+    across: AcrossChange | None = None,
+    hints: tuple[str, ...] = (),
+    rebased: Mapping[str, str] = UNMOVED,
+) -> Diff:
+    """Say what differs between two sets of results of the same depth, scoring version and models.
+
+    Args:
+        pairs: each skill before and after, None on the side that does not have it.
+        a: where the results before come from.
+        b: where those after come from.
+        version: the version of the tool that writes this.
+        max_drop: points that a score may fall, for all or by the skill's shown path after.
+        gated: whether a regression fails the diff.
+        digest: of the effective configuration.
+        depth: of both sides.
+        scoring_version: of both sides.
+        models: those that both sides asked.
+        profile: the client whose refusals are errors after.
+        listing: each client's list after, with its characters before.
+        across: findings across skills that came and went; None where nobody looked.
+        hints: what the differences may come from, in sentences; those that show in the pairs are added.
+        rebased: by path before, the path that the other side would show a skill by, where it names places otherwise.
+    """
+    known = list(pairs)
+    allowed = max_drop if callable(max_drop) else lambda _: max_drop
+    skills = _changes(known, allowed, rebased)
+    return Diff(
+        a=a,
+        b=b,
+        skills=skills,
+        summary=_summary(skills),
+        max_drop=_one({allowed(after.skill.path) for before, after in known if before and after}),
+        listing=listing,
+        across=across,
+        gate=_gate(skills) if gated else Verdict(passed=None),
+        hints=(*hints, *_coverage_hints(skills)),
+        profile=profile,
+        depth=depth,
+        coverage=_coverage(known),
+        config_digest=digest,
+        tool=Tool(version=version),
+        models=models,
+        scoring_version=scoring_version,
+    )
+
+
+def _changes(
+    pairs: Sequence[Pair], allowed: Callable[[str], float], rebased: Mapping[str, str]
+) -> tuple[SkillChange, ...]:
+    moves = {**rebased, **_moves(pairs)}
+    return tuple(sorted((_change(pair, moves, rebased, allowed) for pair in pairs), key=lambda change: change.path))
+
+
+def _coverage(pairs: Iterable[Pair]) -> float | None:
+    """Give the least coverage of any skill with a score, on either side."""
+    sides = (side for pair in pairs for side in pair if side is not None)
+    return min((side.coverage for side in sides if side.composite.score is not None), default=None)
+
+
+def _moves(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Give the path after of each skill that is shown by another path than before, by its path before."""
+    both = ((before.skill.path, after.skill.path) for before, after in pairs if before and after)
+    return {then: now for then, now in both if then != now}
+
+
+def _one(values: set[float]) -> float | None:
+    return values.pop() if len(values) == 1 else None
+
+
+def _change(
+    pair: Pair, moves: Mapping[str, str], rebased: Mapping[str, str], allowed: Callable[[str], float]
+) -> SkillChange:
+    before, after = pair
+    if after is None:
+        if before is None:
+            raise ValueError("a pair without a skill on either side")
+        return SkillChange(before.skill.name, State.REMOVED, _side(before, rebased), None)
+    if before is None:
+        return SkillChange(
+            after.skill.name, State.NEW, None, _side(after), new=after.findings, suppressed=after.suppressed
+        )
+    change = _compared(before, after, moves)._replace(
+        before=_side(before, rebased), regression=_regression(before, after, allowed(after.skill.path))
+    )
+    return change._replace(state=State.CHANGED if _differs(change) else State.UNCHANGED)
+
+
+def _side(result: SkillResult, rebased: Mapping[str, str] = UNMOVED) -> Side:
+    return Side(
+        path=rebased.get(result.skill.path, result.skill.path),
+        score=result.composite.score,
+        badge=result.composite.badge,
+        reason=result.composite.reason,
+        coverage=result.coverage,
+        evaluated=result.evaluated,
+    )
+
+
+def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str]) -> SkillChange:
+    """Compare scores and findings.
+
+    What is only set aside now has not been mended: it is in ``suppressed`` alone. Nor has what nobody could look for.
+    """
+    gone, came = unmatched(before.findings if after.evaluated else (), after.findings, moves)
+    aside = _newly_suppressed(before, after, moves)
+    fixed, _ = unmatched(gone, [item.finding for item in aside], moves)
+    was, now = before.composite.score, after.composite.score
+    return SkillChange(
+        name=after.skill.name,
+        state=State.UNCHANGED,
+        before=None,
+        after=_side(after),
+        change=None if was is None or now is None else round(now - was, 2),
+        dimensions=dict(_dimensions(before, after)),
+        new=came,
+        fixed=fixed,
+        kept=len(after.findings) - len(came),
+        suppressed=aside,
+    )
+
+
+def _newly_suppressed(before: SkillResult, after: SkillResult, moves: Mapping[str, str]) -> tuple[Suppressed, ...]:
+    _, aside = unmatched(
+        [item.finding for item in before.suppressed], [item.finding for item in after.suppressed], moves
+    )
+    left = {id(finding) for finding in aside}
+    return tuple(item for item in after.suppressed if id(item.finding) in left)
+
+
+def _dimensions(before: SkillResult, after: SkillResult) -> Iterator[tuple[Dimension, DimensionChange]]:
+    for dimension in Dimension:
+        change = dimension_change(before.dimensions.get(dimension), after.dimensions.get(dimension))
+        if change.a is not None or change.b is not None:
+            yield dimension, change
+
+
+def dimension_change(a: DimensionScore | None, b: DimensionScore | None) -> DimensionChange:
+    """Set one dimension's scores side by side; there is no change where one side did not measure it."""
+    before, after = (None if side is None else side.score for side in (a, b))
+    if before is None or after is None:
+        return DimensionChange(a=before, b=after, change=None, better=None)
+    change = round(after - before, 4)
+    return DimensionChange(a=before, b=after, change=change, better="b" if change > 0 else "a" if change < 0 else None)
+
+
+def _regression(before: SkillResult, after: SkillResult, allowed: float) -> GateOutcome:
+    if after.evaluated:
+        return regression("it", before, after, allowed)
+    reason = after.composite.reason or "not evaluated"
+    return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
+
+
+def _differs(change: SkillChange) -> bool:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return True
+    return bool(
+        before._replace(path="", reason=None) != after._replace(path="", reason=None)
+        or change.new
+        or change.fixed
+        or change.suppressed
+        or any(item.a != item.b for item in change.dimensions.values())
+    )
+
+
+def _summary(skills: Sequence[SkillChange]) -> DiffSummary:
+    states = [change.state for change in skills]
+    return DiffSummary(
+        new=states.count(State.NEW),
+        removed=states.count(State.REMOVED),
+        changed=states.count(State.CHANGED),
+        unchanged=states.count(State.UNCHANGED),
+        moved=sum(change.moved for change in skills),
+        regressions=sum(change.regressed for change in skills),
+        findings_new=sum(len(change.new) for change in skills),
+        findings_fixed=sum(len(change.fixed) for change in skills),
+        findings_kept=sum(change.kept for change in skills),
+    )
+
+
+def _gate(skills: Iterable[SkillChange]) -> Verdict:
+    """Answer for all skills: failed by any regression; undecided where none was found and a skill was not evaluated.
+
+    A new skill that was not evaluated leaves nothing undecided: it has no baseline to fall below.
+    """
+    asked = [(change.path, change.regression) for change in skills if change.regression is not None]
+    failed = tuple(
+        outcome._replace(reason=f"{path}: {outcome.reason}")
+        for path, outcome in asked
+        if outcome.verdict is not Outcome.PASS
+    )
+    verdicts = {outcome.verdict for outcome in failed}
+    passed = False if Outcome.FAIL in verdicts else None if verdicts else True
+    return Verdict(passed=passed, outcomes=failed)
+
+
+def _coverage_hints(skills: Iterable[SkillChange]) -> Iterator[str]:
+    """Say where one side alone measured a dimension: the composites rest on different ones."""
+    lone: dict[Dimension, list[str]] = {}
+    for change in skills:
+        if change.change is not None:
+            for dimension, item in change.dimensions.items():
+                if (item.a is None) != (item.b is None):
+                    lone.setdefault(dimension, []).append(change.path)
+    for dimension, paths in lone.items():
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        where = f"{', '.join(paths[:_NAMED])}{more}"
+        yield f"{dimension.value} was measured on one side only in {where}: the scores rest on different dimensions"

@@ -1,0 +1,100 @@
+"""What moved in a skill, in a few words: plain text, which whoever shows it makes inert first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from skillgate.model.diff import State
+from skillgate.model.finding import Severity
+from skillgate.model.text import printable
+from skillgate.scoring.weights import WEIGHTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillgate.model.diff import SkillChange
+    from skillgate.model.finding import Finding
+
+MOST = 80  # characters: what a table's cell or a line of a terminal has room for
+_RULES = 3  # rules that one part names
+_DIMENSIONS = 2  # dimensions that are named, those with the greatest effect on the score
+_LEAST = 0.005  # of a dimension: what two decimals show
+
+
+def what_moved(change: SkillChange, *, most: int = MOST) -> str:
+    """Say what moved, the gravest first, as in ``new: MISSING_TRIGGER, ORPHAN_REFERENCE ×2; robustness ▼ 0.47``.
+
+    Args:
+        change: a skill before and after.
+        most: how many characters it may take; what does not fit is left out, and an ellipsis says so.
+
+    Returns:
+        A text on one line with nothing invisible in it, empty where nothing moved.
+    """
+    parts = [printable(part[: 2 * most]) for part in _parts(change)]  # what is cut is not looked at
+    text = ""
+    for index, part in enumerate(parts):
+        longer = f"{text}; {part}" if text else part
+        room = most - (3 if index + 1 < len(parts) else 0)  # for "; …"
+        if len(longer) > room:
+            return f"{text}; …" if text else f"{part[: most - 1]}…"
+        text = longer
+    return text
+
+
+def arrow(change: float | None, *, digits: int = 2) -> str:
+    """Draw a change: ``▲ 2.40``, ``▼ 16.30``, ``=``, and ``—`` for one that is not known."""
+    if change is None:
+        return "—"
+    return "=" if change == 0 else f"{'▲' if change > 0 else '▼'} {abs(change):.{digits}f}"
+
+
+def _parts(change: SkillChange) -> Iterator[str]:
+    if change.state is State.REMOVED:
+        yield "removed"
+        return
+    if change.after is not None and not change.after.evaluated:
+        yield change.after.reason or "not evaluated"
+        return
+    if change.state is State.NEW:
+        yield "no baseline"
+    elif change.after is not None and change.after.score is None:
+        yield f"no score: {change.after.reason}"
+    elif change.before is not None and change.before.score is None:
+        yield "had no score before"
+    grave = [finding for finding in change.new if finding.severity is not Severity.INFO]
+    yield from _named("new", grave)
+    falls, rises = _dimensions(change)
+    yield from falls
+    yield from _named("fixed", change.fixed)
+    yield from rises
+    yield from _named("new", [finding for finding in change.new if finding.severity is Severity.INFO])
+    if change.suppressed:
+        yield f"{len(change.suppressed)} newly suppressed"
+    if change.moved and change.before is not None:
+        yield f"moved from {change.before.path}"
+
+
+def _named(word: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """Name the rules of findings, the gravest first, with how many each has."""
+    if not findings:
+        return
+    counts = Counter(finding.id for finding in sorted(findings, key=lambda finding: finding.severity.rank))
+    named = [f"{rule} ×{count}" if count > 1 else rule for rule, count in counts.items()]
+    left = len(named) - _RULES
+    more = [f"{left} more"] if left > 1 else named[_RULES:]
+    yield f"{word}: {', '.join(named[:_RULES] + more)}"
+
+
+def _dimensions(change: SkillChange) -> tuple[list[str], list[str]]:
+    """Name the dimensions that moved the score most, those that fell and those that rose."""
+    moved = [(dimension, item.change) for dimension, item in change.dimensions.items() if item.change]
+    moved.sort(key=lambda pair: -abs(pair[1]) * WEIGHTS[pair[0]])
+    if change.new or change.fixed:  # then what is below two decimals says nothing more
+        moved = [pair for pair in moved if abs(pair[1]) >= _LEAST]
+    shown = [
+        (amount, f"{dimension.value} {arrow(amount, digits=2 if abs(amount) >= _LEAST else 4)}")
+        for dimension, amount in moved[:_DIMENSIONS]
+    ]
+    return [text for amount, text in shown if amount < 0], [text for amount, text in shown if amount > 0]
