@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
-FORMATS = ("text", "json", "markdown", "sarif", "github", "gitlab", "junit")
+FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

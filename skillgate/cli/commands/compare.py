@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

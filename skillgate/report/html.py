@@ -1,0 +1,65 @@
+"""The report as one HTML page that needs nothing else: no script, no request, whatever the skills hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.report.html_diff import compare_page, diff_page
+from skillgate.report.html_links import Links
+from skillgate.report.html_score import score_page
+from skillgate.report.html_shell import render
+from skillgate.report.html_verdict import decide
+
+if TYPE_CHECKING:
+    from skillgate.model.diff import Diff
+    from skillgate.model.documents import Comparison
+    from skillgate.model.report import Report
+    from skillgate.model.run import ActionRun
+
+_LOCAL = Links()
+
+
+def render_score(report: Report) -> str:
+    """Write the page of a report."""
+    return score_page(report, _LOCAL)
+
+
+def render_compare(comparison: Comparison) -> str:
+    """Write the page of a comparison."""
+    return compare_page(comparison, _LOCAL)
+
+
+def render_diff(diff: Diff) -> str:
+    """Write the page of a diff."""
+    return diff_page(diff, _LOCAL)
+
+
+def page(
+    *,
+    report: Report | None,
+    diff: Diff | None = None,
+    run: ActionRun | None = None,
+    repository_url: str = "",
+    run_url: str = "",
+    directory: str = "",
+    trusted: bool = True,
+) -> str:
+    """Write the page of a run of the Action.
+
+    Args:
+        report: the head's report; None where the run ended before there was one.
+        diff: base against head.
+        run: what was compared, under whose policy, and what came of it.
+        repository_url: ``https://HOST/OWNER/NAME``, ``""`` where it is not known.
+        run_url: the workflow run, likewise.
+        directory: what the report's paths are relative to, in the repository.
+        trusted: False where report, diff and run are somebody else's word: then nothing of them is led to.
+    """
+    head = run.head if run else ""
+    links = Links(repository_url, run_url, commit=head, directory=directory, trusted=trusted)
+    if report is not None:
+        return score_page(report, links, diff=diff, run=run)
+    return render("run.html.j2", decision=decide(None, (), run, links), links=links, run=run)
+
+
+RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare, "diff": render_diff}

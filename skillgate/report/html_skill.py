@@ -1,0 +1,131 @@
+"""One skill's part of a page: its dimensions, findings, advice, and what each point rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.report import StaticLayer
+from skillgate.model.score import Outcome
+from skillgate.report.findings import bounded
+from skillgate.report.html_charts import Bar, bar
+from skillgate.report.html_numbers import tone
+from skillgate.report.html_parts import PATH, Aside, Found, Measure, Some, first, found, measures, set_aside
+from skillgate.report.text import failures
+
+if TYPE_CHECKING:
+    from skillgate.model.diff import SkillChange
+    from skillgate.model.report import Advice, SkillResult
+    from skillgate.model.score import Evidence
+    from skillgate.report.html_links import Links
+
+_ADVICE = 30
+_EVIDENCE = 30  # lines of one sub-check
+
+
+class Check(NamedTuple):
+    """One sub-check with its evidence."""
+
+    name: str
+    score: float | None
+    reason: str
+    evidence: Some[Evidence]
+
+
+class Row(NamedTuple):
+    """One skill's line of the table.
+
+    Attributes:
+        mark: ``pass``, ``fail`` or ``none``, as its gate says; ``error`` where it could not be read.
+        anchor: the id of its part of the page, ``""`` where that was left out.
+        state: ``new``, ``changed`` or ``unchanged`` beside a baseline, ``""`` without one.
+        reason: why there is no score, where there is none.
+    """
+
+    result: SkillResult
+    path: str
+    mark: str
+    tone: str
+    bar: Bar | None
+    anchor: str = ""
+    state: str = ""
+    before: float | None = None
+    change: float | None = None
+    reason: str = ""
+
+
+class SkillPart(NamedTuple):
+    """One skill's part of a page."""
+
+    row: Row
+    url: str
+    open: bool
+    failures: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    findings: Some[Found]
+    fixed: Some[Found]
+    advice: Some[Advice]
+    aside: Some[Aside]
+    checks: tuple[Check, ...]
+    moved_from: str = ""
+
+
+def skill_row(result: SkillResult, change: SkillChange | None, anchor: str = "") -> Row:
+    """Give a skill's line, beside its baseline where there is one."""
+    score = result.composite.score
+    before = change.before.score if change and change.before else None
+    return Row(
+        result,
+        path=bounded(result.skill.path, PATH),
+        mark=_mark(result),
+        tone=tone(score),
+        bar=bar(score, tone(score), before),
+        anchor=anchor,
+        state=change.state.value if change else "",
+        before=before,
+        change=change.change if change else None,
+        reason=bounded(result.composite.reason or "no score", PATH) if score is None else "",
+    )
+
+
+def _mark(result: SkillResult) -> str:
+    if not result.evaluated:
+        return "error"
+    return {True: "pass", False: "fail", None: "none"}[result.gate.passed]
+
+
+def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: bool) -> SkillPart:
+    """Give all that is known of a skill; ``alone`` where it is the only one, so that nothing is folded away."""
+    result = row.result
+    new = {(item.id, item.message) for item in change.new} if change else set()
+    return SkillPart(
+        row,
+        url=links.file(result.skill.path),
+        open=alone,
+        failures=tuple(failures(result)) if result.gate.passed is False else _undecided(result),
+        measures=measures(result.dimensions, change.dimensions if change else {}),
+        findings=found(result.findings, links, new=new, within=result.skill.path),
+        fixed=found(change.fixed, links, within=result.skill.path) if change else Some(()),
+        advice=first(result.advice, _ADVICE),
+        aside=set_aside(result.suppressed),
+        checks=_checks(result),
+        moved_from=_moved_from(change),
+    )
+
+
+def _undecided(result: SkillResult) -> tuple[str, ...]:
+    """List what a gate that did not fail could not decide."""
+    doubtful = (Outcome.INCONCLUSIVE, Outcome.UNMEASURED)
+    return tuple(outcome.reason for outcome in result.gate.outcomes if outcome.verdict in doubtful)
+
+
+def _moved_from(change: SkillChange | None) -> str:
+    return bounded(change.before.path, PATH) if change and change.before and change.moved else ""
+
+
+def _checks(result: SkillResult) -> tuple[Check, ...]:
+    return tuple(
+        Check(name, check.score, check.reason or "", first(check.evidence, _EVIDENCE))
+        for layer in result.layers
+        if isinstance(layer, StaticLayer)
+        for name, check in layer.sub_checks.items()
+    )

@@ -1,0 +1,98 @@
+"""What a page says first: whether the gate passed, and why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.report.findings import bounded
+from skillgate.report.html_numbers import plural
+from skillgate.report.html_parts import PATH, Some, first
+from skillgate.report.skill_block import counts
+from skillgate.report.text import blamed_outside, failures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.model.report import Report
+    from skillgate.model.run import ActionRun
+    from skillgate.report.html_links import Links
+    from skillgate.report.html_skill import Row
+
+_TOLD = 50
+_LENGTH = 300  # characters of a reason
+
+
+class Reason(NamedTuple):
+    """Why it did not pass; ``row`` is the skill it is about, None where it is about none."""
+
+    text: str
+    row: Row | None = None
+
+
+class Decision(NamedTuple):
+    """The verdict.
+
+    ``mark`` is ``pass``, ``fail``, ``error`` (not evaluated in full) or ``none`` (no gate was asked for); ``notes`` are
+    what else has to be known before the rest is read.
+    """
+
+    mark: str
+    title: str
+    reasons: Some[Reason] = Some(())
+    notes: Some[str] = Some(())
+
+
+def decide(report: Report | None, rows: Sequence[Row], run: ActionRun | None, links: Links) -> Decision:
+    """Say what came of a run: its own word where there is one, else the report's gate."""
+    failed = [row for row in rows if row.mark == "fail"]
+    unread = [row for row in rows if row.mark == "error"]
+    mark = _mark_of(report, run)
+    reasons = [Reason("; ".join(failures(row.result)), row) for row in failed]
+    reasons += [Reason(row.result.composite.reason or "not evaluated", row) for row in unread]
+    reasons += [Reason(text) for text in (blamed_outside(report) if report and mark == "fail" else ())]
+    told = [reason.text for reason in reasons]
+    own = [text for text in (run.reasons if run else ()) if not any(part and part in text for part in told)]
+    every = [*(Reason(text) for text in own), *reasons]
+    return Decision(
+        mark,
+        _title(mark, report, len(failed), len(unread)),
+        first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _TOLD),
+        first(_notes(run, links), _TOLD),
+    )
+
+
+def _mark_of(report: Report | None, run: ActionRun | None) -> str:
+    if run is not None:
+        return run.result if run.result in ("pass", "fail") else "error"
+    if report is None or (report.gate.passed is not False and report.summary.not_evaluated):
+        return "error"
+    return {True: "pass", False: "fail", None: "none"}[report.gate.passed]
+
+
+def _title(mark: str, report: Report | None, failed: int, unread: int) -> str:
+    total = len(report.results) if report else 0
+    skills = plural(total, "skill")
+    alone = bounded(report.results[0].skill.path, PATH) if report and total == 1 else ""
+    if mark == "fail":
+        if failed:
+            return f"{alone} fails" if alone else f"{failed} of {skills} fail{'s' * (failed == 1)}"
+        outside = counts(report.outside) if report else ""
+        return f"{outside} outside the skills" if outside else "The gate failed"
+    if mark == "error":
+        unread_ones = alone or f"{unread} of {skills}"
+        return f"{unread_ones} could not be evaluated" if unread else "The evaluation is not complete"
+    if mark == "pass":
+        return f"{alone or skills} pass{'es' * (total == 1)}" if total else "Passed: no skill was asked about"
+    return alone or f"{skills}, without a gate"
+
+
+def _notes(run: ActionRun | None, links: Links) -> list[str]:
+    notes = []
+    if not links.trusted:
+        notes.append(
+            "This page repeats what a workflow without any rights of its own has found. Nothing in it was checked."
+        )
+    if run is not None:
+        notes += [f"The change edits its own gate, which holds after the merge: {it}" for it in run.policy_changes]
+        notes += run.notices
+    return notes
