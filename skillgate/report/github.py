@@ -35,13 +35,22 @@ class Annotation(NamedTuple):
     def __str__(self) -> str:
         """Write the command on one line, whatever its values hold."""
         told = ",".join(f"{name}={_escaped_property(value)}" for name, value in self.properties)
-        return f"::{self.command} {told}::{_escaped(self.text)}"
+        # Some runners know no blank where there are no properties.
+        return f"::{self.command}{' ' * bool(told)}{told}::{_escaped(self.text)}"
 
 
 def render(report: Report) -> str:
     """Write at most ten annotations of each level, worst first, a count of the others, and a summary."""
-    findings = [item.finding for item in marked(report) if item.suppressed is None]
-    return "\n".join([*(str(item) for item in _annotations(report, findings)), *_summary(report, findings)]) + "\n"
+    return render_annotations(report) + "".join(f"{line}\n" for line in _summary(report, _shown(report)))
+
+
+def render_annotations(report: Report) -> str:
+    """Write at most ten annotations of each level, worst first, and a count of the others, a line each."""
+    return "".join(f"{item}\n" for item in _annotations(report, _shown(report)))
+
+
+def _shown(report: Report) -> list[Finding]:
+    return [item.finding for item in marked(report) if item.suppressed is None]
 
 
 def _annotations(report: Report, findings: Sequence[Finding]) -> Iterator[Annotation]:

@@ -1,0 +1,210 @@
+"""What a run publishes: effects as plain values, decided here and performed elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.github.comment import comment, headline, marker, report_markdown, summary
+from skillgate.github.protocol import command, quiet
+from skillgate.model.finding import Severity
+from skillgate.report import html, sarif
+from skillgate.report import json as documents
+from skillgate.report.github import render_annotations
+from skillgate.report.terminal import Style
+from skillgate.report.text import render_score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from skillgate.github.subject import Subject
+    from skillgate.model.page import Page
+    from skillgate.model.report import Report
+
+RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
+"""The documents of a run in its report directory: what a second workflow reads."""
+
+_WIDTH = 120  # columns of the log
+
+
+class WriteFile(NamedTuple):
+    """Write a file in the workspace, for whoever owns that.
+
+    Of JSON secrets were taken out as values; in its text one that is a word of ours would take a key with it.
+    """
+
+    path: str
+    text: str
+    is_json: bool = False
+
+
+class Log(NamedTuple):
+    """Write whole lines to the log, as they are."""
+
+    text: str
+
+
+class Summarise(NamedTuple):
+    """Add to the job summary."""
+
+    text: str
+
+
+class PutComment(NamedTuple):
+    """Have a comment on a pull request say this; where there is none yet, make one only with ``create``."""
+
+    number: int
+    body: str
+    marker: str
+    create: bool
+
+
+class SetOutputs(NamedTuple):
+    """Set outputs; those about the comment are known only when it is there."""
+
+    values: tuple[tuple[str, str], ...]
+
+
+Effect = WriteFile | Log | Summarise | PutComment | SetOutputs
+
+
+class Publication(NamedTuple):
+    """What of a run is published, and where.
+
+    Attributes:
+        report_dir: where the documents go, relative to the workspace; ``""`` for nowhere.
+        sarif: where SARIF goes, ``""`` for nowhere.
+        pull_request: which one to comment on, None for none.
+        comment: ``always``, ``changes``, ``failures`` or ``never``.
+        summary: whether to write the job summary.
+        annotations: ``all``, ``errors`` or ``none``.
+    """
+
+    report_dir: str = ""
+    sarif: str = ""
+    pull_request: int | None = None
+    comment: str = "always"
+    summary: bool = True
+    annotations: str = "all"
+
+
+def plan(
+    subject: Subject, publication: Publication, *, token: Callable[[], str], pages: Sequence[Page] = ()
+) -> tuple[Effect, ...]:
+    """Decide what is written where.
+
+    Args:
+        subject: the run; secrets were taken out of its texts.
+        publication: what is published.
+        token: gives random text, for what nobody may foresee (see :func:`skillgate.github.protocol.quiet`).
+        pages: every rule's page, where SARIF is written.
+
+    Returns:
+        Effects in the order they are performed in.
+    """
+    return tuple(_effects(subject, publication, token, pages))
+
+
+def _effects(
+    subject: Subject, publication: Publication, token: Callable[[], str], pages: Sequence[Page]
+) -> Iterator[Effect]:
+    yield Log(_log(subject, publication, token))
+    if publication.report_dir:
+        yield from _files(subject, publication.report_dir)
+    if publication.sarif and subject.report is not None:
+        yield WriteFile(publication.sarif, sarif.RENDERERS["score"](subject.report, pages), is_json=True)
+    if publication.summary:
+        yield Summarise(summary(subject))
+    if publication.pull_request is not None and publication.comment != "never":
+        yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
+    yield SetOutputs(tuple(_outputs(subject, publication).items()))
+
+
+def creates(subject: Subject, publication: Publication) -> bool:
+    """Tell whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
+    if subject.run.result != "pass":
+        return True
+    if subject.run.changed_only and subject.run.touched == 0:
+        return bool(subject.run.policy_changes)
+    if publication.comment == "failures":
+        return False
+    if publication.comment == "changes" and subject.diff is not None:
+        counts = subject.diff.summary
+        return bool(counts.new or counts.removed or counts.changed or counts.moved or subject.run.policy_changes)
+    return True
+
+
+def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -> str:
+    """Write the reason first, then the report for people, then the annotations."""
+    run, report = subject.run, subject.report
+    lines = [quiet(headline(subject), token)]
+    told = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
+    if report is not None:
+        told += render_score(report, Style(width=_WIDTH))
+    lines.append(quiet(told, token))
+    if run.result == "error":
+        lines.append(command("error", (("title", "skillgate"),), "; ".join(run.reasons)) + "\n")
+    if report is not None and publication.annotations != "none":
+        lines.append(render_annotations(_errors(report) if publication.annotations == "errors" else report))
+    return "".join(lines)
+
+
+def _errors(report: Report) -> Report:
+    results = [
+        result._replace(findings=tuple(one for one in result.findings if one.severity is Severity.ERROR))
+        for result in report.results
+    ]
+    outside = tuple(one for one in report.outside if one.severity is Severity.ERROR)
+    return report._replace(results=tuple(results), outside=outside)
+
+
+def _files(subject: Subject, folder: str) -> Iterator[WriteFile]:
+    yield WriteFile(f"{folder}/{RUN}", documents.render(subject.run), is_json=True)
+    if subject.report is not None:
+        yield WriteFile(f"{folder}/{REPORT}", documents.render(subject.report), is_json=True)
+    if subject.diff is not None:
+        yield WriteFile(f"{folder}/{DIFF}", documents.render(subject.diff), is_json=True)
+    yield WriteFile(f"{folder}/report.md", report_markdown(subject))
+    page = html.page(
+        report=subject.report,
+        diff=subject.diff,
+        run=subject.run,
+        repository_url=subject.repository_url,
+        run_url=subject.run_url,
+        trusted=subject.trusted,
+    )
+    yield WriteFile(f"{folder}/report.html", page)
+
+
+def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
+    run, report, diff = subject.run, subject.report, subject.diff
+    here = publication.report_dir and report is not None
+    return {
+        "result": run.result,
+        "reasons": "\n".join(run.reasons),
+        **(_counted(report) if report is not None else dict.fromkeys(_COUNTED, "")),
+        "new-findings": str(diff.summary.findings_new) if diff else "",
+        "fixed-findings": str(diff.summary.findings_fixed) if diff else "",
+        "baseline-rev": run.base or "",
+        "report-json": f"{publication.report_dir}/{REPORT}" if here else "",
+        "report-html": f"{publication.report_dir}/report.html" if publication.report_dir else "",
+        "report-md": f"{publication.report_dir}/report.md" if publication.report_dir else "",
+        "sarif-file": publication.sarif if report is not None else "",
+        "comment-status": "skipped",
+        "comment-url": "",
+    }
+
+
+_COUNTED = ("skills", "errors", "warnings", "score", "scores")
+
+
+def _counted(report: Report) -> dict[str, str]:
+    counts, lowest = report.summary.findings, report.summary.lowest
+    scores = {result.skill.path: result.composite.score for result in report.results}
+    return {
+        "skills": str(report.summary.skills),
+        "errors": str(counts.get("error", 0)),
+        "warnings": str(counts.get("warning", 0)),
+        "score": "" if lowest is None else f"{lowest:.2f}",
+        "scores": json.dumps(scores, ensure_ascii=True),
+    }

@@ -1,0 +1,156 @@
+"""What is asked of a repository on GitHub: its pull requests, and one comment on one of them, kept up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.github import sticky
+from skillgate.github.answer import GitHubError, address, comments, passing
+
+if TYPE_CHECKING:
+    from skillgate.github.api import Connection
+
+_VIEWER = "query { viewer { login } }"
+
+
+class Posted(NamedTuple):
+    """What became of a comment.
+
+    Attributes:
+        status: created, updated, unchanged, skipped (none was there, and none was to be made), forbidden or failed.
+        url: the comment's page.
+        reason: why not, or what was left undone: one sentence for a warning, without the token.
+    """
+
+    status: str
+    url: str = ""
+    reason: str = ""
+
+
+class Repository:
+    """One repository on GitHub, and the comments on its pull requests."""
+
+    def __init__(self, connection: Connection, full_name: str) -> None:
+        self._connection = connection
+        self._path = f"/repos/{full_name}"
+        self._login: str | None = None
+
+    def put_comment(self, number: int, body: str, marker: str, *, create: bool = True) -> Posted:
+        """Make a pull request's one comment say ``body``: write it, write it anew, or leave it.
+
+        The oldest comment that begins with the marker and was written by the token's own account is kept; later ones
+        become pointers to it. A comment that another account wrote is never touched, marker or not, wherever GitHub
+        tells who the token writes as (see :func:`skillgate.github.sticky.decide` for where it does not).
+
+        Args:
+            number: of the pull request.
+            body: Markdown, at most 65,536 UTF-16 code units, with the marker as its first line.
+            marker: as :func:`skillgate.github.sticky.marker` gives it.
+            create: whether to make a comment where there is none yet.
+
+        Returns:
+            What happened. A failure of GitHub's is told here and never raised: it must not change a gate's result.
+        """
+        refusal = sticky.refusal(body, marker)
+        if refusal:
+            return Posted("failed", reason=refusal)
+        try:
+            return self._put(f"{self._path}/issues/{number}/comments", body, marker, create=create)
+        except GitHubError as error:
+            return Posted("forbidden" if error.forbidden else "failed", reason=str(error))
+        finally:
+            self._connection.close()
+
+    def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
+        """Find the open pull request whose head is exactly a commit; of several the oldest.
+
+        Args:
+            owner: of the repository the branch is in: a fork's owner, for a pull request from a fork.
+            branch: without ``refs/heads/``.
+            head_sha: 40 hexadecimal digits.
+
+        Returns:
+            Its number. None where there is none, or where its head is another commit by now.
+
+        Raises:
+            GitHubError: GitHub could not be asked.
+        """
+        label = f"{owner}:{branch}"
+        if not label.isprintable() or not head_sha:
+            return None
+        try:
+            pages = self._connection.pages(f"{self._path}/pulls", {"state": "open", "head": label})
+            # The query is not relied on: after a repository's change of name GitHub's redirect may lose it.
+            found = [item["number"] for page in pages for item in page if _is_head(item, label, head_sha)]
+        finally:
+            self._connection.close()
+        return min(found, default=None)
+
+    def _put(self, path: str, body: str, marker: str, *, create: bool) -> Posted:
+        decision = self._decide(path, body, marker)
+        if decision.kept:
+            return self._keep(decision.kept, body, decision)
+        return self._create(path, body, marker) if create else Posted("skipped")
+
+    def _decide(self, path: str, body: str, marker: str) -> sticky.Decision:
+        written = [comment for page in self._connection.pages(path, {}) for comment in comments(page)]
+        candidates = sticky.marked(written, marker)
+        return sticky.decide(candidates, body, self._writes_as() if candidates else None)
+
+    def _create(self, path: str, body: str, marker: str) -> Posted:
+        tries = 0
+        while not (answer := self._connection.request("POST", path, body={"body": body})).ok:
+            self._connection.wait_after(answer, tries)
+            tries += 1
+            decision = self._decide(path, body, marker)  # the comment may be there, and only the reply was lost
+            if decision.kept:
+                posted = self._keep(decision.kept, body, decision)
+                return posted if decision.outdated else posted._replace(status="created")
+        return Posted("created", address(answer.data))
+
+    def _keep(self, kept: sticky.Comment, body: str, decision: sticky.Decision) -> Posted:
+        if decision.outdated:
+            self._edit(kept, body)
+        posted = Posted("updated" if decision.outdated else "unchanged", kept.url)
+        try:
+            for duplicate in decision.duplicates:
+                self._edit(duplicate, sticky.pointer(kept))
+        except GitHubError as error:
+            return posted._replace(reason=f"a second comment of an earlier run could not be edited: {error}")
+        return posted
+
+    def _edit(self, comment: sticky.Comment, body: str) -> None:
+        self._connection.send("PATCH", f"{self._path}/issues/comments/{comment.id}", body={"body": body})
+
+    def _writes_as(self) -> str | None:
+        """Ask who the token writes as; None where GitHub does not say.
+
+        An App's token, and a workflow's is one, has no ``GET /user``, but GraphQL knows its bot. A server that does
+        not answer GraphQL may still know a person's token.
+
+        Raises:
+            GitHubError: it cannot be said now, and may be the next time: then nothing is edited on a guess.
+        """
+        connection = self._connection
+        if self._login is None:
+            viewer = connection.settle("POST", connection.graphql_url, body={"query": _VIEWER})
+            self._login = _login(viewer.data, "data", "viewer")
+            if self._login is None:
+                user = connection.settle("GET", "/user")
+                self._login = _login(user.data)
+                if self._login is None and (passing(viewer) or passing(user)):
+                    connection.fail(viewer if passing(viewer) else user)
+        return self._login
+
+
+def _login(data: Any, *path: str) -> str | None:  # noqa: ANN401 -- any JSON
+    for key in (*path, "login"):
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, str) and data else None
+
+
+def _is_head(item: Any, label: str, sha: str) -> bool:  # noqa: ANN401 -- any JSON
+    if not isinstance(item, dict) or not isinstance(item.get("number"), int):
+        return False
+    head = item.get("head")
+    return isinstance(head, dict) and head.get("label") == label and head.get("sha") == sha

@@ -1,0 +1,171 @@
+"""The other parts of a comment: what the change does to its own gate, skills together, dimensions, how sure it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.github.fit import Section
+from skillgate.github.found import told
+from skillgate.github.links import shown_path
+from skillgate.model.diff import State
+from skillgate.model.finding import Client
+from skillgate.model.report import JudgeLayer, MonteCarloLayer
+from skillgate.model.score import Depth, Dimension
+from skillgate.report.findings import bounded
+from skillgate.report.markdown import code, inert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillgate.github.links import Links
+    from skillgate.github.rows import Row
+    from skillgate.github.subject import Subject
+    from skillgate.model.across import ListingUse
+    from skillgate.model.report import SkillResult
+
+_TEXT = 400  # characters of a sentence that holds something of the change
+_NONE = "—"
+_COLUMNS = 5  # skills whose dimensions are shown
+_NAMES = {Client.CLAUDE_CODE: "Claude Code", Client.CODEX: "Codex"}
+UNTRUSTED = "Found by the pull request's own workflow run, which its author controls; not checked again here."
+
+
+def policy_changes(subject: Subject, *, most: int) -> Section:
+    """List what the change does to its own gate."""
+    found = subject.run.policy_changes
+    lines = [f"- {inert(bounded(item, _TEXT))}" for item in found[:most]]
+    head = ("", "**Changes to the gate itself, in force after the merge**", "") if found else ()
+    return Section.of("changes to the gate itself", head, lines, most=most, rank=1, total=len(found))
+
+
+def catalogue(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
+    """Say what the change does to skills together: what clients list, and findings between skills."""
+    source = subject.diff or subject.report
+    if source is None:
+        return Section("catalogue")
+    grown = [_grown(use) for use in source.listing if use.before is not None and use.before != use.characters]
+    known = {finding for row in rows for finding in (*row.came, *(row.change.fixed if row.change else ()))}
+    new, fixed = ([item for item in side if item not in known] for side in source.across or ((), ()))
+    came = [told(finding, links) for finding in new[:most]]
+    went = [f"no longer: {told(finding, links)}" for finding in fixed[:most]]
+    lines = [f"- {line}" for line in (*grown[:most], *came, *went)]
+    total = len(grown) + len(new) + len(fixed)
+    return Section.of("catalogue", ("", "**Catalogue**", "") if lines else (), lines, most=most, rank=6, total=total)
+
+
+def dimensions(rows: Sequence[Row]) -> Section:
+    """Show every dimension of the worst skills that changed, before and after, folded away."""
+    shown = [row for row in rows if row.listed and row.result and _measured(row.result)][:_COLUMNS]
+    if not shown:
+        return Section("dimensions")
+    head = (
+        "",
+        "<details><summary>Dimensions</summary>",
+        "",
+        f"| | {' | '.join(_column(row) for row in shown)} |",
+        f"|---|{'--:|' * len(shown)}",
+    )
+    cells = {key: [_cell(row, key) for row in shown] for key in Dimension}
+    lines = [f"| {key.value} | {' | '.join(values)} |" for key, values in cells.items() if set(values) != {_NONE}]
+    said = [f"- Not measured: {', '.join(names)} ({reason})" for reason, names in _unmeasured(shown).items()]
+    tail = ("", *said[:_COLUMNS]) if said else ()
+    return Section("dimensions", head, tuple(lines), (*tail, "", "</details>"), rank=7)
+
+
+def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
+    """Say what the numbers rest on, folded away."""
+    report = subject.report
+    if report is None or not any(row.listed for row in rows):
+        return Section("how sure this is")
+    lines = ["- Static scores are exact: the same files give the same numbers."]
+    if report.depth is Depth.QUICK and report.coverage is not None:
+        lines.append(
+            f"- The quick depth measures {report.coverage:.0%} of the weight: no judge and no simulation was run."
+        )
+    lines += _sampled(report.results)
+    lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in (subject.diff.hints if subject.diff else ())[:_COLUMNS]]
+    if subject.diff is None:
+        why = inert(bounded(subject.run.compared.removeprefix("nothing: "), _TEXT))
+        lines.append("- There is no baseline" + (f": {why}." if why else "."))
+    if report.summary.suppressed:
+        lines.append(f"- Set aside and not gated: {_suppressed(subject)}.")
+    head = ("", "<details><summary>How sure is this?</summary>", "")
+    return Section("how sure this is", head, tuple(lines), ("", "</details>"), rank=7)
+
+
+def footer(subject: Subject, links: Links) -> Section:
+    """Say in one small line what was compared, under whose policy, by which version."""
+    run, report = subject.run, subject.report
+    parts = [f"{report.depth.value} depth"] if report else []
+    if run.head:
+        how = f" ({inert(bounded(run.compared, _TEXT))})" if run.compared else ""
+        against = f" against base {links.commit(run.base)}{how}" if run.base else ", no baseline"
+        parts.append(f"head {links.commit(run.head)}{against}")
+    if run.policy:
+        parts.append(f"policy from {inert(bounded(run.policy, _TEXT))}")
+    scoring = f", scoring {report.scoring_version}" if report else ""
+    parts.append(f"skillgate {inert(bounded(run.tool.version, 40))}{scoring}")
+    if links.run:
+        parts.append(links.report)
+    return Section("footer", ("", f"<sub>{' · '.join(parts)}</sub>"))
+
+
+def _grown(use: ListingUse) -> str:
+    change = use.characters - (use.before or 0)
+    where = f" in {code(shown_path(use.place))}" if use.place not in ("", ".") else ""
+    text = (
+        f"The descriptions{where} now take {use.characters:,} of {use.budget:,} characters of"
+        f" {_NAMES.get(use.client, use.client.value)}'s listing ({change:+,})"
+    )
+    if use.characters > use.budget:
+        return f"{text}: over its budget, so some are left out"
+    return f"{text}: one more addition of this size would not fit" if use.characters + change > use.budget else text
+
+
+def _column(row: Row) -> str:
+    return code(shown_path(row.path.rpartition("/")[2] if row.path not in ("", ".") else row.name))
+
+
+def _cell(row: Row, key: Dimension) -> str:
+    found = row.result.dimensions.get(key) if row.result else None
+    now = found.score if found else None
+    change = row.change.dimensions.get(key) if row.change and row.state is not State.NEW else None
+    was = change.a if change else now
+    if was == now or row.change is None or row.change.before is None:
+        return _number(now)
+    return f"{_number(was)} → **{_number(now)}**"
+
+
+def _number(score: float | None) -> str:
+    return _NONE if score is None else f"{score:.4f}"
+
+
+def _measured(result: SkillResult) -> bool:
+    return any(found.score is not None for found in result.dimensions.values())
+
+
+def _unmeasured(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Give the dimensions that some skill has no score of, by the reason."""
+    told: dict[str, list[str]] = {}
+    for key, found in (pair for row in rows if row.result for pair in row.result.dimensions.items()):
+        names = told.setdefault(inert(bounded(found.reason or "no reason is given", _TEXT)), [])
+        if found.score is None and key.value not in names:
+            names.append(key.value)
+    return {reason: names for reason, names in told.items() if names}
+
+
+def _sampled(results: Sequence[SkillResult]) -> Iterator[str]:
+    layers = [layer for result in results for layer in result.layers]
+    judges = [layer for layer in layers if isinstance(layer, JudgeLayer)]
+    if judges:
+        agreed = f", kappa {judges[0].kappa:.2f}" if judges[0].kappa is not None else ""
+        count = judges[0].judges
+        yield f"- Judge: {count} opinion{'s' * (count != 1)}{agreed}."
+    if any(isinstance(layer, MonteCarloLayer) for layer in layers):
+        runs = sum(layer.completed + layer.failed for layer in layers if isinstance(layer, MonteCarloLayer))
+        yield f"- Simulations: {runs:,} runs were measured."
+
+
+def _suppressed(subject: Subject) -> str:
+    counts = subject.report.summary.suppressed if subject.report else {}
+    return ", ".join(f"{count:,} by {inert(bounded(by, 40))}" for by, count in sorted(counts.items())[:_COLUMNS])

@@ -1,0 +1,127 @@
+"""The verdict of a run in words: its title, its reasons, and what was not measured."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.github.fit import Section
+from skillgate.github.rows import skill_link
+from skillgate.report.findings import bounded
+from skillgate.report.markdown import inert
+from skillgate.report.text import failures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.github.links import Links
+    from skillgate.github.rows import Row
+    from skillgate.github.subject import Subject
+
+REASON = 400  # characters of a reason or a notice
+_MARKS = {"pass": "✅", "fail": "❌"}
+_WHY = {"fail": "Fails because", "pass": "Note"}
+_PREFIX = 300  # characters of a reason in which a skill's path is looked for
+
+
+def mark(subject: Subject) -> str:
+    """Give the sign of a verdict; what is not known to pass or fail gets the one of an error."""
+    return _MARKS.get(subject.run.result, "⚠️")
+
+
+def words(subject: Subject, rows: Sequence[Row]) -> str:
+    """Say the verdict in a few words of ours alone, as in ``1 of 3 skills fails``."""
+    total = len(subject.report.results) if subject.report else 0
+    failing = sum(1 for row in rows if row.fails)
+    unread = sum(1 for row in rows if row.unscored and not row.fails)
+    if subject.run.result == "pass":
+        return _passing(subject, rows, total)
+    if subject.run.result == "fail":
+        told = _of(failing, total, "fails", "fail") if failing else "the gate fails"
+        return f"{told}, {unread} could not be evaluated" if unread else told
+    if unread:
+        return _of(unread, total, "could not be evaluated", "could not be evaluated")
+    return "the evaluation is not complete" if subject.report else "nothing could be evaluated"
+
+
+def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
+    """Say why: one reason in a line, several in a list."""
+    found = _reasons(subject, rows)
+    label = _WHY.get(subject.run.result, "Not complete because")
+    named = {row.path: row.name for row in rows}
+    told = [_told(reason, named, links) for reason in found[:most]]
+    if len(found) <= 1:
+        return Section("reasons", tuple(f"\n**{label}** {reason}" for reason in told))
+    return Section.of("reasons", ("", f"**{label}**", ""), [f"- {line}" for line in told], most=most, total=len(found))
+
+
+def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
+    """Say which skills have no score, and what else a reader should know."""
+    notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
+    missing = [row for row in rows if row.unscored and not _told_of(row, subject)]
+    lines = [f"- **Not measured**: {_without_score(row, links)}" for row in missing[:most]]
+    lines += [f"- {notice}" for notice in notices]
+    total = len(missing) + len(subject.run.notices)
+    label = "Also" if subject.run.reasons else "Note"  # and a list does not run into the one before
+    head = ("", f"**{label}**", "") if lines else ()
+    return Section.of("notices", head, lines, most=2 * most, rank=1, total=total)
+
+
+def plain(subject: Subject, rows: Sequence[Row]) -> str:
+    """Give the verdict as one line of plain text."""
+    found = _reasons(subject, rows)
+    first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return bounded(f"skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
+
+
+def _passing(subject: Subject, rows: Sequence[Row], total: int) -> str:
+    unscored = sum(1 for row in rows if row.unscored)
+    if subject.run.touched == 0:
+        return "no skill is touched"
+    if unscored:
+        verb = "pass" if total - unscored != 1 else "passes"
+        return f"{total - unscored} of {_skills(total)} {verb}, {unscored} not measured"
+    if total == 0:
+        return f"{_skills(len(rows))} removed" if rows else "no skill was asked about"
+    if subject.diff is not None and not any(row.listed for row in rows):
+        return f"no change in {_skills(total)}"
+    if subject.report is not None and subject.report.gate.passed is None:
+        return f"{_skills(total)}, no gate was asked for"
+    return f"{_skills(total)} pass{'es' * (total == 1)}"
+
+
+def _of(count: int, total: int, one: str, many: str) -> str:
+    if total <= 1:
+        return f"the skill {one}"
+    return f"{count} of {_skills(total)} {one if count == 1 else many}"
+
+
+def _skills(count: int) -> str:
+    return f"{count:,} skill{'s' * (count != 1)}"
+
+
+def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
+    if subject.run.reasons or subject.run.result != "fail":
+        return tuple(dict.fromkeys(subject.run.reasons))
+    failing = (row.result for row in rows if row.fails and row.result is not None)
+    return tuple(f"{result.skill.path}: {'; '.join(failures(result))}" for result in failing)
+
+
+def _told(reason: str, named: dict[str, str], links: Links) -> str:
+    """Write a reason; the skill's path that it begins with stands as code, linked."""
+    for match in re.finditer(r"[ :]", reason[:_PREFIX]):
+        path, rest = reason[: match.start()], reason[match.start() :]
+        if path in named:
+            space = " " if rest.startswith(" ") else ""
+            return skill_link(path, named[path], links) + space + inert(bounded(rest, REASON))
+    return inert(bounded(reason, REASON))
+
+
+def _told_of(row: Row, subject: Subject) -> bool:
+    return any(reason.startswith(row.path) for reason in subject.run.reasons)
+
+
+def _without_score(row: Row, links: Links) -> str:
+    reason = row.result.composite.reason if row.result else None
+    return f"{skill_link(row.path, row.name, links)}: {inert(bounded(reason or 'no reason is given', REASON))}"

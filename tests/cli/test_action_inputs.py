@@ -1,0 +1,168 @@
+"""The Action's inputs: every form is read as GitHub hands it over, and all mistakes are told at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillgate.cli.action.inputs import INPUTS, OUTPUTS, Form, read_inputs, unknown_inputs, variable
+from skillgate.errors import UsageError
+
+BY_NAME = {declared.name: declared for declared in INPUTS}
+
+
+def read(**inputs: str) -> dict[str, object]:
+    """Read inputs whose names are written with underscores."""
+    return dict(read_inputs({variable(name.replace("_", "-")): text for name, text in inputs.items()}))
+
+
+def test_variables_keep_their_hyphens_as_the_runner_does() -> None:
+    assert variable("github-token") == "INPUT_GITHUB-TOKEN"
+    assert variable("two words") == "INPUT_TWO_WORDS"
+    assert read_inputs({"INPUT_REPORT-DIR": "out"})["report-dir"] == "out"
+    assert read_inputs({"INPUT_REPORT_DIR": "out"})["report-dir"] == "skillgate-report"
+
+
+def test_without_any_input_the_defaults_hold() -> None:
+    found = read()
+    assert set(found) == set(BY_NAME)
+    for name, declared in BY_NAME.items():
+        if declared.default.startswith("${{"):
+            assert found[name] in (None, ""), name
+    expected = {"mode": "auto", "paths": (".",), "baseline": "auto", "summary": True, "comment": "always"}
+    assert {name: found[name] for name in expected} == expected
+    assert [name for name in ("threshold", "max-drop", "depth", "profile", "fail-on", "sarif") if found[name]] == []
+
+
+def test_an_empty_input_is_the_same_as_none_given() -> None:
+    assert read(**{name.replace("-", "_"): " \n " for name in BY_NAME}) == read()
+
+
+def test_every_default_that_github_does_not_fill_in_is_valid() -> None:
+    given = {variable(name): item.default for name, item in BY_NAME.items() if not item.default.startswith("${{")}
+    assert read_inputs(given) == read()
+
+
+@pytest.mark.parametrize("name", [name for name, item in BY_NAME.items() if item.form is Form.CHOICE])
+def test_each_choice_is_taken_and_nothing_else(name: str) -> None:
+    for choice in BY_NAME[name].choices:
+        assert read_inputs({variable(name): f" {choice}\n"})[name] == choice
+    with pytest.raises(UsageError, match=f"input {name}: expected {BY_NAME[name].choices[0]}, .*; found 'no-such'"):
+        read_inputs({variable(name): "no-such"})
+    with pytest.raises(UsageError, match="found"):
+        read_inputs({variable(name): BY_NAME[name].choices[0].upper()})
+
+
+def test_a_mistyped_choice_gets_a_suggestion() -> None:
+    with pytest.raises(UsageError, match=r"\(did you mean 'failures'\?\)"):
+        read(comment="failure")
+
+
+@pytest.mark.parametrize("text", ["true", "True", "TRUE"])
+def test_a_flag_is_on_in_yamls_three_spellings(text: str) -> None:
+    assert read(summary=text)["summary"] is True
+    assert (
+        read(summary=text.replace("true", "false").replace("True", "False").replace("TRUE", "FALSE"))["summary"]
+        is False
+    )
+
+
+@pytest.mark.parametrize("text", ["yes", "1", "tRUE", "on", "truee"])
+def test_anything_else_is_no_flag(text: str) -> None:
+    with pytest.raises(UsageError, match=f"input summary: expected true or false, found '{text}'"):
+        read(summary=text)
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0.0), ("100", 100.0), ("82.25", 82.25), (" 7 ", 7.0)])
+def test_a_number_within_its_bounds_is_read(text: str, number: float) -> None:
+    assert read(threshold=text)["threshold"] == number
+
+
+@pytest.mark.parametrize(
+    "text", ["-1", "100.1", "1e3", "nan", "inf", "0x10", "1_000", "8,5", "9" * 13, "1.", ".5", "+1"]
+)
+def test_a_number_out_of_bounds_or_in_another_spelling_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="input threshold: expected a number from 0 to 100, found"):
+        read(threshold=text)
+
+
+def test_bounds_are_told_as_they_are() -> None:
+    with pytest.raises(UsageError, match="input max-drop: expected a number of at least 0, found '-2'"):
+        read(max_drop="-2")
+    with pytest.raises(UsageError, match="input pr-number: expected a number of at least 1, found '0'"):
+        read(pr_number="0")
+
+
+def test_lines_keep_their_order_and_what_stands_in_them() -> None:
+    assert read(paths=" a b \r\n\n!c, d\n\ta b")["paths"] == ("a b", "!c, d", "a b")
+    assert read(min_dimension="a=0.7\nb=0.8")["min-dimension"] == ("a=0.7", "b=0.8")
+
+
+def test_words_are_split_at_commas_and_lines_and_stand_once() -> None:
+    assert read(fail_on="threshold, error\nerror,,regression,")["fail-on"] == ("threshold", "error", "regression")
+    assert read(fail_on=" , ")["fail-on"] is None
+    with pytest.raises(UsageError, match=r"input fail-on: expected error, .*; found 'benchmark'"):
+        read(fail_on="error,benchmark")
+
+
+@pytest.mark.parametrize("text", ["default", "A.b_c-1", "x" * 64])
+def test_a_key_of_harmless_characters_is_read(text: str) -> None:
+    assert read(comment_key=text)["comment-key"] == text
+
+
+@pytest.mark.parametrize("text", ["a b", "a-->", "<!--", "a\nb", "é", "x" * 65, "a/b", "a\x00"])
+def test_a_key_that_could_end_a_marker_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="input comment-key: expected 1 to 64 letters"):
+        read(comment_key=text)
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_declaration() -> None:
+    with pytest.raises(UsageError) as caught:
+        read(threshold="high", mode="x", summary="perhaps", comment_key="a b")
+    lines = str(caught.value).split("\n")
+    assert [line.partition(":")[0] for line in lines] == [
+        "input mode",
+        "input threshold",
+        "input comment-key",
+        "input summary",
+    ]
+
+
+@given(st.sampled_from(sorted(BY_NAME)), st.text(st.characters(codec="utf-8"), max_size=300))
+def test_any_text_is_either_read_or_refused_in_one_short_line(name: str, text: str) -> None:
+    message = ""
+    try:
+        read_inputs({variable(name): text})
+    except UsageError as error:
+        message = str(error)
+    assert not message or message.startswith(f"input {name}: expected ")
+    assert "\n" not in message
+    assert len(message) < 1200
+
+
+def test_what_github_fills_in_is_read_where_it_is_given() -> None:
+    found = read(github_token="ghs_x", github_api_url="https://ghe.example.com/api/v3")
+    assert (found["github-token"], found["github-api-url"]) == ("ghs_x", "https://ghe.example.com/api/v3")
+
+
+def test_unknown_inputs_are_listed_and_known_ones_not() -> None:
+    environ = {variable(name): "x" for name in BY_NAME} | {"INPUT_TRESHOLD": "1", "INPUT_A-B": "", "HOME": "/root"}
+    assert unknown_inputs(environ) == ("a-b", "treshold")
+
+
+def test_an_input_is_declared_once_with_a_sentence_and_a_name_in_small_letters() -> None:
+    for declared in (*INPUTS, *OUTPUTS):
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", declared.name)
+        assert declared.help.endswith(".")
+        assert "\n" not in declared.help
+    assert len(BY_NAME) == len(INPUTS)
+    assert len({declared.name for declared in OUTPUTS}) == len(OUTPUTS)
+
+
+def test_choices_stand_exactly_where_they_are_asked_for() -> None:
+    for declared in INPUTS:
+        assert bool(declared.choices) == (declared.form in (Form.CHOICE, Form.WORDS)), declared.name
+        assert declared.form is Form.NUMBER or (declared.minimum is None and declared.maximum is None)

@@ -1,0 +1,334 @@
+"""Comment and summary: the verdict is right and first, nothing in them is live but our own, and they are bounded."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillgate.github.comment import COMMENT_UNITS, SUMMARY_BYTES, comment, headline, marker, report_markdown, summary
+from skillgate.github.fit import Section, fit, utf8, utf16
+from skillgate.github.links import links_of
+from skillgate.github.subject import Subject
+from skillgate.model.finding import Severity
+from skillgate.model.report import Report
+from skillgate.model.tool import HOMEPAGE
+from tests.github import build
+from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
+from tests.report.reports import hostile_path, hostile_reports, hostile_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TEXT = st.one_of(hostile_text(), st.sampled_from([build.HOSTILE, "@octocat", "- [x] #1", "</details>", "    x"]))
+
+
+def first_lines(subject: Subject) -> list[str]:
+    """Give the lines of a comment that a reader sees first."""
+    return [line for line in comment(subject).split("\n")[1:] if line]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("all-pass", "### ✅ skillgate: 3 skills pass"),
+        ("threshold", "### ❌ skillgate: 1 of 2 skills fails"),
+        ("unread", "### ⚠️ skillgate: 1 of 2 skills could not be evaluated"),
+        ("ended-early", "### ⚠️ skillgate: nothing could be evaluated"),
+        ("untouched", "### ✅ skillgate: no skill is touched"),
+        ("unchanged", "### ✅ skillgate: no change in 2 skills"),
+        ("unmeasured-passes", "### ✅ skillgate: 1 of 2 skills passes, 1 not measured"),
+        ("outside", "### ❌ skillgate: the gate fails"),
+        ("at-the-root", "### ❌ skillgate: the skill fails"),
+    ],
+)
+def test_the_verdict_is_the_first_line(name: str, title: str) -> None:
+    assert first_lines(build.SITUATIONS[name]())[0] == title
+
+
+@pytest.mark.parametrize("result", ["fail", "error", "", "PASS", "passed"])
+def test_what_did_not_pass_never_reads_as_a_pass(result: str) -> None:
+    subject = build.all_pass()._replace(run=build.run(result))
+    assert "✅" not in first_lines(subject)[0]
+    assert "pass" not in headline(subject)
+
+
+def test_a_run_that_failed_without_a_reason_gives_the_gates() -> None:
+    subject = build.threshold()._replace(run=build.run("fail"))
+    assert headline(subject) == "skillgate: 1 of 2 skills fails: skills/pdf-forms: score 44.00 is below 60"
+
+
+def test_what_was_not_measured_is_the_first_thing_said_of_a_pass() -> None:
+    subject = build.unmeasured_passes()
+    assert first_lines(subject)[1].endswith("was not measured: SKILL.md is not UTF-8")
+    silent = subject._replace(run=build.run())
+    assert first_lines(silent)[1:3] == ["**Note**", first_lines(silent)[2]]
+    assert first_lines(silent)[2].startswith("- **Not measured**: [`skills/latin-1`]")
+
+
+def test_the_worst_skill_is_the_first_row() -> None:
+    lost = build.skill("skills/b", None, reason="no body")
+    pairs = [
+        (build.skill("skills/away", 80), None),
+        (None, build.skill("skills/new", 90)),
+        (build.skill("skills/up", 60), build.skill("skills/up", 70)),
+        (build.skill("skills/down", 79), build.skill("skills/down", 78)),
+        (build.skill("skills/deep", 79), build.skill("skills/deep", 77.5)),
+        (build.skill("skills/b", 70), lost._replace(gate=build.failed(("unmeasured", "there is no score")))),
+        (build.skill("skills/same", 70), build.skill("skills/same", 70)),
+        (build.skill("skills/fell", 90), build.skill("skills/fell", 50)),
+    ]
+    rows = [line for line in comment(build.subject(build.run("fail"), *pairs)).split("\n") if line.startswith("| ")]
+    shown = [row.split("`")[1] for row in rows[1:8]]
+    assert shown == [f"skills/{name}" for name in ("b", "fell", "deep", "down", "new", "up", "away")]
+    assert [row[2] for row in rows[1:4]] == ["❌", "🔻", "✅"]
+
+
+@pytest.mark.parametrize("write", [comment, summary])
+@pytest.mark.parametrize("name", sorted(build.SITUATIONS))
+def test_nothing_of_a_situation_is_live(name: str, write: Callable[[Subject], str]) -> None:
+    check(write(build.SITUATIONS[name]()))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    report=hostile_reports(), texts=st.lists(TEXT, min_size=6, max_size=6), trusted=st.booleans(), path=hostile_path()
+)
+def test_nothing_that_a_pull_request_says_is_live(report: Report, texts: list[str], trusted: bool, path: str) -> None:
+    about = build.report(*report.results, outside=report.outside)
+    pairs = [(result._replace(findings=()), result) for result in about.results]
+    record = build.run(
+        texts[0][:4] or "fail",
+        *texts[:2],
+        head=texts[2],
+        base=texts[3],
+        compared=texts[3],
+        policy=texts[4],
+        policy_changes=tuple(texts[4:]),
+        notices=tuple(texts[1:4]),
+    )
+    moved = [(before._replace(skill=before.skill._replace(path=path)), after) for before, after in pairs[:1]]
+    for subject in (
+        Subject(record, about, build.difference(*moved, *pairs[1:]), build.REPOSITORY, build.RUN_URL, trusted),
+        Subject(build.run("fail", *texts), about, None, build.REPOSITORY, build.RUN_URL, trusted),
+        Subject(record, None, None, texts[5], texts[5], trusted),
+    ):
+        check(comment(subject))
+        check(summary(subject))
+        assert "\n" not in headline(subject)
+        assert headline(subject).startswith("skillgate: ")
+        assert not any(hidden in headline(subject) for hidden in "\x1b\r\u202e\u2028")
+
+
+def check(text: str) -> None:
+    """Hold a text to what is promised of every one."""
+    page = read(text)
+    assert [piece for piece in page.html if piece not in OURS] in ([], [marker("default")])
+    assert text.count("<!--") <= 1
+    assert "<!--" not in text.partition("\n")[2]
+    assert not page.kinds & {"image", "hr", "fence", "code_block", "s_open", "hardbreak"}
+    ours = (
+        f"{build.REPOSITORY}/blob/",
+        f"{build.REPOSITORY}/tree/",
+        f"{build.REPOSITORY}/commit/",
+        f"{HOMEPAGE}/blob/",
+    )
+    assert all(address.startswith(ours) or address == build.RUN_URL for address in page.addresses)
+    assert [found for told in page.texts if (found := LIVE.search(told))] == []
+    assert all(len(set(cells)) == 1 for cells in page.rows)
+    assert unbalanced(reader().render(text)) == []
+    assert not any(line.lstrip().startswith("::") or "##[" in line for line in text.split("\n"))
+    assert utf16(text) <= 65_000 if text.startswith(marker("default")) else utf8(text) <= 1_000_000
+
+
+def test_many_skills_are_cut_and_counted() -> None:
+    text = comment(build.many())
+    assert "<details><summary>288 more skills</summary>" in text
+    assert "268 more in the [full report]" in text
+    assert "**New findings**: 10200 errors" in text
+    assert utf16(text) <= COMMENT_UNITS
+    longer = summary(build.many())
+    assert longer.count("| ❌ |") == 300
+    assert utf8(longer) <= SUMMARY_BYTES
+
+
+def test_texts_without_end_are_shortened() -> None:
+    long = "\U0001f600&\u202e" * 300_000
+    found = [
+        build.finding(long[:3000], long, path=f"skills/{long[:3000]}/SKILL.md", fix=long, tool=tool, severity=severity)
+        for severity in Severity
+        for tool in ("skillgate", long)
+    ]
+    path = f"skills/{long[:2000]}"
+    skill = build.skill(path, 40, *found * 40, gate=build.failed(("error", long)), reason=long[:3000])
+    more = [build.skill(f"{path}{number}", None, reason=long[:3000], evaluated=False) for number in range(40)]
+    record = build.run("fail", *[f"{number}{long}" for number in range(5)], policy_changes=(long,) * 30, policy=long)
+    pairs = [(before, after) for after in (skill, *more) for before in (build.skill(after.skill.path, 90),)]
+    subject = build.subject(record, *pairs, more={"outside": tuple(found)})
+    for text in (comment(subject), summary(subject)):
+        check(text)
+        assert text.startswith(("<!-- skillgate", "### ❌"))
+        assert text.rstrip().endswith("</sub>")
+    assert utf16(comment(subject)) <= COMMENT_UNITS
+    assert len(headline(subject)) <= 1000
+
+
+def test_what_finds_no_room_is_named() -> None:
+    sections = (
+        Section("verdict", ("### x",)),
+        Section("skills", ("", "**skills**", ""), tuple(f"- {number}" for number in range(100)), rank=1),
+        Section("dimensions", ("", "<details>", "y" * 400), ("- z",), ("</details>",), rank=2),
+        Section("footer", ("", "the end")),
+    )
+    text = fit(sections, 900, utf16, "full report")
+    assert utf16(text) <= 900
+    assert "more in the full report." in text
+    assert text.endswith("Too long for here, see the full report: dimensions.\n\nthe end\n")
+    assert "<details>" not in text
+
+
+@given(
+    st.lists(
+        st.builds(
+            Section,
+            title=st.just("part"),
+            head=st.just(("", "<details>")),
+            rows=st.lists(st.text("x😀", min_size=1, max_size=60).map("- ".__add__), min_size=1, max_size=30).map(
+                tuple
+            ),
+            tail=st.just(("</details>",)),
+            rank=st.integers(1, 5),
+            left=st.integers(0, 9),
+        ),
+        max_size=6,
+    ),
+    st.integers(200, 3000),
+    st.sampled_from([utf16, utf8]),
+)
+def test_whole_rows_fit_in_any_limit(sections: list[Section], limit: int, size: Callable[[str], int]) -> None:
+    text = fit([Section("verdict", ("### x",)), *sections, Section("footer", ("end",))], limit, size, "full report")
+    assert size(text) <= limit
+    assert text.count("<details>") == text.count("</details>")
+    known = {row for section in sections for row in section.rows}
+    assert all(line in known for line in text.split("\n") if line.startswith("- "))
+
+
+def test_the_marker_is_the_first_line_and_bears_the_key() -> None:
+    subject = build.all_pass()._replace(key="docs.v1_x-")
+    assert comment(subject).split("\n")[0] == "<!-- skillgate:v1 key=docs.v1_x- -->"
+    assert first_lines(subject)[0] == "### ✅ skillgate (docs.v1\\_x-): 3 skills pass"
+    assert "<!--" not in summary(subject)
+    assert report_markdown(subject) == summary(subject)
+
+
+@pytest.mark.parametrize("key", ["", "a b", "-->", "a\n", "x" * 65, "ü"])
+def test_a_key_of_another_form_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="comment's key"):
+        marker(key)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("skills/a/SKILL.md", "/skills/a/SKILL.md?plain=1#L3"),
+        ("./skills//a.py", "/skills/a.py#L3"),
+        ("a b/ü(1)#?.py", "/a%20b/%C3%BC%281%29%23%3F.py#L3"),
+        ("../x", None),
+        ("a/../../x", None),
+        ("a/../x", None),
+        ("/etc/passwd", None),
+        ("", None),
+        ("a\0b", None),
+        ("\ud800", None),
+        ("x" * 2000, None),
+    ],
+)
+def test_a_file_is_linked_only_inside_of_the_repository(path: str, expected: str | None) -> None:
+    address = links_of(build.all_pass()).file(path, 3)
+    assert address == (f"{build.REPOSITORY}/blob/{build.HEAD}{expected}" if expected else "")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "https://user@evil.example/a/b",
+        "https://github.com/a",
+        "https://github.com/a/b)",
+        "https://github.com/a/b c",
+        "https://github.com/a/b/../..",
+        "//github.com/a/b",
+        "ftp://github.com/a/b",
+        "",
+    ],
+)
+def test_without_a_sane_address_nothing_is_linked(address: str) -> None:
+    links = links_of(build.all_pass()._replace(repository_url=address, run_url=address))
+    assert (links.repository, links.run, links.file("a"), links.directory("a")) == ("", "", "", "")
+    assert links.place("a/b.md", 3) == "`a/b.md:3`"
+
+
+def test_without_a_whole_commit_no_file_is_linked() -> None:
+    for head in ("main", "a1b2c3d", "A" * 40, build.HEAD + "0"):
+        subject = build.regression()._replace(run=build.run("fail", head=head))
+        assert f"{build.REPOSITORY}/blob/" not in comment(subject)
+        assert links_of(subject).file("a") == ""
+
+
+def test_an_enterprise_server_is_linked_too() -> None:
+    subject = build.all_pass()._replace(repository_url="https://ghe.example:8443/acme/skills")
+    assert f"](https://ghe.example:8443/acme/skills/tree/{build.HEAD}/skills/pdf-forms)" in comment(subject)
+
+
+def test_only_a_rule_of_ours_leads_to_our_page() -> None:
+    found = (
+        build.finding("OURS_2"),
+        build.finding("Not_Ours"),
+        build.finding("X](https://evil.example)"),
+        build.finding("THEIRS", tool="other"),
+    )
+    text = comment(build.subject(build.run(), (None, build.skill("skills/csv-import", 70, *found))))
+    assert [address for address in read(text).addresses if "rules.md" in address] == [
+        f"{HOMEPAGE}/blob/main/docs/rules.md#ours_2"
+    ]
+    assert "evil.example/" not in text
+
+
+def test_the_word_of_somebody_else_is_called_so() -> None:
+    line = "> Found by the pull request's own workflow run, which its author controls; not checked again here."
+    assert line in comment(build.fork())
+    assert line in summary(build.fork())
+    assert line not in comment(build.regression())
+
+
+def test_what_the_change_does_to_its_own_gate_is_in_sight() -> None:
+    text = comment(build.own_gate())
+    place = text.index("**Changes to the gate itself, in force after the merge**\n\n- threshold: 60 → 10")
+    assert place < text.index("<details>")
+
+
+def test_a_step_stands_once_with_place_and_gain() -> None:
+    text = comment(build.regression())
+    steps = [line for line in text.split("\n") if line.startswith("1. ")]
+    assert [step.split("`")[1] for step in steps] == [
+        "skills/csv-import/SKILL.md:41",
+        "skills/csv-import/SKILL.md:3",
+        "skills/csv-import/SKILL.md",
+    ]
+    assert [step.rpartition(" ")[2] for step in steps] == ["(**+4.0**)", "(**+11.8**)", "(**+2.1**)"]
+
+
+def test_a_moved_skill_says_from_where_and_a_removed_one_stays_listed() -> None:
+    rows = [line for line in comment(build.removed_and_moved()).split("\n") if line.startswith("| ")]
+    assert any("new-name" in row and "moved from skills/old-name" in row for row in rows)
+    assert any("`skills/gone`" in row and "64.25 → —" in row and "removed" in row for row in rows)
+
+
+def test_a_main_file_is_called_as_its_findings_call_it() -> None:
+    path = PurePosixPath("skills/csv-import/skill.md")
+    gate = build.failed(("error", "1 error"))
+    low = build.skill("skills/csv-import", 50, build.DEAD_LINK._replace(path=path), gate=gate, advice=(build.FAILURES,))
+    assert "`skills/csv-import/skill.md`]" in comment(build.subject(build.run("fail"), (None, low)))
