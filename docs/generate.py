@@ -11,6 +11,8 @@ import json
 import sys
 from pathlib import Path
 
+from action import action_yml, example_workflows, inputs_table  # beside this file
+
 from skillgate.cli.main import main as skillgate
 from skillgate.model.score import Dimension
 from skillgate.registry import Room, settings
@@ -71,6 +73,14 @@ def configuration_page() -> str:
     return NOTE + "# Configuration\n\n" + text + "\n" + head + "\n".join(rows) + "\n"
 
 
+def pull_requests_page() -> str:
+    """Write the tables of inputs and outputs into the page about pull requests."""
+    begin, end = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
+    text = (HERE / "how-to/pull-requests.md").read_text(encoding="utf-8")
+    before, after = text.partition(begin)[0], text.partition(end)[2]
+    return f"{before}{begin}{inputs_table()}{end}{after}"
+
+
 def _default(value: object) -> str:
     return "—" if value is None else f"`{value}`"
 
@@ -94,6 +104,9 @@ def generated() -> dict[str, str]:
         "configuration.md": configuration_page(),
         "schemas/report.schema.json": _json(report_schema()),
         "schemas/config.schema.json": _json(config_schema()),
+        "how-to/pull-requests.md": pull_requests_page(),
+        "../action.yml": action_yml(),
+        **{f"../{path}": text for path, text in example_workflows().items()},
     }
 
 

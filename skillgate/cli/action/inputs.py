@@ -234,7 +234,7 @@ def _number(declared: Input, text: str) -> float:
     low, high = declared.minimum, declared.maximum
     bounds = f" of at least {low:g}" if low is not None else ""
     bounds = f" from {low:g} to {high:g}" if low is not None and high is not None else bounds
-    if re.fullmatch(r"\d{1,12}(?:\.\d{1,6})?", text):
+    if re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,6})?", text):
         number = float(text)
         if (low is None or number >= low) and (high is None or number <= high):
             return number

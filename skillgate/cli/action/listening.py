@@ -1,0 +1,25 @@
+"""A session that keeps what it notes, so that the comment can say it too."""
+
+from __future__ import annotations
+
+from skillgate.cli.session import Session
+from skillgate.model.text import printable
+
+_MOST = 50  # notes that are kept; all are written
+
+
+class Listening(Session):
+    """A run of the Action.
+
+    Attributes:
+        notes: what was noted, in its order, each once.
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def note(self, text: str) -> None:
+        """Write to stderr, and keep."""
+        shown = " ".join(printable(line) for line in text.split("\n"))
+        if shown not in self.notes and len(self.notes) < _MOST:
+            self.notes = (*self.notes, shown)
+        super().note(text)

@@ -1,0 +1,107 @@
+"""Whose gate holds: configuration and known findings as the base of a change has them, the inputs over them.
+
+A pull request that lowers its own gate changes nothing for itself: what it does to the gate is told, and holds after
+the merge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate import config as configuration
+from skillgate.cli.findings import MAX_BYTES
+from skillgate.errors import UsageError
+from skillgate.model.layer import Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.cli.action.inputs import Value as InputValue
+    from skillgate.cli.findings import Reading
+    from skillgate.config import Config
+    from skillgate.config_file import Files
+    from skillgate.model.setting import Value
+
+_BOUNDS = {"threshold": "threshold", "min-badge": "badge", "min-dimension": "dimension", "baseline": "regression"}
+_OPTIONS = ("depth", "profile", "fail-on", "threshold", "min-badge", "max-drop")
+ORIGIN = "the Action"
+"""Where a value was set that neither a file nor an input sets."""
+
+
+class Place(NamedTuple):
+    """Where a run stands: the workspace, and the directory in it that paths and configuration are relative to."""
+
+    workspace: str
+    directory: str
+
+
+def load(place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> Config:
+    """Read the configuration of a commit or of the disk, with the inputs over it.
+
+    The user's own file is not read: on a runner it would be what an earlier step left there.
+
+    Raises:
+        UsageError: it, or an input, is not valid.
+    """
+    asked = inputs.get("config")
+    explicit = asked if isinstance(asked, str) else None
+    config = configuration.load(
+        explicit=explicit, cwd=place.directory, environ={}, files=files, shown_from=place.workspace
+    )
+    return config.with_options(_options(inputs))
+
+
+def gated(config: Config, *, baseline: str | None) -> Config:
+    """Lay the Action's own default under a configuration, and what it compares with over it.
+
+    Where nobody says what fails the run, it is errors, what could not be measured, and each bound that is set; a
+    baseline is one, since a regression may be asked about then.
+    """
+    over = Layer(values={"baseline": baseline}, origins={"baseline": ORIGIN})
+    set_somewhere = {
+        key for layer in (*config.layers, over) for key, value in layer.values.items() if value is not None
+    }
+    asked = tuple(gate for key, gate in _BOUNDS.items() if key in set_somewhere)
+    under = Layer(values={"fail-on": ("error", *asked, "unmeasured")}, origins={"fail-on": ORIGIN})
+    return config.between(under, over)
+
+
+def reading(files: Files) -> Reading:
+    """Give what reads a file that the configuration names out of a commit.
+
+    It takes and gives what :func:`skillgate.cli.findings.read_whole` does on disk.
+    """
+
+    def read(place: str, shown: str, what: str) -> str:
+        if not files.is_file(place):
+            raise UsageError(f"{what} {shown} is not in the base of the change, whose configuration names it")
+        data = files.read(place, MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UsageError(f"{what} {shown} is larger than {MAX_BYTES:,} bytes")
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise UsageError(f"{what} {shown} is not UTF-8") from None
+
+    return read
+
+
+def _options(inputs: Mapping[str, InputValue]) -> dict[str, Value]:
+    """Give the inputs that are settings, as ``Config.with_options`` takes them.
+
+    Raises:
+        UsageError: a line of min-dimension is not ``NAME=SCORE``.
+    """
+    options: dict[str, Value] = {key: value for key in _OPTIONS if (value := inputs.get(key)) is not None}
+    dimensions = inputs.get("min-dimension")
+    if dimensions and isinstance(dimensions, tuple):
+        options["min-dimension"] = dict(map(_dimension, dimensions))
+    return options
+
+
+def _dimension(line: str) -> tuple[str, float]:
+    name, _, number = line.partition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise UsageError(f"input min-dimension: expected NAME=SCORE, found {line[:80]!r}") from None

@@ -1,0 +1,137 @@
+"""The second half of a comment on a fork's pull request: another run's documents, read as data, told anew.
+
+The first half ran what the pull request brought, without any right to write; whoever wrote that may have written these
+files too. So each is read through the schema, within bounds, nothing in them names what is commented on, and the
+comment says whose word it is.
+"""
+# ruff: noqa: PTH118, PTH123
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import stat
+from typing import TYPE_CHECKING, TypeVar
+
+from skillgate.cli.action.perform import repository_of
+from skillgate.errors import UsageError
+from skillgate.github.plan import DIFF, REPORT, RUN
+from skillgate.github.subject import Subject
+from skillgate.model.diff import Diff
+from skillgate.model.report import Report
+from skillgate.model.run import ActionRun
+from skillgate.report.json import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.cli.action.inputs import Value
+    from skillgate.cli.session import Session
+    from skillgate.github.event import Event
+    from skillgate.github.plan import Publication
+
+MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
+MAX_SKILLS = 5_000
+MAX_FINDINGS = 50_000
+_RESULTS = {"pass": 0, "fail": 1}
+
+T = TypeVar("T")
+
+
+def second_half(
+    inputs: Mapping[str, Value], event: Event, session: Session, publication: Publication
+) -> tuple[Subject, Publication]:
+    """Read what another run has found, and find the pull request to say it on.
+
+    Raises:
+        UsageError: it is another event, or a document is missing, too large, or not what it should be.
+        IncompleteError: GitHub could not be asked for the pull request.
+    """
+    first = event.workflow_run
+    if first is None:
+        raise UsageError("mode comment tells what another run has found: it works in the event workflow_run alone")
+    subject = read_second(session.cwd, publication.report_dir, event, key=str(inputs["comment-key"]))
+    publication = publication._replace(report_dir="", sarif="", annotations="none")
+    if publication.pull_request is None:
+        repository = repository_of(event, session.environ)
+        number = repository.find_pull_request(first.head_owner, first.head_branch, first.head_sha)
+        if number is None:
+            session.note("no open pull request has this commit as its head: it has moved on, and nothing is said")
+        publication = publication._replace(pull_request=number)
+    return subject, publication
+
+
+def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
+    """Read the documents of the run that has ended.
+
+    Args:
+        workspace: the absolute directory that the folder lies in.
+        folder: where the documents are.
+        event: of the name ``workflow_run``.
+        key: of the comment.
+
+    Raises:
+        UsageError: it is another event, or a document is missing, too large, or not what it should be.
+    """
+    first = event.workflow_run
+    if first is None:
+        raise UsageError("there is no run that has ended")
+    run = _document(workspace, f"{folder}/{RUN}", ActionRun)
+    report = _optional(workspace, f"{folder}/{REPORT}", Report)
+    diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
+    _require_bounds(report, diff)
+    # Neither where it stands nor how it ended is the artifact's to say.
+    run = dataclasses.replace(run, head=first.head_sha, event=first.event)
+    if _RESULTS.get(run.result, 3) == 0 and (run.exit_code or first.conclusion not in ("success", "")):
+        run = dataclasses.replace(
+            run,
+            result="error",
+            reasons=(f"the run ended as {first.conclusion or 'failed'}, and its report says that it passed",),
+        )
+    return Subject(
+        run,
+        report,
+        diff,
+        repository_url=event.repository_url,
+        run_url=event.url_of_run(first.id),
+        trusted=False,
+        key=key,
+    )
+
+
+def _optional(workspace: str, path: str, kind: type[T]) -> T | None:
+    return _document(workspace, path, kind) if os.path.lexists(os.path.join(workspace, path)) else None
+
+
+def _document(workspace: str, path: str, kind: type[T]) -> T:
+    document = read(_text(os.path.join(workspace, path), path), source=path)
+    if not isinstance(document, kind):
+        raise UsageError(f"{path} is not the document that belongs there")
+    return document
+
+
+def _text(place: str, shown: str) -> str:
+    """Read a regular file, never through a link."""
+    try:
+        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UsageError(f"{shown} is no file")
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UsageError(f"{shown} is larger than {MAX_BYTES // 1_000_000} MB")
+        return data.decode("utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"{shown} is missing: download the artifact of the first run before this step") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{shown} is not UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{shown} cannot be read: {error.strerror}") from error
+
+
+def _require_bounds(report: Report | None, diff: Diff | None) -> None:
+    skills = max(len(report.results) if report else 0, len(diff.skills) if diff else 0)
+    findings = sum(len(result.findings) for result in report.results) if report else 0
+    findings += sum(len(one.new) + len(one.fixed) for one in diff.skills) if diff else 0
+    if skills > MAX_SKILLS or findings > MAX_FINDINGS:
+        raise UsageError(f"the report tells of {skills} skills and {findings} findings, which nobody could read")

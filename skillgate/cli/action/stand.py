@@ -1,0 +1,141 @@
+"""Where a run of the Action stands before anything is evaluated: its base, whose policy holds, what is compared."""
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.cli.action import policy
+from skillgate.cli.action.base import Base, find_base
+from skillgate.cli.findings import read_whole
+from skillgate.config_file import DISK
+from skillgate.errors import UsageError
+from skillgate.skill.commit import open_commit
+from skillgate.skill.commit_files import CommitFiles
+from skillgate.skill.git import commit_of
+from skillgate.skill.tree import toplevel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.cli.action.inputs import Value
+    from skillgate.cli.findings import Reading
+    from skillgate.config import Config
+    from skillgate.config_file import Files
+    from skillgate.github.event import Event
+
+
+class Compared(NamedTuple):
+    """What is compared with.
+
+    Attributes:
+        value: as the setting ``baseline`` has it, a revision or a report's path; None for nothing.
+        how: in words that follow "compared with".
+        commit: the commit, None where it is none.
+    """
+
+    value: str | None
+    how: str
+    commit: str | None = None
+
+
+class Stand(NamedTuple):
+    """What is known before anything is evaluated.
+
+    Attributes:
+        place: the workspace and the directory in it.
+        top: the repository's top, the workspace without one.
+        inputs: by name.
+        base: of the change; its commit is None where there is no change to something.
+        compared: what is compared with.
+        files: where policy is read: the base's, or the disk.
+        config: the effective configuration.
+        source: whose policy it is, in words that follow "policy from".
+        changed_only: whether only what the change touches is asked about.
+    """
+
+    place: policy.Place
+    top: str
+    inputs: Mapping[str, Value]
+    base: Base
+    compared: Compared
+    files: Files
+    config: Config
+    source: str
+    changed_only: bool
+
+    @property
+    def reading(self) -> Reading:
+        """What reads a file that the configuration names, from where the configuration itself was read."""
+        return read_whole if self.base.commit is None else policy.reading(self.files)
+
+
+def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Stand:
+    """Find base and policy.
+
+    Raises:
+        UsageError: an input, the configuration or the checkout does not do.
+        IncompleteError: git is missing or fails.
+    """
+    place = policy.Place(workspace, inside(workspace, str(inputs["working-directory"]), "working-directory"))
+    top = toplevel(os.path.realpath(workspace))
+    base = find_base(top, event)
+    files: Files = DISK if base.commit is None else CommitFiles(open_commit(workspace, base.commit))
+    config = policy.load(place, inputs, files=files)
+    compared = _compared(base, str(inputs["baseline"]), config, top)
+    wanted = inputs["changed-only"]
+    is_change = event.pull_request is not None or event.name == "merge_group"
+    changed_only = wanted == "true" or (wanted == "auto" and is_change)
+    if changed_only and base.commit is None and compared.commit is None:
+        raise UsageError("input changed-only asks what a change touches, and there is no base to tell: give baseline")
+    return Stand(
+        place=place,
+        top=top or os.path.realpath(workspace),
+        inputs=inputs,
+        base=base,
+        compared=compared,
+        files=files,
+        config=policy.gated(config, baseline=compared.value),
+        source="this commit" if base.commit is None else "the base",
+        changed_only=changed_only,
+    )
+
+
+def inside(workspace: str, path: str, shown: str) -> str:
+    """Give the absolute path of a place in the workspace, links left as they are.
+
+    Raises:
+        UsageError: it lies outside.
+    """
+    place = os.path.normpath(os.path.join(workspace, path))
+    if place != workspace and not place.startswith(workspace.rstrip(os.sep) + os.sep):
+        raise UsageError(f"{shown!r} leads out of the workspace")
+    return place
+
+
+def _compared(base: Base, asked: str, config: Config, top: str | None) -> Compared:
+    """Find what the input ``baseline`` names; for a run that is no change, auto is what the configuration says.
+
+    Raises:
+        UsageError: there is no such report or revision.
+    """
+    configured = config.get("baseline")
+    if asked == "auto" and base.commit is None and isinstance(configured, str):
+        asked = f"report:{configured}" if configured.endswith(".json") else configured
+    if asked == "auto":
+        return Compared(base.commit, base.how, base.commit)
+    if asked == "none":
+        return Compared(None, "nothing, as asked")
+    if asked.startswith("report:"):
+        name = asked.removeprefix("report:")
+        if not name.endswith(".json"):
+            raise UsageError(f"input baseline: the name of a report ends in .json, found {name[:80]!r}")
+        return Compared(name, f"the report {name}")
+    commit = commit_of(top, asked) if top is not None else None
+    if commit is None:
+        raise UsageError(
+            f"input baseline: {asked[:80]!r} is no commit in this clone; give actions/checkout fetch-depth: 0, or"
+            " write auto, none or report:PATH"
+        )
+    return Compared(commit, f"the revision {asked}", commit)
