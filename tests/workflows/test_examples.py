@@ -1,0 +1,109 @@
+"""The workflows that a user copies: pinned, with no more rights than they use, the same wherever they stand."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+
+from skillgate import __version__
+from skillgate.cli.action.inputs import INPUTS, OUTPUTS
+from skillgate.cli.workflows import ACTION, FILES, place, workflow
+from tests.container.engine import PROJECT
+
+NAMES = tuple(FILES)
+
+
+def parsed(name: str) -> dict[Any, Any]:
+    document: dict[Any, Any] = yaml.safe_load(workflow(name))
+    return document
+
+
+def job(name: str) -> dict[str, Any]:
+    (only,) = parsed(name)["jobs"].values()
+    found: dict[str, Any] = only
+    return found
+
+
+def step(name: str, uses: str) -> dict[str, Any]:
+    (found,) = (step for step in job(name)["steps"] if step["uses"].startswith(uses))
+    options: dict[str, Any] = found.get("with", {})
+    return options
+
+
+def test_what_the_examples_show_is_what_is_written() -> None:
+    shown = {path.name: path.read_text(encoding="utf-8") for path in (PROJECT / "examples/workflows").iterdir()}
+    assert shown == {FILES[name]: workflow(name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_action_is_pinned_ours_to_this_version(name: str) -> None:
+    homepage = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Homepage"]
+    assert f"https://github.com/{ACTION}" == f"{homepage}@v{__version__}"
+    used = re.findall(r"uses: (\S+)(?: # (v\d+\.\d+\.\d+))?$", workflow(name), re.MULTILINE)
+    assert (ACTION, "") in used
+    assert len(used) == workflow(name).count("uses: ")
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", uses) and version for uses, version in used if uses != ACTION)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_job_has_a_right_that_it_does_not_use(name: str) -> None:
+    assert parsed(name)["permissions"] == {}
+    assert (
+        job(name)["permissions"]
+        == {
+            "pull-request": {"contents": "read", "pull-requests": "write"},
+            "fork": {"actions": "read", "pull-requests": "write"},
+            "nightly": {"contents": "read"},
+        }[name]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_inputs_that_a_workflow_gives_exist(name: str) -> None:
+    assert set(step(name, ACTION)) <= {declared.name for declared in INPUTS}
+    commented = re.findall(r"^ +# +([a-z-]+): (?=\d|silver|skillgate-report/)", workflow(name), re.MULTILINE)
+    assert set(commented) <= {declared.name for declared in INPUTS} | {"sarif_file"}
+
+
+def test_a_checkout_brings_the_base_and_leaves_no_token_behind() -> None:
+    options = step("pull-request", "actions/checkout")
+    assert (options["fetch-depth"], options["persist-credentials"]) == (2, False)
+    assert step("nightly", "actions/checkout")["persist-credentials"] is False
+
+
+def test_the_workflow_with_a_right_to_write_checks_nothing_out() -> None:
+    assert "checkout" not in workflow("fork")
+    assert parsed("fork")[True]["workflow_run"]["workflows"] == [parsed("pull-request")["name"]]
+
+
+def test_the_second_workflow_downloads_what_the_first_has_uploaded() -> None:
+    sent, fetched = step("pull-request", "actions/upload-artifact"), step("fork", "actions/download-artifact")
+    report = next(declared.default for declared in INPUTS if declared.name == "report-dir")
+    assert sent["name"] == fetched["name"]
+    assert sent["path"] == fetched["path"] == report
+
+
+def test_each_workflow_has_a_place_of_its_own() -> None:
+    assert len({place(name) for name in NAMES}) == len(NAMES)
+    assert all(re.fullmatch(r"\.github/workflows/skillgate[a-z-]*\.yml", place(name)) for name in NAMES)
+
+
+def test_the_manifest_declares_what_the_program_reads_and_writes() -> None:
+    manifest = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
+    defaults = {declared.name: declared.default or None for declared in INPUTS}
+    assert {name: entry.get("default") for name, entry in manifest["inputs"].items()} == defaults
+    assert list(manifest["inputs"]) == list(defaults)
+    assert list(manifest["outputs"]) == [output.name for output in OUTPUTS]
+    assert manifest["runs"] == {"using": "docker", "image": "Dockerfile"}
+
+
+def test_every_input_and_output_is_told_in_a_table() -> None:
+    from docs.action import action_yml, inputs_table
+
+    rows = re.findall(r"^\| `([a-z-]+)` \|", inputs_table(), re.MULTILINE)
+    assert rows == [*(declared.name for declared in INPUTS), *(output.name for output in OUTPUTS)]
+    assert (PROJECT / "action.yml").read_text(encoding="utf-8") == action_yml(), "run docs/generate.py"

