@@ -6,6 +6,10 @@ Importing this module imports :mod:`subprocess`.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.errors import IncompleteError, UsageError
@@ -13,19 +17,19 @@ from skillgate.process import Completed, run
 from skillgate.skill.tree import toplevel as toplevel  # the one question about git that needs no process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 # A repository's own configuration may name programs to run and servers to ask; none of them is needed to read objects.
 _HARDENING = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
 _ENVIRONMENT = {
-    "GIT_OPTIONAL_LOCKS": "0",  # never write to the index, not even to refresh it
+    "GIT_OPTIONAL_LOCKS": "0",  # never write to the index to refresh it; a diff does so all the same, see _own_index
     "GIT_NO_REPLACE_OBJECTS": "1",  # a commit means its own files, not what refs/replace puts in their place
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
 
 
-def git(directory: str, *arguments: str, stdin: bytes = b"") -> Completed:
+def git(directory: str, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] = _ENVIRONMENT) -> Completed:
     """Run git in a directory that is not trusted: no hooks, monitors, network, prompts, pager or locks.
 
     The user's and the system's configuration stay in force, for ``safe.directory``.
@@ -34,7 +38,7 @@ def git(directory: str, *arguments: str, stdin: bytes = b"") -> Completed:
         MissingExecutableError: git is not installed.
         IncompleteError: git did not answer in time.
     """
-    return run(["git", "--no-pager", *_HARDENING, "-C", directory, *arguments], stdin=stdin, env=_ENVIRONMENT)
+    return run(["git", "--no-pager", *_HARDENING, "-C", directory, *arguments], stdin=stdin, env=env)
 
 
 def ignored(repo_dir: str, paths: Iterable[str]) -> frozenset[str]:
@@ -94,7 +98,8 @@ def changes(repo_dir: str, since: str | None = None) -> dict[str, bool]:
     if not base:  # no commit yet: all that is there is new
         return fresh | dict.fromkeys(_paths(repo_dir, "ls-files"), True)
     asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-    words = _paths(repo_dir, "diff", *asked, base, "--")
+    with _own_index(repo_dir) as env:
+        words = _paths(repo_dir, "diff", *asked, base, "--", env=env)
     return fresh | {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
 
 
@@ -111,7 +116,8 @@ def renames(repo_dir: str, commit: str, name: str) -> dict[str, str]:
         IncompleteError: git is missing or fails.
     """
     asked = ("--name-status", "--find-renames=70%", "--diff-filter=R", "--no-ext-diff", "--no-textconv")
-    done = git(repo_dir, "diff", "-z", *asked, commit, "--", f":(icase,glob,top)**/{name}")
+    with _own_index(repo_dir) as env:
+        done = git(repo_dir, "diff", "-z", *asked, commit, "--", f":(icase,glob,top)**/{name}", env=env)
     if done.returncode:
         raise IncompleteError(f"git cannot tell what moved: {complaint(done)}")
     words = [decoded(word) for word in done.stdout.split(b"\0") if word]
@@ -162,8 +168,24 @@ def holds_submodule(repo_dir: str, path: str) -> bool:
     return any(line.startswith("160000 ") and line.endswith(f"\t{path}") for line in staged)
 
 
-def _paths(repo_dir: str, command: str, *arguments: str) -> list[str]:
-    done = git(repo_dir, "--literal-pathspecs", command, "-z", *arguments)
+@contextmanager
+def _own_index(repo_dir: str) -> Iterator[Mapping[str, str]]:
+    """Let a diff write what it learns of the working tree into a copy of the index.
+
+    The repository's own would belong to whoever runs this: on a runner to root, and nobody else could write it again.
+    The copy keeps its time, by which git knows which files changed after it was written.
+    """
+    told = git(repo_dir, "rev-parse", "--git-path", "index")
+    place = Path(repo_dir, decoded(told.stdout.rstrip(b"\n")))
+    with tempfile.TemporaryDirectory(prefix="skillgate-") as folder:
+        copy = Path(folder, "index")
+        with suppress(FileNotFoundError):  # nothing is tracked yet
+            shutil.copy2(place, copy)
+        yield {**_ENVIRONMENT, "GIT_INDEX_FILE": str(copy)}
+
+
+def _paths(repo_dir: str, command: str, *arguments: str, env: Mapping[str, str] = _ENVIRONMENT) -> list[str]:
+    done = git(repo_dir, "--literal-pathspecs", command, "-z", *arguments, env=env)
     if done.returncode:
         raise IncompleteError(f"git cannot tell what changed: {complaint(done)}")
     return [decoded(path) for path in done.stdout.split(b"\0") if path]

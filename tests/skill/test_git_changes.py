@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.skill.git import changes, holds_submodule
+from skillgate.skill.git import changes, holds_submodule, renames
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,3 +179,32 @@ def test_no_program_of_the_repository_is_run(repo: Path, tmp_path: Path) -> None
     write(repo, "a/one", text="y\n")
     assert asked(repo) == {"a/one": False}
     assert not (tmp_path / "log").exists()
+
+
+def test_the_index_of_the_repository_is_left_as_it_is(repo: Path) -> None:
+    index = repo / ".git" / "index"
+    os.utime(
+        repo / "a" / "one", (1, 1)
+    )  # git has to look again whether it changed, and would write down that it did not
+    before = index.read_bytes(), index.stat().st_mtime_ns
+    assert not changes(str(repo), "HEAD")
+    assert not renames(str(repo), "HEAD", "one")
+    assert (index.read_bytes(), index.stat().st_mtime_ns) == before
+
+
+def test_a_change_in_the_second_of_the_commit_is_seen(repo: Path) -> None:
+    for count in range(20):
+        write(repo, "a/one", text=f"{count % 10}\n")
+        commit(repo)
+        write(repo, "a/one", text=f"{(count + 1) % 10}\n")  # of the same size, and perhaps at the same time
+        assert changes(str(repo)) == {"a/one": False}
+
+
+def test_a_moved_file_of_a_name_is_found_by_what_it_holds(repo: Path) -> None:
+    text = "".join(f"Line {number}.\n" for number in range(40))
+    write(repo, "x/SKILL.md", "y/other.md", text=text)
+    before = commit(repo)
+    git(repo, "mv", "x", "z")
+    write(repo, "z/SKILL.md", text=text + "One more.\n")
+    git(repo, "mv", "y", "w")
+    assert renames(str(repo), before, "SKILL.md") == {"z/SKILL.md": "x/SKILL.md"}
