@@ -5,6 +5,7 @@ python docs/generate.py [--check]
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import io
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 from action import action_yml, example_workflows, inputs_table  # beside this file
 
 from skillgate.cli.main import main as skillgate
+from skillgate.cli.parser import Parser
 from skillgate.model.score import Dimension
 from skillgate.registry import Room, settings
 from skillgate.report import rules
@@ -44,9 +46,12 @@ def scoring_page() -> str:
 
 
 def cli_page() -> str:
-    """Write the help of every command."""
-    names = [name.replace("_", "-") for name in Room("skillgate.cli.commands").names()]
-    parts = [_help([]), *(f"## skillgate {name}\n\n{_help([name])}" for name in names)]
+    """Write the help of every command, and of every word that stands below one."""
+    parts = [_help([])]
+    for name in Room("skillgate.cli.commands").names():
+        command = name.replace("_", "-")
+        parts.append(f"## skillgate {command}\n\n{_help([command])}")
+        parts += [f"### skillgate {command} {word}\n\n{_help([command, word])}" for word in _words(command)]
     codes = (
         "## Exit codes\n\n| code | meaning |\n|--:|---|\n| 0 | passed |\n| 1 | a gate failed |\n"
         "| 2 | invalid usage, input or configuration: nothing ran |\n| 3 | a skill could not be read, or the depth"
@@ -83,6 +88,14 @@ def pull_requests_page() -> str:
 
 def _default(value: object) -> str:
     return "—" if value is None else f"`{value}`"
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """List the words that follow a command, as ``diff`` does ``report``; argparse has no public way to ask."""
+    parser = Parser(prog=command)
+    Room("skillgate.cli.commands").load(command).add_arguments(parser)
+    below = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return tuple(word for action in below for word in action.choices)
 
 
 def _help(words: list[str]) -> str:

@@ -45,21 +45,42 @@ class Baseline(NamedTuple):
     moves: Mapping[str, str] = MappingProxyType({})
 
 
+class Asking(NamedTuple):
+    """How a baseline is asked for.
+
+    Attributes:
+        reading: reads a report, by its path, its shown path and what it is for.
+        told: whether the user is told what is gone.
+        top: the top of the repository whose commit is meant; None for that of the first path.
+        excluded: directories below which no skill is asked about, relative to the working directory.
+        committed: whether HEAD tells what is gone and what moved, and not the working tree.
+        name: what the skill at the repository's top is called whose directory may be called anything; ``""`` for its
+            directory's name.
+    """
+
+    reading: Reading = read_whole
+    told: bool = True
+    top: str | None = None
+    excluded: tuple[str, ...] = ()
+    committed: bool = False
+    name: str = ""
+
+
+PLAIN = Asking()
+
+
 def load_baseline(
     config: Config,
     roots: Sequence[SkillRoot],
     paths: Sequence[str],
     session: Session,
     context: pipeline.Context,
-    *,
-    reading: Reading = read_whole,
-    told: bool = True,
+    asking: Asking = PLAIN,
 ) -> Baseline:
     """Give what was there before, paired with the skills of now.
 
     A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot take a
-    revision's place. A skill that moved is known by its name. ``reading`` reads a report, by its path, its shown path
-    and what it is for; with ``told`` the user is told what is gone.
+    revision's place. A skill that moved is known by its name.
 
     Raises:
         UsageError: the report cannot be read or compared, or there is no such revision.
@@ -67,18 +88,18 @@ def load_baseline(
     wanted = str(config.get("baseline"))
     listing = across = None
     if wanted.endswith(".json"):
-        text = reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
+        text = asking.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
         kept = _from_report(text, wanted, str(config.get("depth")))
         by_path = {str(root.path): root for root in roots}
         there = {path for path in kept if os.path.lexists(os.path.join(session.cwd, path))} - by_path.keys()  # noqa: PTH118
         found, gone = _paired(by_path, {path: result for path, result in kept.items() if path not in there})
         gone = tuple(path for path in gone if _below(path, map(os.path.normpath, paths)))
     else:
-        before = _from_revision(wanted, roots, paths, session, context)
+        before = _from_revision(wanted, roots, paths, session, context, asking)
         kept, (found, gone) = before.kept, before.paired
         listing = {(use.client.value, use.place): use.characters for use in before.report.listing}
         across = before.across
-    if gone and told:
+    if gone and asking.told:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
         session.note(f"in the baseline and not here: {', '.join(sorted(gone)[:SHOWN])}{more}")
     moves = {result.skill.path: path for path, result in found.items() if result.skill.path != path}
@@ -158,19 +179,28 @@ class _Revision(NamedTuple):
 
 
 def _from_revision(
-    revision: str, roots: Sequence[SkillRoot], paths: Sequence[str], session: Session, context: pipeline.Context
+    revision: str,
+    roots: Sequence[SkillRoot],
+    paths: Sequence[str],
+    session: Session,
+    context: pipeline.Context,
+    asking: Asking,
 ) -> _Revision:
     """Score what a commit holds below the paths that were given."""
     from skillgate.skill.discover import discover_commit
     from skillgate.skill.read import read
 
-    top = _repository(roots, session)
-    discovery = discover_commit(revision, os.path.relpath(top, os.path.realpath(session.cwd)), cwd=session.cwd)
+    top = asking.top or _repository(paths, session)
+    where = os.path.relpath(top, os.path.realpath(session.cwd))
+    discovery = discover_commit(revision, where, cwd=session.cwd, excluded=asking.excluded)
     now = {_inside(root, top): root for root in roots}
     present = frozenset(path for path in now if path is not None)
-    asked = [os.path.realpath(os.path.join(session.cwd, path)) for path in paths]  # noqa: PTH118
-    places = [os.path.relpath(place, top) for place in asked]
-    then = [root for root in discovery.roots if root.directory in present or _was(top, root, places)]
+    places = _places(paths, top, session)
+    then = [
+        root._replace(name=asking.name) if asking.name and not root.directory else root
+        for root in discovery.roots
+        if root.directory in present or _was(top, root, places)
+    ]
     told: list[tuple[Finding, ...]] = []
     plain = pipeline.Context(
         beside=told.append,
@@ -185,17 +215,54 @@ def _from_revision(
     kept = {root.directory: result for root, result in zip(then, report.results, strict=True)}
     here = {path: root for path, root in now.items() if path is not None}
     files = {root.directory: root.file_name for root in then}
-    moved = _moved(top, revision, here, files) if here.keys() - kept.keys() and kept.keys() - here.keys() else {}
+    is_other = bool(here.keys() - kept.keys() and kept.keys() - here.keys())
+    moved = _moved(top, revision, here, files, committed=asking.committed) if is_other else {}
     found, gone = _paired(here, kept, moved)
-    return _Revision(report, told[-1], kept, (found, tuple(path for path in gone if _below(path, places))))
+    gone = tuple(path for path in gone if _below(path, places))
+    if asking.committed and gone:
+        left = _not_in_head(top, {path: files[path] for path in gone})
+        _tell_absent(sorted(set(gone) - set(left)), session)
+        gone = left
+    return _Revision(report, told[-1], kept, (found, gone))
 
 
-def _moved(top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str]) -> dict[str, str]:
+def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:
+    """Give the paths that were asked about as they lie in the repository: as they are called, and where links lead.
+
+    A link that a change puts in the place of a directory does not take the directory's past away.
+    """
+    here = os.path.realpath(session.cwd)
+    called = [os.path.normpath(os.path.join(here, path)) for path in paths]  # noqa: PTH118
+    real = [os.path.realpath(os.path.join(here, path)) for path in paths]  # noqa: PTH118
+    return list(dict.fromkeys(os.path.relpath(place, top) for place in (*called, *real)))
+
+
+def _tell_absent(paths: Sequence[str], session: Session) -> None:
+    """Say which skills a sparse checkout leaves out."""
+    if paths:
+        more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+        are, were = ("skill is", "was") if len(paths) == 1 else ("skills are", "were")
+        named = f"{', '.join(paths[:SHOWN])}{more}"
+        session.note(f"{len(paths)} {are} not checked out, and {were} neither gated nor looked for: {named}")
+
+
+def _not_in_head(top: str, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Pick the skills, by their directories and main files, that the checked-out commit does not have either."""
+    from skillgate.skill.commit import open_commit
+    from skillgate.skill.walk import join
+
+    tree = open_commit(top, "HEAD")
+    return tuple(path for path, file in files.items() if tree.real(join(path, file)) != join(path, file))
+
+
+def _moved(
+    top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str], *, committed: bool
+) -> dict[str, str]:
     """Ask git which skills moved, by their main files: the directory then by the directory now."""
     from skillgate.skill.git import renames
     from skillgate.skill.walk import SKILL_FILE, join
 
-    told = renames(top, revision, SKILL_FILE)
+    told = renames(top, revision, SKILL_FILE, committed=committed)
     before = {join(directory, file): directory for directory, file in then.items() if directory not in now}
     asked = {join(path, root.file_name): path for path, root in now.items() if path not in then}
     return {asked[new]: before[old] for new, old in told.items() if new in asked and old in before}
@@ -211,11 +278,12 @@ def _below(path: str, places: Iterable[str]) -> bool:
     return any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _repository(roots: Sequence[SkillRoot], session: Session) -> str:
-    """Find the repository of the skills."""
+def _repository(paths: Sequence[str], session: Session) -> str:
+    """Find the repository of the first path; what lies deeper may hold repositories of its own."""
     from skillgate.skill.tree import toplevel
 
-    top = toplevel(_real(roots[0]) if roots else os.path.realpath(session.cwd))
+    first = os.path.realpath(os.path.join(session.cwd, paths[0] if paths else "."))  # noqa: PTH118
+    top = toplevel(first if os.path.isdir(first) else os.path.dirname(first))  # noqa: PTH112, PTH120
     if top is None:
         raise UsageError(f"{session.cwd} is in no git repository, so --baseline can only name a report (….json)")
     return top
@@ -232,4 +300,6 @@ def _inside(root: SkillRoot, top: str) -> str | None:
 
 
 def _still_there(top: str, root: SkillRoot) -> bool:
-    return os.path.lexists(os.path.join(top, root.directory, root.file_name))  # noqa: PTH118
+    """Tell whether it is on disk where it was, not through a link that came in its directory's place."""
+    folder = os.path.normpath(os.path.join(top, root.directory))  # noqa: PTH118
+    return os.path.realpath(folder) == folder and os.path.lexists(os.path.join(folder, root.file_name))  # noqa: PTH118

@@ -23,7 +23,7 @@ _MOST_LINKS = 40  # as many as Linux follows before it calls a path a loop
 
 
 def touched(
-    roots: Sequence[SkillRoot], since: str | None, session: Session
+    roots: Sequence[SkillRoot], since: str | None, session: Session, *, committed: bool = False
 ) -> Callable[[SkillRoot, Assessment | None], bool]:
     """Ask git what changed, and give the test of whether that touches a skill.
 
@@ -36,17 +36,17 @@ def touched(
         roots: the skills that were found; each is held against the repository it lies in.
         since: the revision to compare with, from where the branch left it; None for the last commit.
         session: the run.
+        committed: whether only what was committed since counts, and new files.
 
     Raises:
         UsageError: a skill is in no repository, or there is no such revision.
         IncompleteError: git is missing or fails.
     """
-    changed = _changed(roots, since, session)
-    owners = {_place(root) for root in roots}
-    own = {_owner(path, owners) for path in changed}
-    above_changed = {folder for path in changed for folder in _above(path)}
+    changed = _changed(roots, since, session, committed=committed)
+    own = _owners(changed, {_place(root) for root in roots})
+    above_changed = _all_above(changed)
     moved = {path for path, came_or_went in changed.items() if came_or_went}
-    above_moved = {folder for path in moved for folder in _above(path)}
+    above_moved = _all_above(moved)
 
     def came_or_went(path: str) -> bool:
         return path in moved or (path in above_moved and _came_or_went(path, moved))
@@ -106,7 +106,7 @@ def _is_skill(directory: str) -> bool:
         return False
 
 
-def _changed(roots: Sequence[SkillRoot], since: str | None, session: Session) -> dict[str, bool]:
+def _changed(roots: Sequence[SkillRoot], since: str | None, session: Session, *, committed: bool) -> dict[str, bool]:
     """Give the absolute paths that changed, with ``/``, and whether each came or went.
 
     Each repository that holds a skill is asked; without a skill, that of the working directory.
@@ -118,21 +118,28 @@ def _changed(roots: Sequence[SkillRoot], since: str | None, session: Session) ->
         if top is None:
             raise UsageError(f"--changed asks git, and {shown} is in no repository")
         if top not in tops:
-            tops[top] = _changed_in(top, since)
+            tops[top] = _changed_in(top, since, committed=committed)
     return {path: moved for found in tops.values() for path, moved in found.items()}
 
 
-def _changed_in(top: str, since: str | None) -> dict[str, bool]:
+def _changed_in(top: str, since: str | None, *, committed: bool) -> dict[str, bool]:
     """Ask one repository. The commit that a submodule is compared with is that of the repository around it."""
-    from skillgate.skill.git import changes, holds_submodule  # starts processes
+    from skillgate.skill.git import changes, commit_of, holds_submodule  # starts processes
 
     around: dict[str, bool] = {}
     outer = toplevel(os.path.dirname(top))
-    if outer is not None and outer != top and holds_submodule(outer, os.path.relpath(top, outer).replace(os.sep, "/")):
-        around, since = _changed_in(outer, since), None
+    if outer is not None and outer != top:
+        if holds_submodule(outer, os.path.relpath(top, outer).replace(os.sep, "/")):
+            around, since = _changed_in(outer, since, committed=committed), None
+        elif since is not None and commit_of(top, since) is None:
+            since = None  # a repository that somebody put into this one: it has a history of its own
     prefix = os.path.join(top, "").replace(os.sep, "/")
     # What ends in a slash is a repository that nobody told git about: its skills are held against itself.
-    found = {prefix + path: moved for path, moved in changes(top, since).items() if not path.endswith("/")}
+    found = {
+        prefix + path: moved
+        for path, moved in changes(top, since, committed=committed).items()
+        if not path.endswith("/")
+    }
     return around | found
 
 
@@ -218,6 +225,26 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _owner(path: str, owners: Collection[str]) -> str | None:
-    """Find the innermost skill that a path lies in, by its directory."""
-    return next((folder for folder in _above(path) if folder in owners), None)
+def _all_above(paths: Iterable[str]) -> set[str]:
+    """Give every directory that one of the paths lies in, each looked at once."""
+    found: set[str] = set()
+    for path in paths:
+        for folder in _above(path):
+            if folder in found:
+                break
+            found.add(folder)
+    return found
+
+
+def _owners(paths: Iterable[str], owners: Collection[str]) -> set[str]:
+    """Give the skills, by their directories, that are the innermost around one of the paths."""
+    known: dict[str, str] = {"": ""}
+    for path in paths:
+        way = []
+        folder = path.rpartition("/")[0]
+        while folder not in known and folder not in owners:
+            way.append(folder)
+            folder = folder.rpartition("/")[0]
+        owner = known.get(folder, folder)
+        known.update(dict.fromkeys((*way, folder), owner))
+    return set(known.values()) & set(owners)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.github.links import Links
-    from skillgate.github.rows import Row
     from skillgate.github.subject import Subject
+    from skillgate.report.standing import Row
 
 COMMENT_UNITS = 65_000  # UTF-16 code units; GitHub refuses a comment of more than 65,536
 SUMMARY_BYTES = 1_000_000  # of UTF-8; the runner drops the whole summary of a step over 1,048,576, and others may write
@@ -56,12 +56,12 @@ def marker(key: str) -> str:
 def comment(subject: Subject) -> str:
     """Write the comment: at most 65,000 UTF-16 code units, the marker in its first line."""
     first = marker(subject.key) + "\n"
-    return first + fit(_sections(subject, _COMMENT), COMMENT_UNITS - len(first), utf16, links_of(subject).report)
+    return first + fit(_sections(subject, _COMMENT), COMMENT_UNITS - len(first), utf16, _rest(subject))
 
 
 def summary(subject: Subject) -> str:
     """Write the job summary: the comment without its marker, with longer lists, at most 1,000,000 bytes of UTF-8."""
-    return fit(_sections(subject, _SUMMARY), SUMMARY_BYTES, utf8, links_of(subject).report)
+    return fit(_sections(subject, _SUMMARY), SUMMARY_BYTES, utf8, _rest(subject))
 
 
 def report_markdown(subject: Subject) -> str:
@@ -72,6 +72,10 @@ def report_markdown(subject: Subject) -> str:
 def headline(subject: Subject) -> str:
     """Give the verdict and its first reason as one line of plain text, for the log."""
     return verdict.plain(subject, rows_of(subject))
+
+
+def _rest(subject: Subject) -> str:
+    return sections.rest(subject, links_of(subject))
 
 
 def _sections(subject: Subject, lists: Lists) -> list[Section]:
@@ -85,7 +89,8 @@ def _sections(subject: Subject, lists: Lists) -> list[Section]:
 
 def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
     job = f" ({inert(subject.key)})" if subject.key != "default" else ""
-    yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {verdict.words(subject, rows)}",))
+    told = verdict.words(subject, rows, naming=True)
+    yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {told}",))
     yield verdict.reasons(subject, rows, links, most=lists.reasons)
     yield verdict.unmeasured(subject, rows, links, most=lists.others)
     if not subject.trusted:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.github.links import Links
-    from skillgate.github.rows import Row
     from skillgate.github.subject import Subject
     from skillgate.model.finding import Finding, Suppressed
+    from skillgate.report.standing import Row
 
 MESSAGE = 300  # characters of a message
 _IDS = 8  # rules that are named in a count

@@ -15,7 +15,7 @@ from skillgate.report.terminal import Style
 from skillgate.report.text import render_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from skillgate.github.subject import Subject
     from skillgate.model.page import Page
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 """The documents of a run in its report directory: what a second workflow reads."""
 
+DOCUMENTS = (RUN, REPORT, DIFF, "report.html", "report.md")
+"""All that is written there."""
+
 _WIDTH = 120  # columns of the log
+_REASONS = 100  # that an output holds; all stand in run.json
 
 
 class WriteFile(NamedTuple):
@@ -78,6 +82,7 @@ class Publication(NamedTuple):
         comment: ``always``, ``changes``, ``failures`` or ``never``.
         summary: whether to write the job summary.
         annotations: ``all``, ``errors`` or ``none``.
+        create: whether a pull request without a comment may get one.
     """
 
     report_dir: str = ""
@@ -86,6 +91,7 @@ class Publication(NamedTuple):
     comment: str = "always"
     summary: bool = True
     annotations: str = "all"
+    create: bool = True
 
 
 def plan(
@@ -122,6 +128,8 @@ def _effects(
 
 def creates(subject: Subject, publication: Publication) -> bool:
     """Tell whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
+    if not publication.create:
+        return False
     if subject.run.result != "pass":
         return True
     if subject.run.changed_only and subject.run.touched == 0:
@@ -136,7 +144,7 @@ def creates(subject: Subject, publication: Publication) -> bool:
 
 def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -> str:
     """Write the reason first, then the report for people, then the annotations."""
-    run, report = subject.run, subject.report
+    run, report = subject.run, _told(subject)
     lines = [quiet(headline(subject), token)]
     told = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
     if report is not None:
@@ -147,6 +155,16 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     if report is not None and publication.annotations != "none":
         lines.append(render_annotations(_errors(report) if publication.annotations == "errors" else report))
     return "".join(lines)
+
+
+def _told(subject: Subject) -> Report | None:
+    """Leave out of the log the skills that are only named beside others, unless they fail."""
+    report, beside = subject.report, subject.run.beside
+    if report is None or not beside:
+        return report
+    results = [one for one in report.results if one.skill.path not in beside or one.gate.passed is False]
+    summary = report.summary._replace(skills=len(results))
+    return report._replace(results=tuple(results), summary=summary)
 
 
 def _errors(report: Report) -> Report:
@@ -181,8 +199,8 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
     here = publication.report_dir and report is not None
     return {
         "result": run.result,
-        "reasons": "\n".join(run.reasons),
-        **(_counted(report) if report is not None else dict.fromkeys(_COUNTED, "")),
+        "reasons": "\n".join((*run.reasons[:_REASONS], *_left(run.reasons))),
+        **(_counted(report, run.beside) if report is not None else dict.fromkeys(_COUNTED, "")),
         "new-findings": str(diff.summary.findings_new) if diff else "",
         "fixed-findings": str(diff.summary.findings_fixed) if diff else "",
         "baseline-rev": run.base or "",
@@ -195,16 +213,24 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
     }
 
 
+def _left(reasons: Sequence[str]) -> list[str]:
+    left = len(reasons) - _REASONS
+    return [f"{left} more"] if left > 0 else []
+
+
 _COUNTED = ("skills", "errors", "warnings", "score", "scores")
 
 
-def _counted(report: Report) -> dict[str, str]:
-    counts, lowest = report.summary.findings, report.summary.lowest
-    scores = {result.skill.path: result.composite.score for result in report.results}
+def _counted(report: Report, beside: Collection[str]) -> dict[str, str]:
+    """Count what is asked about, with the findings that others share with it or that belong to no skill."""
+    asked = [result for result in report.results if result.skill.path not in beside]
+    scores = {result.skill.path: result.composite.score for result in asked}
+    known = [score for score in scores.values() if score is not None]
+    counts = report.summary.findings
     return {
-        "skills": str(report.summary.skills),
+        "skills": str(len(asked)),
         "errors": str(counts.get("error", 0)),
         "warnings": str(counts.get("warning", 0)),
-        "score": "" if lowest is None else f"{lowest:.2f}",
+        "score": f"{min(known):.2f}" if known else "",
         "scores": json.dumps(scores, ensure_ascii=True),
     }

@@ -62,7 +62,7 @@ class Repository:
             self._connection.close()
 
     def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
-        """Find the open pull request whose head is exactly a commit; of several the oldest.
+        """Find the one open pull request whose head is exactly a commit.
 
         Args:
             owner: of the repository the branch is in: a fork's owner, for a pull request from a fork.
@@ -70,7 +70,8 @@ class Repository:
             head_sha: 40 hexadecimal digits.
 
         Returns:
-            Its number. None where there is none, or where its head is another commit by now.
+            Its number. None where there is none, or its head is another commit by now, or there are several, since what
+            was found beside one base is not true of another.
 
         Raises:
             GitHubError: GitHub could not be asked.
@@ -84,7 +85,7 @@ class Repository:
             found = [item["number"] for page in pages for item in page if _is_head(item, label, head_sha)]
         finally:
             self._connection.close()
-        return min(found, default=None)
+        return found[0] if len(found) == 1 else None
 
     def _put(self, path: str, body: str, marker: str, *, create: bool) -> Posted:
         decision = self._decide(path, body, marker)

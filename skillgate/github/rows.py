@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.github.fit import folding
 from skillgate.github.links import link, shown_path
@@ -11,68 +11,17 @@ from skillgate.report.findings import bounded
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.skill_block import counts
+from skillgate.report.standing import Row, standings
 
 if TYPE_CHECKING:
     from skillgate.github.fit import Section
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
-    from skillgate.model.diff import Side, SkillChange
-    from skillgate.model.finding import Finding
-    from skillgate.model.report import Composite, SkillResult
+    from skillgate.model.diff import Side
+    from skillgate.model.report import Composite
 
 _CELL = 200  # characters of what moved
-
-
-class Row(NamedTuple):
-    """One skill.
-
-    Attributes:
-        change: before and after, None without a base.
-        result: the head's result; None for a removed skill.
-        fails: whether it is among those that fail the run.
-    """
-
-    change: SkillChange | None
-    result: SkillResult | None
-    fails: bool = False
-
-    @property
-    def path(self) -> str:
-        """The shown path: now, or where it was."""
-        return self.result.skill.path if self.result else self.change.path if self.change else ""
-
-    @property
-    def name(self) -> str:
-        """As it calls itself."""
-        return self.result.skill.name if self.result else self.change.name if self.change else ""
-
-    @property
-    def state(self) -> State | None:
-        """What became of it, None where it is not known."""
-        return self.change.state if self.change else None
-
-    @property
-    def unscored(self) -> bool:
-        """Whether it is there and has no score."""
-        return self.result is not None and self.result.composite.score is None
-
-    @property
-    def regressed(self) -> bool:
-        """Whether it fell by more than is allowed, or lost its badge."""
-        return self.change is not None and self.change.regressed
-
-    @property
-    def listed(self) -> bool:
-        """Whether there is anything to say of it."""
-        differs = self.change is None or self.change.moved or self.state is not State.UNCHANGED
-        return self.fails or self.unscored or self.regressed or differs
-
-    @property
-    def came(self) -> tuple[Finding, ...]:
-        """The findings that the change brings; without a base, and of a new skill, all that there are."""
-        if self.change is not None and (self.change.new or self.state is not State.NEW):
-            return self.change.new
-        return self.result.findings if self.result else ()
+_WITHHELD = 80  # characters of why there can be no badge
 
 
 def rows_of(subject: Subject) -> tuple[Row, ...]:
@@ -80,14 +29,7 @@ def rows_of(subject: Subject) -> tuple[Row, ...]:
 
     Failing ones come first, then regressions, those without a score, what fell most, what is new, and the others.
     """
-    results = {result.skill.path: result for result in subject.report.results} if subject.report else {}
-    failed = subject.run.result == "fail"
-    drops_fail = failed and subject.diff is not None and subject.diff.gate.passed is False
-    rows = []
-    for change in subject.diff.skills if subject.diff else ():
-        row = Row(change, results.pop(change.after.path, None) if change.after else None)
-        rows.append(row._replace(fails=(failed and _gate_failed(row.result)) or (drops_fail and row.regressed)))
-    rows += [Row(None, result, fails=failed and _gate_failed(result)) for result in results.values()]
+    rows = standings(subject.run, subject.report, subject.diff)
     return tuple(sorted(rows, key=_worst_first))
 
 
@@ -107,18 +49,14 @@ def skill_link(path: str, name: str, links: Links) -> str:
     return link(code(shown_path(path)), links.directory(path))
 
 
-def _gate_failed(result: SkillResult | None) -> bool:
-    return result is not None and result.gate.passed is False
-
-
-def _worst_first(row: Row) -> tuple[int, float, str]:
+def _worst_first(row: Row) -> tuple[int, float, float, str]:
     change = row.change.change if row.change else None
     signs = (row.fails, row.regressed, row.unscored, (change or 0) < 0, row.state is State.NEW)
     group = next((index for index, sign in enumerate(signs) if sign), len(signs))
     if row.state is State.REMOVED:
         group += 1
-    score = row.result.composite.score if row.result and row.change is None else None
-    return group, change or score or 0.0, row.path
+    score = row.result.composite.score if row.result else None
+    return group, change or 0.0, -1.0 if score is None else score, row.path
 
 
 def _line(row: Row, links: Links, *, compared: bool) -> str:
@@ -158,11 +96,21 @@ def _badge(before: Side | None, now: Composite | Side | None) -> str:
 
 
 def _said(row: Row, *, compared: bool) -> str:
+    withheld = _withheld(row)
     if row.change is not None:
-        return inert(what_moved(row.change))
-    parts = [counts(row.came)]
+        return "; ".join(filter(None, (inert(what_moved(row.change)), withheld)))
+    parts = [counts(row.result.findings if row.result else ()), withheld]
     if row.unscored and row.result:
         parts.insert(0, inert(bounded(f"no score: {row.result.composite.reason or 'no reason is given'}", _CELL)))
     if compared:
-        parts.insert(0, "no baseline")
+        parts.insert(0, "not touched by the change" if row.beside else "no baseline")
     return "; ".join(filter(None, parts))
+
+
+def _withheld(row: Row) -> str:
+    """Say why there is no badge whatever the score; that a better one needs more points is no news."""
+    now = row.result.composite if row.result else None
+    if now is None or now.score is None or now.badge is not None or not now.badge_reason:
+        return ""
+    reason = now.badge_reason.partition("; ")[0]
+    return inert(bounded(reason, _WITHHELD)) if reason.startswith("no badge: ") else ""

@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING
 
 from skillgate.github.fit import Section
 from skillgate.github.found import told
-from skillgate.github.links import shown_path
+from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
-from skillgate.model.finding import Client
 from skillgate.model.report import JudgeLayer, MonteCarloLayer
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.findings import bounded
+from skillgate.report.lists import lists_of, more_or_less
 from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.github.links import Links
-    from skillgate.github.rows import Row
     from skillgate.github.subject import Subject
-    from skillgate.model.across import ListingUse
     from skillgate.model.report import SkillResult
+    from skillgate.model.run import ActionRun
+    from skillgate.report.lists import ListOf
+    from skillgate.report.standing import Row
 
 _TEXT = 400  # characters of a sentence that holds something of the change
 _NONE = "—"
 _COLUMNS = 5  # skills whose dimensions are shown
-_NAMES = {Client.CLAUDE_CODE: "Claude Code", Client.CODEX: "Codex"}
 UNTRUSTED = "Found by the pull request's own workflow run, which its author controls; not checked again here."
 
 
@@ -43,11 +43,12 @@ def catalogue(subject: Subject, rows: Sequence[Row], links: Links, *, most: int)
     source = subject.diff or subject.report
     if source is None:
         return Section("catalogue")
-    grown = [_grown(use) for use in source.listing if use.before is not None and use.before != use.characters]
+    grown = [_grown(one) for one in lists_of(source.listing) if one.is_notable]
     known = {finding for row in rows for finding in (*row.came, *(row.change.fixed if row.change else ()))}
     new, fixed = ([item for item in side if item not in known] for side in source.across or ((), ()))
     came = [told(finding, links) for finding in new[:most]]
-    went = [f"no longer: {told(finding, links)}" for finding in fixed[:most]]
+    nowhere = links._replace(head="")  # what is gone has no place at the head
+    went = [f"no longer: {told(finding, nowhere)}" for finding in fixed[:most]]
     lines = [f"- {line}" for line in (*grown[:most], *came, *went)]
     total = len(grown) + len(new) + len(fixed)
     return Section.of("catalogue", ("", "**Catalogue**", "") if lines else (), lines, most=most, rank=6, total=total)
@@ -62,7 +63,7 @@ def dimensions(rows: Sequence[Row]) -> Section:
         "",
         "<details><summary>Dimensions</summary>",
         "",
-        f"| | {' | '.join(_column(row) for row in shown)} |",
+        f"| | {' | '.join(_columns(shown))} |",
         f"|---|{'--:|' * len(shown)}",
     )
     cells = {key: [_cell(row, key) for row in shown] for key in Dimension}
@@ -79,14 +80,12 @@ def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
         return Section("how sure this is")
     lines = ["- Static scores are exact: the same files give the same numbers."]
     if report.depth is Depth.QUICK and report.coverage is not None:
-        lines.append(
-            f"- The quick depth measures {report.coverage:.0%} of the weight: no judge and no simulation was run."
-        )
+        share = f"{100 * report.coverage:.0f} %"
+        lines.append(f"- The quick depth measures {share} of the weight: no judge and no simulation was run.")
     lines += _sampled(report.results)
     lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in (subject.diff.hints if subject.diff else ())[:_COLUMNS]]
     if subject.diff is None:
-        why = inert(bounded(subject.run.compared.removeprefix("nothing: "), _TEXT))
-        lines.append("- There is no baseline" + (f": {why}." if why else "."))
+        lines.append(f"- {_baseline(subject.run)}")
     if report.summary.suppressed:
         lines.append(f"- Set aside and not gated: {_suppressed(subject)}.")
     head = ("", "<details><summary>How sure is this?</summary>", "")
@@ -98,32 +97,62 @@ def footer(subject: Subject, links: Links) -> Section:
     run, report = subject.run, subject.report
     parts = [f"{report.depth.value} depth"] if report else []
     if run.head:
-        how = f" ({inert(bounded(run.compared, _TEXT))})" if run.compared else ""
-        against = f" against base {links.commit(run.base)}{how}" if run.base else ", no baseline"
-        parts.append(f"head {links.commit(run.head)}{against}")
+        parts.append(_head(run, links) + _against(subject, links))
     if run.policy:
         parts.append(f"policy from {inert(bounded(run.policy, _TEXT))}")
     scoring = f", scoring {report.scoring_version}" if report else ""
     parts.append(f"skillgate {inert(bounded(run.tool.version, 40))}{scoring}")
     if links.run:
-        parts.append(links.report)
+        parts.append(rest(subject, links))
     return Section("footer", ("", f"<sub>{' · '.join(parts)}</sub>"))
 
 
-def _grown(use: ListingUse) -> str:
-    change = use.characters - (use.before or 0)
+def rest(subject: Subject, links: Links) -> str:
+    """Name where everything stands, linked where the run is known: a run that ended early has a log, no report."""
+    return links.report if subject.report is not None else link("log", links.run)
+
+
+def _baseline(run: ActionRun) -> str:
+    """Say that there is no baseline, and why."""
+    compared = inert(bounded(run.compared, _TEXT))
+    return f"No baseline{compared.removeprefix('nothing')}." if compared.startswith("nothing") else "No baseline."
+
+
+def _head(run: ActionRun, links: Links) -> str:
+    if run.change and run.change != run.head:
+        return f"head {links.commit(run.change)} (merged as {links.commit(run.head)})"
+    return f"head {links.commit(run.head)}"
+
+
+def _against(subject: Subject, links: Links) -> str:
+    run, compared = subject.run, inert(bounded(subject.run.compared, _TEXT))
+    if run.base:
+        return f" against base {links.commit(run.base)}" + (f" ({compared})" if compared else "")
+    return f" against {compared}" if compared and subject.diff is not None else ", no baseline"
+
+
+def _grown(one: ListOf) -> str:
+    use, change = one.use, one.change or 0
     where = f" in {code(shown_path(use.place))}" if use.place not in ("", ".") else ""
+    clients = " and ".join(f"{name}'s" for name in one.clients)
     text = (
         f"The descriptions{where} now take {use.characters:,} of {use.budget:,} characters of"
-        f" {_NAMES.get(use.client, use.client.value)}'s listing ({change:+,})"
+        f" {clients} listing ({more_or_less(change)})"
     )
     if use.characters > use.budget:
         return f"{text}: over its budget, so some are left out"
     return f"{text}: one more addition of this size would not fit" if use.characters + change > use.budget else text
 
 
-def _column(row: Row) -> str:
-    return code(shown_path(row.path.rpartition("/")[2] if row.path not in ("", ".") else row.name))
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """Name skills by the end of their paths, by as much of it as tells them apart."""
+    paths = [tuple(row.path.split("/")) if row.path not in ("", ".") else (row.name,) for row in rows]
+    named = []
+    for path in paths:
+        others = [other for other in paths if other != path]
+        wanted = (n for n in range(1, len(path)) if all(other[-n:] != path[-n:] for other in others))
+        named.append(code(shown_path("/".join(path[-next(wanted, len(path)) :]))))
+    return named
 
 
 def _cell(row: Row, key: Dimension) -> str:

@@ -6,17 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.github.fit import Section
+from skillgate.github.links import shown_path
 from skillgate.github.rows import skill_link
 from skillgate.report.findings import bounded
-from skillgate.report.markdown import inert
+from skillgate.report.markdown import code, inert
+from skillgate.report.standing import title
 from skillgate.report.text import failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.github.links import Links
-    from skillgate.github.rows import Row
     from skillgate.github.subject import Subject
+    from skillgate.report.standing import Row
 
 REASON = 400  # characters of a reason or a notice
 _MARKS = {"pass": "✅", "fail": "❌"}
@@ -29,25 +31,16 @@ def mark(subject: Subject) -> str:
     return _MARKS.get(subject.run.result, "⚠️")
 
 
-def words(subject: Subject, rows: Sequence[Row]) -> str:
-    """Say the verdict in a few words of ours alone, as in ``1 of 3 skills fails``."""
-    total = len(subject.report.results) if subject.report else 0
-    failing = sum(1 for row in rows if row.fails)
-    unread = sum(1 for row in rows if row.unscored and not row.fails)
-    if subject.run.result == "pass":
-        return _passing(subject, rows, total)
-    if subject.run.result == "fail":
-        told = _of(failing, total, "fails", "fail") if failing else "the gate fails"
-        return f"{told}, {unread} could not be evaluated" if unread else told
-    if unread:
-        return _of(unread, total, "could not be evaluated", "could not be evaluated")
-    return "the evaluation is not complete" if subject.report else "nothing could be evaluated"
+def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str:
+    """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
+    compared, show = subject.diff is not None, _shown if naming else None
+    return title(subject.run, subject.report, rows, compared=compared, show=show)
 
 
 def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
     """Say why: one reason in a line, several in a list."""
     found = _reasons(subject, rows)
-    label = _WHY.get(subject.run.result, "Not complete because")
+    label = _WHY.get(subject.run.result, "Not complete because" if subject.report else "Stopped because")
     named = {row.path: row.name for row in rows}
     told = [_told(reason, named, links) for reason in found[:most]]
     if len(found) <= 1:
@@ -58,7 +51,7 @@ def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -
 def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
     """Say which skills have no score, and what else a reader should know."""
     notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
-    missing = [row for row in rows if row.unscored and not _told_of(row, subject)]
+    missing = [row for row in rows if row.unscored and not row.beside and not _told_of(row, subject)]
     lines = [f"- **Not measured**: {_without_score(row, links)}" for row in missing[:most]]
     lines += [f"- {notice}" for notice in notices]
     total = len(missing) + len(subject.run.notices)
@@ -75,30 +68,8 @@ def plain(subject: Subject, rows: Sequence[Row]) -> str:
     return bounded(f"skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
 
 
-def _passing(subject: Subject, rows: Sequence[Row], total: int) -> str:
-    unscored = sum(1 for row in rows if row.unscored)
-    if subject.run.touched == 0:
-        return "no skill is touched"
-    if unscored:
-        verb = "pass" if total - unscored != 1 else "passes"
-        return f"{total - unscored} of {_skills(total)} {verb}, {unscored} not measured"
-    if total == 0:
-        return f"{_skills(len(rows))} removed" if rows else "no skill was asked about"
-    if subject.diff is not None and not any(row.listed for row in rows):
-        return f"no change in {_skills(total)}"
-    if subject.report is not None and subject.report.gate.passed is None:
-        return f"{_skills(total)}, no gate was asked for"
-    return f"{_skills(total)} pass{'es' * (total == 1)}"
-
-
-def _of(count: int, total: int, one: str, many: str) -> str:
-    if total <= 1:
-        return f"the skill {one}"
-    return f"{count} of {_skills(total)} {one if count == 1 else many}"
-
-
-def _skills(count: int) -> str:
-    return f"{count:,} skill{'s' * (count != 1)}"
+def _shown(row: Row) -> str:
+    return code(shown_path(bounded(row.name, 80) if row.path in ("", ".") else row.path))
 
 
 def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:

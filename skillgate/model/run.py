@@ -24,12 +24,15 @@ class ActionRun:
         reasons: why it did not pass, the first one first in log and comment; of ``pass`` what deserves a word.
         event: GitHub's name of it, ``""`` outside of GitHub.
         head, base: commits; ``base`` is None where there is nothing to compare with.
+        change: the pull request's own head, where what is checked out is GitHub's merge of it; else ``""``.
         compared: how the base was found, in words that can follow "compared with".
         policy: whose gates, rules and suppressions held, in words that can follow "policy from".
         policy_changes: what the change does to its own gate, in sentences; it takes effect after the merge.
         notices: what else a reader should know.
         changed_only: whether only skills that the change touches can fail it.
         touched: how many skills it touches, None where all are asked about.
+        beside: the shown paths of skills that the change does not touch, and that the report names only for what they
+            share with one of those that it does.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "action")
@@ -41,10 +44,12 @@ class ActionRun:
     event: str = ""
     head: str = ""
     base: str | None = None
+    change: str = ""
     compared: str = ""
     policy: str = ""
     policy_changes: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     changed_only: bool = False
     touched: Annotated[int, Range(0, None)] | None = None
+    beside: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION

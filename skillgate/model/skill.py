@@ -206,6 +206,7 @@ class Waiver(NamedTuple):
         first, last: the lines it covers; a comment for the whole file covers all.
         reason: why.
         until: the last day it holds, as an ISO date; None without an end.
+        whole: whether it is for the whole file.
     """
 
     file: str
@@ -215,6 +216,7 @@ class Waiver(NamedTuple):
     last: int
     reason: str
     until: str | None = None
+    whole: bool = False
 
 
 class Skill(NamedTuple):

@@ -39,9 +39,10 @@ def compare(a: SkillResult, b: SkillResult, *, version: str, digest: str) -> Com
 
 def _hints(a: SkillResult, b: SkillResult) -> Iterator[str]:
     if a.coverage != b.coverage:
+        sides = [f"{100 * side.coverage:.0f} %" for side in (a, b)]
         yield (
-            f"A was measured on {a.coverage:.0%} of the weight and B on {b.coverage:.0%}: the composites rest on"
-            " different dimensions"
+            f"A was measured on {sides[0]} of the weight and B on {sides[1]}: the composites rest on different"
+            " dimensions"
         )
     if 0 < _lines(b) < _lines(a) and _linked(b) > _linked(a):
         yield (

@@ -89,7 +89,7 @@ def diff_page(diff: Diff, links: Links) -> str:
         hints=diff.hints,
         listing=listed([use for use in diff.listing if use.before not in (None, use.characters)]),
         across_new=found(diff.across.new if diff.across else (), links),
-        across_fixed=found(diff.across.fixed if diff.across else (), links),
+        across_fixed=found(diff.across.fixed if diff.across else (), links.nowhere),
     )
     return _page(page, sorted(told, key=_worst_first), links, diff)
 
@@ -166,7 +166,7 @@ def _changed(change: SkillChange, links: Links, anchor: str) -> Changed:
         what=_what(change),
         measures=measured,
         new=found(change.new, links, within=change.path),
-        fixed=found(change.fixed, links, within=before.path if before else ""),
+        fixed=found(change.fixed, links.nowhere, within=before.path if before else ""),
         aside=set_aside(change.suppressed),
         anchor=anchor if more else "",
     )

@@ -35,6 +35,11 @@ class Links(NamedTuple):
     directory: str = ""
     trusted: bool = True
 
+    @property
+    def nowhere(self) -> Links:
+        """Links for what is gone: it has no place at the commit."""
+        return self._replace(commit="")
+
     def rule(self, finding: Finding) -> str:
         """Give the page of a rule of ours, from its id; ``""`` for another tool's."""
         ours = self.trusted and finding.tool == "skillgate" and _RULE.fullmatch(finding.id)

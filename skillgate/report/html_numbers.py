@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Badge
+from skillgate.report.lists import more_or_less
 from skillgate.report.skill_block import counts
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def ratio(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     """Write a ratio as a whole percentage."""
-    return NONE if value is None else f"{value:.0%}"
+    return NONE if value is None else f"{100 * value:.0f} %"
 
 
 def amount(value: float | None) -> str:
@@ -62,17 +63,36 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def changed(value: int) -> str:
+    """Write a change of characters with its sign."""
+    return more_or_less(value)
+
+
 def words(name: str) -> str:
     """Write a key for people: ``token_efficiency`` is ``Token efficiency``."""
     return name.replace("_", " ").capitalize()
 
 
 def sentence(text: str) -> str:
-    """Begin a text of ours with a capital."""
-    return text[:1].upper() + text[1:]
+    """Begin a text of ours with a capital, unless it begins with a name, such as that of a file."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].rstrip(",:;.").isalpha() else text
 
 
 FILTERS: dict[str, Callable[..., str]] = {
     item.__name__: item
-    for item in (points, ratio, percent, amount, signed, moved, direction, tone, plural, words, sentence, counts)
+    for item in (
+        points,
+        ratio,
+        percent,
+        amount,
+        signed,
+        moved,
+        direction,
+        tone,
+        plural,
+        changed,
+        words,
+        sentence,
+        counts,
+    )
 }

@@ -10,17 +10,18 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Histogram, Share, bar, histogram, shares
 from skillgate.report.html_parts import PATH, Found, Some, first, found
 from skillgate.report.html_shell import macro, render_within
-from skillgate.report.html_skill import Row, skill_part, skill_row
+from skillgate.report.html_skill import Row, Told, next_steps, skill_part, skill_row
 from skillgate.report.html_verdict import Decision, decide
+from skillgate.report.lists import ListOf, lists_of
 from skillgate.report.text import worst_first
-from skillgate.scoring.listing import LIMITS
+from skillgate.scoring.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skillgate.model.across import ListingUse
     from skillgate.model.diff import Diff, SkillChange
-    from skillgate.model.report import Advice, Report, SkillResult
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.run import ActionRun
     from skillgate.report.html_links import Links
 
@@ -35,14 +36,14 @@ class Next(NamedTuple):
     """What to do first about one skill."""
 
     row: Row
-    advice: Advice
+    step: Told
 
 
 class Listed(NamedTuple):
-    """What one list of skills takes of a client's budget; ``cut`` are skills whose own description is too long."""
+    """What one list of skills takes of the clients' budget; ``cut`` are skills whose own description is too long."""
 
     use: ListingUse
-    client: str
+    clients: str
     place: str
     bar: Bar | None
     change: int | None
@@ -77,6 +78,7 @@ class Score(NamedTuple):
 def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: ActionRun | None = None) -> str:
     """Write the page of a report, beside its baseline where ``diff`` is given; ``run`` tells how it came about."""
     changes = {item.after.path: item for item in diff.skills if item.after} if diff else {}
+    report = _asked(report, run)
     ranked = worst_first(report.results)
     rows = [skill_row(result, changes.get(result.skill.path), f"skill-{n}") for n, result in enumerate(ranked, 1)]
     part = macro("skill.html.j2", "part")
@@ -90,24 +92,50 @@ def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: A
     return render_within("score.html.j2", parts, len(rows), whole, links=links, run=run, diff=diff)
 
 
+def _asked(report: Report, run: ActionRun | None) -> Report:
+    """Leave out what nobody asked about and what does not fail: it is there only for what it shares with another."""
+    beside = frozenset(run.beside) if run else frozenset()
+    kept = [item for item in report.results if item.skill.path not in beside or item.gate.passed is False]
+    if len(kept) == len(report.results):
+        return report
+    return report._replace(results=tuple(kept), summary=summarise(kept, found=report.summary.found))
+
+
 def _score(report: Report, rows: Sequence[Row], links: Links, *, diff: Diff | None, run: ActionRun | None) -> Score:
     scores = [row.result.composite.score for row in rows if row.result.composite.score is not None]
     across = report.across or (diff.across if diff else None)
-    listing = diff.listing if diff and diff.listing else report.listing
+    listing = lists_of(diff.listing if diff and diff.listing else report.listing)
+    told = [one for one in listing if diff is None or one.change or one.is_full]
     return Score(
         report,
-        decision=decide(report, rows, run, links),
+        decision=decide(report, rows, run, links, diff),
         rows=first(rows, _ROWS),
-        advised=tuple(Next(row, row.result.advice[0]) for row in rows if row.result.advice)[:_ADVISED],
+        advised=_advised(rows, diff),
         badges=shares(_badges(report)),
         histogram=histogram(scores) if len(scores) >= _CHARTED else None,
-        listing=listed(listing),
+        listing=_listing(told),
         across_new=found(across.new if across else (), links),
-        across_fixed=found(across.fixed if across else (), links),
+        across_fixed=found(across.fixed if across else (), links.nowhere),
         removed=removed(diff),
         outside=found(report.outside, links),
         gaps=_gaps(report.results),
     )
+
+
+def _advised(rows: Sequence[Row], diff: Diff | None) -> tuple[Next, ...]:
+    """Say what to do first about the skills that need it most: those that fail, those that got worse, the others."""
+    changes = {item.after.path: item for item in diff.skills if item.after} if diff else {}
+    found = []
+    for row in sorted(rows, key=lambda row: (row.mark != "fail", not _is_worse(changes.get(row.result.skill.path)))):
+        told = next_steps(row.result, changes.get(row.result.skill.path), most=1).items
+        found += [Next(row, step) for step in told]
+        if len(found) == _ADVISED:
+            break
+    return tuple(found)
+
+
+def _is_worse(change: SkillChange | None) -> bool:
+    return change is not None and ((change.change or 0) < 0 or bool(change.new))
 
 
 def _badges(report: Report) -> list[tuple[str, int]]:
@@ -118,21 +146,23 @@ def _badges(report: Report) -> list[tuple[str, int]]:
 
 def listed(listing: Sequence[ListingUse]) -> Some[Listed]:
     """Give the fullest lists first, each with what a change did to it."""
-    ranked = sorted(listing, key=lambda use: (-use.characters / use.budget, use.client.value, use.place))
-    cut = first(ranked, _LISTS)
-    return Some(tuple(_listed(use) for use in cut.items), cut.left)
+    return _listing(lists_of(listing))
 
 
-def _listed(use: ListingUse) -> Listed:
-    share = 100 * use.characters / use.budget
+def _listing(lists: Sequence[ListOf]) -> Some[Listed]:
+    cut = first(sorted(lists, key=lambda one: (-one.share, one.clients, one.use.place)), _LISTS)
+    return Some(tuple(map(_listed, cut.items)), cut.left)
+
+
+def _listed(one: ListOf) -> Listed:
+    use, share = one.use, 100 * one.share
     tone = "poor" if share > 100 else "fair" if share > 90 else "good"
-    known = LIMITS.get(use.client)
     return Listed(
         use,
-        client=known.title if known else use.client.value,
+        clients=", ".join(one.clients),
         place=bounded(use.place, PATH) if use.place not in ("", ".") else "here",
         bar=bar(share, tone),
-        change=None if use.before is None else use.characters - use.before,
+        change=one.change,
         cut=first([bounded(path, PATH) for path in use.cut], 5),
     )
 

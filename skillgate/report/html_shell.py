@@ -22,7 +22,7 @@ try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 except ModuleNotFoundError as missing:
-    raise UsageError('HTML needs Jinja2: pip install "skillgate-action[report]"') from missing
+    raise UsageError('HTML needs Jinja2: pip install "skillgate-action[report]" (or [action])') from missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,16 +10,20 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar
 from skillgate.report.html_numbers import tone
 from skillgate.report.html_parts import PATH, Aside, Found, Measure, Some, first, found, measures, set_aside
+from skillgate.report.steps import main_file, steps
 from skillgate.report.text import failures
 
 if TYPE_CHECKING:
     from skillgate.model.diff import SkillChange
-    from skillgate.model.report import Advice, SkillResult
+    from skillgate.model.report import SkillResult
     from skillgate.model.score import Evidence
     from skillgate.report.html_links import Links
+    from skillgate.report.steps import Step
 
 _ADVICE = 30
 _EVIDENCE = 30  # lines of one sub-check
+_TEXT = 300  # characters of what to do
+_LINES = 5  # lines of one file that a step names
 
 
 class Check(NamedTuple):
@@ -53,6 +57,14 @@ class Row(NamedTuple):
     reason: str = ""
 
 
+class Told(NamedTuple):
+    """One thing to do; ``where`` is the place, by lines, in words that stand beside it."""
+
+    step: Step
+    text: str
+    where: str
+
+
 class SkillPart(NamedTuple):
     """One skill's part of a page."""
 
@@ -63,7 +75,7 @@ class SkillPart(NamedTuple):
     measures: tuple[Measure, ...]
     findings: Some[Found]
     fixed: Some[Found]
-    advice: Some[Advice]
+    steps: Some[Told]
     aside: Some[Aside]
     checks: tuple[Check, ...]
     moved_from: str = ""
@@ -104,12 +116,34 @@ def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: boo
         failures=tuple(failures(result)) if result.gate.passed is False else _undecided(result),
         measures=measures(result.dimensions, change.dimensions if change else {}),
         findings=found(result.findings, links, new=new, within=result.skill.path),
-        fixed=found(change.fixed, links, within=result.skill.path) if change else Some(()),
-        advice=first(result.advice, _ADVICE),
+        fixed=found(change.fixed, links.nowhere, within=result.skill.path) if change else Some(()),
+        steps=next_steps(result, change, most=_ADVICE),
         aside=set_aside(result.suppressed),
         checks=_checks(result),
         moved_from=_moved_from(change),
     )
+
+
+def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> Some[Told]:
+    """Say what to do about a skill, the most urgent first."""
+    cut = first(steps(result, change), most)
+    return Some(tuple(_told(step, main_file(result)) for step in cut.items), cut.left)
+
+
+def _told(step: Step, main: str) -> Told:
+    text, count = bounded(step.text, _TEXT), len(step.findings)
+    if count > 1:
+        text = f"{bounded(step.findings[0].id, 80)} ×{count}: {text}" + (f", and {count - 1} more" if step.fix else "")
+    elif step.urgent and not step.fix:
+        text = f"{bounded(step.findings[0].id, 80)}: {text}"
+    if step.fix:
+        text += f"; {bounded(step.fix, _TEXT)}"
+    named = [f"{line}" for line in step.lines[:_LINES]]
+    left = len(step.lines) - len(named)
+    where = f"line{'s' * (len(step.lines) > 1)} {', '.join(named)}" if named else ""
+    where += f" and {left:,} more" if left else ""
+    where += f" of {bounded(step.path, PATH)}" if where and step.path != main else ""
+    return Told(step, text, where + (", together" if count > 1 and step.gain is not None else ""))
 
 
 def _undecided(result: SkillResult) -> tuple[str, ...]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.report.findings import bounded
-from skillgate.report.html_numbers import plural
+from skillgate.report.html_numbers import plural, sentence
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.skill_block import counts
+from skillgate.report.standing import Row as Standing
+from skillgate.report.standing import standings, title
 from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skillgate.model.diff import Diff
     from skillgate.model.report import Report
     from skillgate.model.run import ActionRun
     from skillgate.report.html_links import Links
@@ -33,16 +36,19 @@ class Decision(NamedTuple):
     """The verdict.
 
     ``mark`` is ``pass``, ``fail``, ``error`` (not evaluated in full) or ``none`` (no gate was asked for); ``notes`` are
-    what else has to be known before the rest is read.
+    what else has to be known before the rest is read, ``own_gate`` what the change does to its own gate.
     """
 
     mark: str
     title: str
     reasons: Some[Reason] = Some(())
     notes: Some[str] = Some(())
+    own_gate: Some[str] = Some(())
 
 
-def decide(report: Report | None, rows: Sequence[Row], run: ActionRun | None, links: Links) -> Decision:
+def decide(
+    report: Report | None, rows: Sequence[Row], run: ActionRun | None, links: Links, diff: Diff | None = None
+) -> Decision:
     """Say what came of a run: its own word where there is one, else the report's gate."""
     failed = [row for row in rows if row.mark == "fail"]
     unread = [row for row in rows if row.mark == "error"]
@@ -55,10 +61,22 @@ def decide(report: Report | None, rows: Sequence[Row], run: ActionRun | None, li
     every = [*(Reason(text) for text in own), *reasons]
     return Decision(
         mark,
-        _title(mark, report, len(failed), len(unread)),
+        _title(mark, report, len(failed), len(unread)) if run is None else _verdict(run, report, diff),
         first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _TOLD),
         first(_notes(run, links), _TOLD),
+        first(run.policy_changes if run else (), _TOLD),
     )
+
+
+def _verdict(run: ActionRun, report: Report | None, diff: Diff | None) -> str:
+    """Say the verdict in the words of the comment."""
+    rows = standings(run, report, diff)
+    told = title(run, report, rows, compared=diff is not None, show=_shown)
+    return told if any(told.startswith(_shown(row)) for row in rows) else sentence(told)  # a path stays as it is
+
+
+def _shown(row: Standing) -> str:
+    return bounded(row.name if row.path in ("", ".") else row.path, PATH)
 
 
 def _mark_of(report: Report | None, run: ActionRun | None) -> str:
@@ -93,6 +111,5 @@ def _notes(run: ActionRun | None, links: Links) -> list[str]:
             "This page repeats what a workflow without any rights of its own has found. Nothing in it was checked."
         )
     if run is not None:
-        notes += [f"The change edits its own gate, which holds after the merge: {it}" for it in run.policy_changes]
         notes += run.notices
     return notes

@@ -26,13 +26,13 @@ _ROWS = 50
 _ADVISED = 5
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _LINKED = re.compile(  # what GitHub makes a mention, a reference, a link, a formula or a picture of, without any markup
-    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{7,64}(?![0-9A-Za-z])"
-    r"|[@#$]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|(?i:GH)(?=-\d)|:(?=[0-9A-Za-z_+-]{1,50}:)"
+    r"[@#$]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|(?i:GH)(?=-\d)|:(?=[0-9A-Za-z_+-]{1,50}:)"
 )
+_COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{7,64}(?![0-9A-Za-z])")  # after the others: they leave some behind
 _LEADING = re.compile(  # a list, a rule or an underline, at the start of a line
     r"^(\d{1,9}(?=[.)](?: |$))|(?=[-+=](?:[-+= ]|$)))"
 )
-_COMMIT = 6  # hexadecimal digits in a row that are no commit yet
+_DIGITS = 6  # hexadecimal, in a row, that are no commit yet
 
 
 def inert(text: str) -> str:
@@ -40,16 +40,14 @@ def inert(text: str) -> str:
 
     It is one line. An invisible space breaks what GitHub would link although nothing marks it up.
     """
-    plain = _LINKED.sub(_broken, printable(text).strip(" "))
+    plain = _LINKED.sub(lambda found: f"{found[0][0]}\u200b{found[0][1:]}", printable(text).strip(" "))
+    plain = _COMMIT.sub(_broken, plain)
     plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _LEADING.sub(r"\1\\", _SPECIAL.sub(r"\\\1", plain))
 
 
 def _broken(match: re.Match[str]) -> str:
-    found = match[0]
-    if len(found) > _COMMIT:
-        return "\u200b".join(found[start : start + _COMMIT] for start in range(0, len(found), _COMMIT))
-    return found[0] + "\u200b" + found[1:]
+    return "\u200b".join(match[0][start : start + _DIGITS] for start in range(0, len(match[0]), _DIGITS))
 
 
 def code(text: str) -> str:
@@ -84,7 +82,8 @@ def _score(report: Report) -> Iterator[str]:
         yield f"| {code(result.skill.path)} | {score} | {label} | {counts(result.findings)} |"
     if len(ranked) > _ROWS:
         yield ""
-        yield f"{len(ranked) - _ROWS} more skills score as much or more."
+        more = "" if report.gate.passed is False else " score as much or more"  # those that fail stand first
+        yield f"{len(ranked) - _ROWS} more skills{more}."
     yield from _unscored(ranked[:_ROWS])
     yield from _failed(report)
     yield from _changed(report)
@@ -176,13 +175,13 @@ def _dimensions(result: SkillResult) -> Iterator[str]:
     for dimension, found in result.dimensions.items():
         score = f"{found.score:.4f}" if found.score is not None else "—"
         grade = found.grade.value if found.grade else inert(found.reason or "")
-        yield f"| {dimension.value} | {found.weight:.0%} | {score} | {grade} |"
+        yield f"| {dimension.value} | {100 * found.weight:.0f} % | {score} | {grade} |"
     yield ""
     yield "</details>"
 
 
 def _footer(report: Report | Comparison) -> str:
-    measured = f", {report.coverage:.0%} of the weight measured" if report.coverage is not None else ""
+    measured = f", {100 * report.coverage:.0f} % of the weight measured" if report.coverage is not None else ""
     version = f"skillgate {report.tool.version}, scoring {report.scoring_version}"
     return f"<sub>{report.depth.value} depth{measured} · {version}</sub>"
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MOST = 80  # characters: what a table's cell or a line of a terminal has room for
 _RULES = 3  # rules that one part names
 _DIMENSIONS = 2  # dimensions that are named, those with the greatest effect on the score
+_FROM = "moved from "
 _LEAST = 0.005  # of a dimension: what two decimals show
 
 
@@ -32,15 +33,37 @@ def what_moved(change: SkillChange, *, most: int = MOST) -> str:
     Returns:
         A text on one line with nothing invisible in it, empty where nothing moved.
     """
-    parts = [printable(part[: 2 * most]) for part in _parts(change)]  # what is cut is not looked at
+    moved = _moved(change, most // 2)  # has its place whatever else there is: it says what is compared with what
+    room = most - len(moved) - 2 if moved else most
+    text = _fitting(list(_parts(change, room)), room)
+    return "; ".join(filter(None, (text, moved)))
+
+
+def _fitting(every: Sequence[str], most: int) -> str:
+    parts = [printable(part[: 2 * most]) for part in every]  # what is cut is not looked at
     text = ""
     for index, part in enumerate(parts):
         longer = f"{text}; {part}" if text else part
         room = most - (3 if index + 1 < len(parts) else 0)  # for "; …"
         if len(longer) > room:
-            return f"{text}; …" if text else f"{part[: most - 1]}…"
+            return _cut(longer, most) if text else f"{part[: most - 1]}…"
         text = longer
     return text
+
+
+def _moved(change: SkillChange, most: int) -> str:
+    """Say where a skill was, by the end of its path."""
+    if not change.moved or change.before is None:
+        return ""
+    path, room = printable(change.before.path), max(2, most - len(_FROM))
+    return _FROM + (path if len(path) <= room else f"…{path[1 - room :]}")
+
+
+def _cut(text: str, most: int) -> str:
+    """Cut a text that is too long after its last whole word of a list."""
+    head = text[: most - 2]
+    end = max(head.rfind("; "), head.rfind(", "))
+    return f"{head[:end]}{head[end]} …"
 
 
 def arrow(change: float | None, *, digits: int = 2) -> str:
@@ -50,7 +73,7 @@ def arrow(change: float | None, *, digits: int = 2) -> str:
     return "=" if change == 0 else f"{'▲' if change > 0 else '▼'} {abs(change):.{digits}f}"
 
 
-def _parts(change: SkillChange) -> Iterator[str]:
+def _parts(change: SkillChange, room: int) -> Iterator[str]:
     if change.state is State.REMOVED:
         yield "removed"
         return
@@ -63,28 +86,34 @@ def _parts(change: SkillChange) -> Iterator[str]:
         yield f"no score: {change.after.reason}"
     elif change.before is not None and change.before.score is None:
         yield "had no score before"
-    grave = [finding for finding in change.new if finding.severity is not Severity.INFO]
-    yield from _named("new", grave)
     falls, rises = _dimensions(change)
+    beside = len(falls[0]) + len("; ; …") if falls else 0  # rules do not take the room of the greatest loss
+    new = tuple(_named("new", change.new, room - beside))
+    told_last = all(finding.severity is Severity.INFO for finding in change.new)
+    yield from () if told_last else new
     yield from falls
-    yield from _named("fixed", change.fixed)
+    yield from _named("fixed", change.fixed, room)
     yield from rises
-    yield from _named("new", [finding for finding in change.new if finding.severity is Severity.INFO])
+    yield from new if told_last else ()
     if change.suppressed:
         yield f"{len(change.suppressed)} newly suppressed"
-    if change.moved and change.before is not None:
-        yield f"moved from {change.before.path}"
 
 
-def _named(word: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """Name the rules of findings, the gravest first, with how many each has."""
+def _named(word: str, findings: Sequence[Finding], room: int) -> Iterator[str]:
+    """Name the rules of findings, the gravest first, with how many each has; fewer where that is too long."""
     if not findings:
         return
     counts = Counter(finding.id for finding in sorted(findings, key=lambda finding: finding.severity.rank))
     named = [f"{rule} ×{count}" if count > 1 else rule for rule, count in counts.items()]
-    left = len(named) - _RULES
-    more = [f"{left} more"] if left > 1 else named[_RULES:]
-    yield f"{word}: {', '.join(named[:_RULES] + more)}"
+    texts = [f"{word}: {', '.join(_first(named, most))}" for most in range(_RULES, 0, -1)]
+    yield next((text for text in texts if len(text) <= room), texts[-1])
+
+
+def _first(named: Sequence[str], most: int) -> list[str]:
+    left = len(named) - most
+    if most == _RULES and left == 1:  # a fourth name is hardly longer than "1 more"
+        return list(named)
+    return [*named[:most], *([f"{left} more"] if left > 0 else [])]
 
 
 def _dimensions(change: SkillChange) -> tuple[list[str], list[str]]:
@@ -93,8 +122,11 @@ def _dimensions(change: SkillChange) -> tuple[list[str], list[str]]:
     moved.sort(key=lambda pair: -abs(pair[1]) * WEIGHTS[pair[0]])
     if change.new or change.fixed:  # then what is below two decimals says nothing more
         moved = [pair for pair in moved if abs(pair[1]) >= _LEAST]
+    named = moved[:_DIMENSIONS]
+    if all(amount > 0 for _, amount in named):  # what fell is told, however little it weighs
+        named += [pair for pair in moved if pair[1] < 0][:1]
     shown = [
         (amount, f"{dimension.value} {arrow(amount, digits=2 if abs(amount) >= _LEAST else 4)}")
-        for dimension, amount in moved[:_DIMENSIONS]
+        for dimension, amount in named
     ]
     return [text for amount, text in shown if amount < 0], [text for amount, text in shown if amount > 0]

@@ -69,18 +69,19 @@ def _tone(score: float) -> tuple[str, ...]:
 
 def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
     names = max((len(key.value) for key in result.dimensions), default=0)
+    gap = "  " if style.width >= NARROW else " "
     for key, found in result.dimensions.items():
-        head = f"{_margin(style)}{key.value:{names}} {found.weight:4.0%}"
+        head = f"{_margin(style)}{key.value:{names}} {100 * found.weight:3.0f} %"
         if found.score is None:
             reason = cut(found.reason or "", style.width - len(head) - 8) if style.width >= NARROW else ""
-            yield style.paint(f"{head}     —  {reason}".rstrip(), "dim")
+            yield style.paint(f"{head}{gap}   —  {reason}".rstrip(), "dim")
             continue
         grade = found.grade.value if found.grade else ""
         filled = round(found.score * _BAR)
         tone = _tone(found.score * 100)
         bar = style.paint("█" * filled + "░" * (_BAR - filled), *tone)
         ends = f"  {bar}" if style.width >= NARROW else ""
-        yield f"{head}  {found.score:.4f} {style.paint(grade, *tone)}{ends}"
+        yield f"{head}{gap}{found.score:.4f} {style.paint(grade, *tone)}{ends}"
 
 
 def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:

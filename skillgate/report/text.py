@@ -50,8 +50,8 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         if verbose or index < _DETAILED:
             yield from block(result, style, dimensions=verbose or len(ranked) == 1, everything=verbose)
     if rows < len(ranked):
-        best = ranked[rows].composite.score
-        at_least = f", all at {best:.2f} or above" if best is not None else ""
+        least = min((item.composite.score or 0.0 for item in ranked[rows:]), default=0.0)
+        at_least = f", all at {least:.2f} or above" if least > 0 else ""
         yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
     yield from (f"  {finding_line(finding, style)}" for finding in report.outside[:_ROWS])
     yield ""
@@ -69,13 +69,13 @@ def _across(report: Report, style: Style) -> list[str]:
 
 
 def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
-    """Order results: those without a score first, then by falling trouble; ties by path."""
+    """Order results: those that fail a gate first, then those without a score, the lowest score first; ties by path."""
+    return sorted(results, key=lambda result: (result.gate.passed is not False, *_lowest(result)))
 
-    def key(result: SkillResult) -> tuple[bool, float, str]:
-        score = result.composite.score
-        return score is not None, score or 0.0, result.skill.path
 
-    return sorted(results, key=key)
+def _lowest(result: SkillResult) -> tuple[bool, float, str]:
+    score = result.composite.score
+    return score is not None, score or 0.0, result.skill.path
 
 
 def _summary(report: Report, seconds: float | None) -> str:
@@ -93,9 +93,8 @@ def _summary(report: Report, seconds: float | None) -> str:
     if badges:
         parts.append(", ".join(badges))
     if report.coverage is not None:
-        parts.append(
-            f"{report.depth.value} depth measures {report.coverage:.0%} of the weight (judge and simulations not run)"
-        )
+        share = f"{100 * report.coverage:.0f} %"
+        parts.append(f"{report.depth.value} depth measures {share} of the weight (judge and simulations not run)")
     if summary.suppressed:
         parts.append(suppressed_in_words(summary.suppressed))
     if seconds is not None:
@@ -206,7 +205,7 @@ def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> s
     if summary.suppressed:
         text += f" {suppressed_in_words(summary.suppressed)}."
     if touched:
-        worst = worst_first(touched)[0]
+        worst = min(touched, key=_lowest)
         text += f" {_score_in_words(worst, named=summary.skills > 1)}"
     return text if seconds is None else f"{text} {seconds:.2f} s"
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Outcome
+from skillgate.scoring.badge import award
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from skillgate.model.finding import Finding
-    from skillgate.model.report import SkillResult
+    from skillgate.model.report import Composite, SkillResult
 
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
 
@@ -167,8 +168,19 @@ def _badge(result: SkillResult, least: Badge) -> GateOutcome:
     has = composite.badge.value if composite.badge else "no badge"
     if _rank(composite.badge) <= _rank(least):
         return GateOutcome(gate="badge", verdict=Outcome.PASS, reason=f"{has} reaches {least.value}")
-    why = f" ({composite.badge_reason})" if composite.badge_reason else ""
-    return GateOutcome(gate="badge", verdict=Outcome.FAIL, reason=f"{has} is below {least.value}{why}")
+    why = _short_of(composite, least)
+    reason = f"has {has}, {least.value} is asked for" + (f": {why}" if why else "")
+    return GateOutcome(gate="badge", verdict=Outcome.FAIL, reason=reason)
+
+
+def _short_of(composite: Composite, least: Badge) -> str:
+    """Say what a badge needs: points or a rating, or what holds every badge back whatever the points."""
+    score, elo, reason = composite.score, composite.elo, composite.badge_reason or ""
+    if reason != award(score, elo, withheld=None)[1]:
+        return reason.removeprefix("no badge: ")
+    if score is not None and score < least.composite:
+        return f"{least.composite - score:.2f} more points"
+    return f"it needs an Elo of {least.elo:g}, and has {elo:g}" if elo is not None else reason
 
 
 def _measured(result: SkillResult) -> GateOutcome:

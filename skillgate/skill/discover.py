@@ -16,10 +16,10 @@ from skillgate.model.skill import SkillRoot
 from skillgate.skill.plugins import FOLDER as PLUGIN_FOLDER
 from skillgate.skill.plugins import Plugins
 from skillgate.skill.tree import DiskTree, toplevel
-from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, join, main_file
+from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, join, left_out, main_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from skillgate.skill.commit import GitTree
     from skillgate.skill.walk import Forest
@@ -47,12 +47,14 @@ class Discovery(NamedTuple):
     complete: bool = True
 
 
-def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
+def discover(paths: Sequence[str], *, cwd: str | None = None, excluded: Collection[str] = ()) -> Discovery:
     """Find the skills that paths on disk mean.
 
     Args:
         paths: skill directories, their main files, or directories with skills at any depth.
         cwd: what relative paths are relative to; None for the current directory.
+        excluded: directories, relative to ``cwd`` and with ``/``, below which nothing is found. A skill that is shown
+            at another path too, by a link, is found there.
 
     Returns:
         The skills, each once however many paths or links lead to it; finding none is not an error.
@@ -64,7 +66,7 @@ def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
     trees: dict[str, DiskTree] = {}
     starts = _starts(_given(paths, base), trees)
     untold: set[str] = set()
-    walk = Walk(tracked=_asker(untold))
+    walk = Walk(tracked=_asker(untold), excluded=left_out(excluded))
     walk.run(starts)
     found, complaints = _without_ignored(_each_once(walk.found), starts)
     complaints = sorted(untold.union(complaints))
@@ -73,7 +75,7 @@ def discover(paths: Sequence[str], *, cwd: str | None = None) -> Discovery:
     return _discovery(roots, [*walk.notices(), *complaints], single=single, complete=walk.complete)
 
 
-def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery:
+def discover_commit(rev: str, path: str, *, cwd: str | None = None, excluded: Collection[str] = ()) -> Discovery:
     """Find the skills below a path of a commit by the same rules; nothing is checked out.
 
     Args:
@@ -81,6 +83,7 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery
         path: as in git's own ``REV:path``: from the top of the repository; from ``cwd`` when its first part is ``.``
             or ``..``.
         cwd: a directory in the repository; None for the current one.
+        excluded: as :func:`discover` has it.
 
     Returns:
         The skills, with paths shown from ``cwd``, as :func:`discover` shows what is checked out.
@@ -95,7 +98,7 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None) -> Discovery
     tree = open_commit(base, rev)
     here = os.path.relpath(base, tree.root).replace(os.sep, "/")
     start = _commit_start(tree, rev, path, here)
-    walk = Walk(skipped=VERSION_CONTROL)  # all that a commit holds is tracked
+    walk = Walk(skipped=VERSION_CONTROL, excluded=left_out(excluded))  # all that a commit holds is tracked
     walk.run([start])
     found = _each_once(walk.found)
     _prefetch(tree, found)

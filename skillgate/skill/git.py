@@ -78,12 +78,14 @@ def tracked(repo_dir: str, name: str) -> frozenset[str]:
     return frozenset(decoded(path) for path in done.stdout.split(b"\0") if path)
 
 
-def changes(repo_dir: str, since: str | None = None) -> dict[str, bool]:
+def changes(repo_dir: str, since: str | None = None, *, committed: bool = False) -> dict[str, bool]:
     """Tell what differs between a commit and the working tree; new files that git does not ignore among it.
 
     Args:
         repo_dir: the top of a working tree.
         since: compare with the commit where this branch left the revision; None for HEAD.
+        committed: whether to tell what differs between the commit and HEAD, beside new files: then no file that git
+            tracks is looked at, and no filter that the configuration names for one (large files have such) is run.
 
     Returns:
         For each path, relative to the top and with ``/``, whether it is there on one side only, or of another kind. A
@@ -98,16 +100,19 @@ def changes(repo_dir: str, since: str | None = None) -> dict[str, bool]:
     if not base:  # no commit yet: all that is there is new
         return fresh | dict.fromkeys(_paths(repo_dir, "ls-files"), True)
     asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-    with _own_index(repo_dir) as env:
-        words = _paths(repo_dir, "diff", *asked, base, "--", env=env)
+    if committed:
+        words = _paths(repo_dir, "diff-tree", "-r", *asked[:-1], base, "HEAD")
+    else:
+        with _own_index(repo_dir) as env:
+            words = _paths(repo_dir, "diff", *asked, base, "--", env=env)
     return fresh | {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
 
 
-def renames(repo_dir: str, commit: str, name: str) -> dict[str, str]:
+def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -> dict[str, str]:
     """Tell which tracked files of one name, in any letter case, git takes for moved since a commit.
 
     At least seven tenths of the file are those of one that is gone: git's own measure, half, takes two skills of one
-    template for the same. A file that git does not track yet is new to it.
+    template for the same. A file that git does not track yet is new to it. ``committed`` is that of :func:`changes`.
 
     Returns:
         The path then by the path now, both relative to the top and with ``/``.
@@ -116,8 +121,12 @@ def renames(repo_dir: str, commit: str, name: str) -> dict[str, str]:
         IncompleteError: git is missing or fails.
     """
     asked = ("--name-status", "--find-renames=70%", "--diff-filter=R", "--no-ext-diff", "--no-textconv")
-    with _own_index(repo_dir) as env:
-        done = git(repo_dir, "diff", "-z", *asked, commit, "--", f":(icase,glob,top)**/{name}", env=env)
+    files = ("--", f":(icase,glob,top)**/{name}")
+    if committed:
+        done = git(repo_dir, "diff-tree", "-r", "-z", *asked, commit, "HEAD", *files)
+    else:
+        with _own_index(repo_dir) as env:
+            done = git(repo_dir, "diff", "-z", *asked, commit, *files, env=env)
     if done.returncode:
         raise IncompleteError(f"git cannot tell what moved: {complaint(done)}")
     words = [decoded(word) for word in done.stdout.split(b"\0") if word]
@@ -218,6 +227,8 @@ def unknown_revision(repo_dir: str, rev: str) -> str:
 def complaint(done: Completed) -> str:
     """Give the first line of what git said, without its ``fatal:``."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if any("lazy fetching disabled" in line for line in lines):
+        return "the clone is partial, and what is missing is not fetched; drop `filter` from actions/checkout"
     return lines[0].removeprefix("fatal: ").removeprefix("error: ") if lines else f"exit status {done.returncode}"
 
 

@@ -175,7 +175,9 @@ class DiskTree:
             return None
         if target == self.root:
             return ""
-        return target[len(self._prefix) :].replace(os.sep, "/") if target.startswith(self._prefix) else None
+        inside = target[len(self._prefix) :].replace(os.sep, "/") if target.startswith(self._prefix) else None
+        # What git keeps for itself, tokens perhaps among it, is no part of the tree.
+        return None if inside is None or ".git" in inside.split("/") else inside
 
     def _refusal(self, path: str) -> OSError:
         if path not in self._broken:

@@ -84,7 +84,7 @@ def _read(comment: _Comment, file: str, end: int, where: str | None) -> Iterator
         return
     first, last = (1, end) if form["file"] else (comment.row, comment.last)
     rules = tuple(dict.fromkeys(word.strip() for word in form["rules"].split(",")))
-    yield Waiver(file, comment.row, rules, first, last, reason, until)
+    yield Waiver(file, comment.row, rules, first, last, reason, until, whole=bool(form["file"]))
     for rule in rules:
         message = f"{rule} is suppressed here, but there is no such finding"
         yield Problem("suppression_unused", span, message, where)

@@ -6,12 +6,13 @@ cost nothing.
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from skillgate.model.ports import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import Protocol
 
     from skillgate.model.ports import Tree
@@ -86,24 +87,37 @@ class Found:
 class Walk:
     """One search and what it met: the skills ``found``, and what :meth:`notices` says was left out."""
 
-    __slots__ = ("_entered", "_links", "_outside", "_passed", "_skipped", "_tracked", "_unreadable", "found")
+    __slots__ = (
+        "_entered",
+        "_excluded",
+        "_links",
+        "_outside",
+        "_passed",
+        "_skipped",
+        "_tracked",
+        "_unreadable",
+        "found",
+    )
 
     def __init__(
         self,
         *,
         skipped: frozenset[str] = SKIPPED,
+        excluded: Callable[[str], bool] | None = None,
         tracked: Callable[[str], frozenset[str]] = lambda _: frozenset(),
     ) -> None:
         """Say what is passed over.
 
         Args:
             skipped: names of directories that are not entered.
+            excluded: tells whether a directory is left out by the path that it is shown at; None leaves none out. What
+                a link shows elsewhere too is found there.
             tracked: gives the skills' main files that a repository (by its ``key``) tracks, relative to its top; asked
                 once for each repository with such a directory that could hold a skill.
         """
         self.found: list[Found] = []
         self._entered: set[str] = set()
-        self._skipped, self._tracked = skipped, tracked
+        self._skipped, self._excluded, self._tracked = skipped, excluded, tracked
         self._passed: list[Folder] = []
         self._links: list[tuple[Folder, str]] = []
         self._outside: list[str] = []
@@ -140,6 +154,8 @@ class Walk:
         pending = [top]
         while pending:
             folder = pending.pop()
+            if self._excluded is not None and self._excluded(folder.shown):
+                continue
             if folder.key not in self._entered:
                 self._entered.add(folder.key)
                 pending += self._enter(folder)
@@ -172,6 +188,8 @@ class Walk:
 
     def _take(self, folder: Folder) -> None:
         if folder.key in self._entered or folder.tree.real(folder.real) != folder.real:
+            return
+        if self._excluded is not None and self._excluded(folder.shown):
             return
         try:
             file_name = main_file(folder.tree.listing(folder.real))
@@ -235,6 +253,14 @@ def _holders(top: Folder, tracked: Iterable[str]) -> Iterator[Folder]:
             for name in path[len(above) :].split("/")[:-1]:
                 folder = folder.child(name)
             yield folder
+
+
+def left_out(excluded: Collection[str]) -> Callable[[str], bool] | None:
+    """Make the test of whether a directory is one of some, or lies below one, by the path that it is shown at."""
+    if not excluded:
+        return None
+    folders = tuple(posixpath.normpath(path) for path in excluded)
+    return lambda shown: f"{posixpath.normpath(shown)}/".startswith(tuple(f"{folder}/" for folder in folders))
 
 
 def join(directory: str, name: str) -> str:

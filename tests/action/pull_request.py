@@ -57,6 +57,7 @@ class PullRequest:
     Attributes:
         folder: the working tree.
         event: the payload, once there is a change.
+        sha: GitHub's merge of it.
         name: the event's.
         repository: where the workflow runs.
         environ: further variables of the step.
@@ -67,6 +68,7 @@ class PullRequest:
     name: str = "pull_request"
     repository: str = "octo-org/skills"
     environ: dict[str, str] = field(default_factory=dict)
+    sha: str = ""
 
     def write(self, files: Mapping[str, str | None]) -> None:
         """Write files; None removes a file or a directory."""
@@ -100,6 +102,7 @@ class PullRequest:
         if merge:
             git(self.folder, "checkout", "-q", "--detach", base)
             git(self.folder, "merge", "-q", "--no-ff", "--no-edit", head)
+            self.sha = git(self.folder, "rev-parse", "HEAD")
 
     def run(self, **inputs: str) -> Ran:
         """Run the Action as the runner would; inputs by name, with ``_`` for ``-``. It comments nowhere by default."""
@@ -118,6 +121,7 @@ class PullRequest:
             "GITHUB_REPOSITORY": self.repository,
             "GITHUB_SERVER_URL": "https://github.example",
             "GITHUB_RUN_ID": "12",
+            "GITHUB_SHA": self.sha,
             "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_OUTPUT": str(files / "output"),
             "GITHUB_STEP_SUMMARY": str(files / "summary"),

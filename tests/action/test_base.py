@@ -27,6 +27,7 @@ def merged(tmp_path: Path) -> PullRequest:
     git(made.folder, "checkout", "-q", "--detach", "main")
     git(made.folder, "merge", "-q", "--no-ff", "--no-edit", "change")
     git(made.folder, "branch", "-q", "merge")
+    made.sha = git(made.folder, "rev-parse", "merge")
     return made
 
 
@@ -35,6 +36,7 @@ def _event(of: PullRequest, name: str = "pull_request") -> Event:
     return Event(
         name=name,
         pull_request=7,
+        sha=of.sha or None,
         head_sha=change["head"]["sha"],
         base_ref="main",
         base_sha=change["base"]["sha"],
@@ -91,7 +93,7 @@ def test_another_commit_than_the_head_is_told(merged: PullRequest, tmp_path: Pat
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target"])
 def test_the_base_branch_in_place_of_the_change_passes_nothing(merged: PullRequest, tmp_path: Path, name: str) -> None:
     clone = _clone(merged, tmp_path, "main")
-    with pytest.raises(UsageError, match="the pull request's own commit is not there"):
+    with pytest.raises(UsageError, match="does not hold the pull request's own commit"):
         find_base(str(clone), _event(merged, name))
 
 
@@ -113,7 +115,7 @@ class TestMergeGroup:
 
     def test_a_merge_commit_has_it_as_its_first_parent(self, merged: PullRequest, tmp_path: Path) -> None:
         clone = _clone(merged, tmp_path, "merge", "--depth", "2")
-        event = Event(name="merge_group", group_base_sha="0123456789" * 4)
+        event = Event(name="merge_group", group_base_sha="0123456789" * 4, sha=merged.sha)
         assert find_base(str(clone), event).commit == git(merged.folder, "rev-parse", "main")
 
     def test_a_rebased_group_is_refused_where_its_base_is_not_there(self, merged: PullRequest, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ PURE_IN_SKILL = {
     "waivers",
     "witness",
 }
-DOORS_IN_SKILL = {"commit", "commit_files", "discover", "git", "read", "tree", "walk", "write"}
+DOORS_IN_SKILL = {"commit", "discover", "git", "read", "tree", "tree_files", "walk", "write"}
 POSIX_ONLY = {
     "crypt",
     "curses",

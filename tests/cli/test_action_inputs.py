@@ -98,7 +98,28 @@ def test_bounds_are_told_as_they_are() -> None:
 
 def test_lines_keep_their_order_and_what_stands_in_them() -> None:
     assert read(paths=" a b \r\n\n!c, d\n\ta b")["paths"] == ("a b", "!c, d", "a b")
-    assert read(min_dimension="a=0.7\nb=0.8")["min-dimension"] == ("a=0.7", "b=0.8")
+
+
+@pytest.mark.parametrize("score", ["0", "0.7", "1", "1.0", " 0.25 "])
+def test_the_least_scores_of_dimensions_are_read_as_they_stand(score: str) -> None:
+    text = f"robustness={score}\n\n triggering_accuracy = {score}"
+    assert read(min_dimension=text)["min-dimension"] == tuple(filter(None, map(str.strip, text.split("\n"))))
+
+
+@pytest.mark.parametrize("score", ["", "1.01", "70", "-1", "nan", "1e-1", "0,7", ".5"])
+def test_a_score_out_of_bounds_or_in_another_spelling_is_refused(score: str) -> None:
+    with pytest.raises(UsageError, match="min-dimension: expected NAME=SCORE with a score from 0 to 1, found 'rob"):
+        read(min_dimension=f"robustness={score}")
+
+
+def test_a_mistyped_dimension_gets_a_suggestion_and_all_are_told_together() -> None:
+    with pytest.raises(UsageError) as caught:
+        read(min_dimension="triggering_acuracy=0.7\nrobustness\nno=1\nrobustness=0.5\nnor=1\nnever=1", threshold="x")
+    assert str(caught.value).split("\n") == [
+        "input threshold: expected a number from 0 to 100, found 'x'",
+        "input min-dimension: no dimension 'triggering_acuracy' (did you mean 'triggering_accuracy'?);"
+        " expected NAME=SCORE with a score from 0 to 1, found 'robustness'; no dimension 'no'; and 2 more",
+    ]
 
 
 def test_words_are_split_at_commas_and_lines_and_stand_once() -> None:
@@ -138,7 +159,7 @@ def test_any_text_is_either_read_or_refused_in_one_short_line(name: str, text: s
         read_inputs({variable(name): text})
     except UsageError as error:
         message = str(error)
-    assert not message or message.startswith(f"input {name}: expected ")
+    assert not message or message.startswith((f"input {name}: expected ", f"input {name}: no dimension "))
     assert "\n" not in message
     assert len(message) < 1200
 
@@ -148,9 +169,12 @@ def test_what_github_fills_in_is_read_where_it_is_given() -> None:
     assert (found["github-token"], found["github-api-url"]) == ("ghs_x", "https://ghe.example.com/api/v3")
 
 
-def test_unknown_inputs_are_listed_and_known_ones_not() -> None:
+def test_unknown_inputs_are_told_and_known_ones_not() -> None:
     environ = {variable(name): "x" for name in BY_NAME} | {"INPUT_TRESHOLD": "1", "INPUT_A-B": "", "HOME": "/root"}
-    assert unknown_inputs(environ) == ("a-b", "treshold")
+    assert unknown_inputs(environ) == (
+        "there is no input 'a-b': it does nothing",
+        "there is no input 'treshold' (did you mean 'threshold'?): it does nothing",
+    )
 
 
 def test_an_input_is_declared_once_with_a_sentence_and_a_name_in_small_letters() -> None:

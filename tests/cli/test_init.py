@@ -101,6 +101,37 @@ def test_the_second_half_asks_for_the_first(tmp_path: Path) -> None:
     assert "then:" not in out
 
 
+@pytest.mark.parametrize("argv", [("--workflow", "nightly"), ("--pre-commit",)])
+def test_what_is_added_to_a_repository_lays_out_no_folders(argv: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    code, out, err = run(*argv, cwd=tmp_path)
+    assert (code, err) == (0, "")
+    assert not [name for name in ("skills", "benchmarks", "reports") if name in out or (tmp_path / name).exists()]
+    assert (tmp_path / ".skillgate.yaml").exists()
+
+
+@pytest.mark.parametrize("argv", [("--workflow", "nightly"), ("--pre-commit",)])
+def test_in_an_empty_repository_the_folders_are_laid_out_too(argv: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "cloned/.git").mkdir(parents=True)
+    for folder in ("cloned", "new"):
+        assert run(*argv, "--dir", folder, cwd=tmp_path)[0] == 0
+        assert {"skills/README.md", "benchmarks/README.md", "reports/README.md"} <= set(files(tmp_path / folder))
+
+
+@pytest.mark.parametrize(("cwd", "folder", "top"), [("plugins/a b", ".", "../.."), (".", "plugins", ".")])
+def test_below_a_repositorys_top_a_workflow_is_refused_with_the_command_that_writes_it(
+    cwd: str, folder: str, top: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "plugins/a b").mkdir(parents=True)
+    code, out, err = run("--workflow", "fork", "--dir", folder, cwd=tmp_path / cwd)
+    assert (code, out, files(tmp_path)) == (2, "", [])
+    assert f"To write them there: skillgate init --dir {top} --workflow fork\n" in err
+    assert run("--dir", top, "--workflow", "fork", cwd=tmp_path / cwd)[0] == 0
+    assert (tmp_path / place("fork")).exists()
+    assert run("--dir", folder, cwd=tmp_path / cwd)[0] == 0
+
+
 def test_a_workflow_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
     code, _, err = run("--workflow", "weekly", cwd=tmp_path)
     assert (code, files(tmp_path)) == (2, [])

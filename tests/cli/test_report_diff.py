@@ -76,6 +76,8 @@ def test_the_exit_code_is_1_only_where_a_regression_shall_fail_it(two: Path) -> 
     assert diff(two, "a.json", "b.json", "--fail-on-regression").code == 1
     assert diff(two, "a.json", "b.json", "--fail-on-regression", "--max-drop", "50").code == 0
     assert diff(two, "a.json", "a.json", "--fail-on-regression").code == 0
+    shown = diff(two, "a.json", "b.json", "--max-drop", "1")
+    assert (shown.code, "allowed: 1" in shown.out) == (0, True)
 
 
 def test_how_much_may_be_lost_is_configured_by_path(two: Path) -> None:
@@ -135,6 +137,9 @@ def test_a_named_format_goes_before_the_suffix(two: Path) -> None:
         (("--output", "d.pdf"), "say which with --format"),
         (("--output", "SKILL.md"), "main file of a skill"),
         (("--json", "--format", "text"), "two formats"),
+        (("--output-file", "d.json"), "report diff takes --output PATH and --format"),
+        (("--output-file=d.json",), "Try: skillgate report diff --help"),
+        (("--output-file",), "report diff takes --output PATH and --format"),
         (("--max-drop", "nan"), "a number of at least 0"),
         (("--max-drop", "-1"), "a number of at least 0"),
     ],

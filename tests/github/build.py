@@ -17,6 +17,7 @@ from skillgate.model.report import (
     Report,
     SkillName,
     SkillResult,
+    StaticLayer,
     Tool,
     Verdict,
 )
@@ -29,6 +30,8 @@ HEAD, BASE = "a1b2c3d4" * 5, "e4f5a6b7" * 5
 REPOSITORY = "https://github.com/acme/skills"
 RUN_URL = f"{REPOSITORY}/actions/runs/1234567890"
 TOOL = Tool(version="1.2.3")
+
+_ANTI_PATTERNS = ("ORPHAN_REFERENCE", "MISSING_TRIGGER")
 
 Pair = tuple[SkillResult | None, SkillResult | None]
 
@@ -103,7 +106,9 @@ def skill(path: str, score: float | None, *findings: Finding, **changes: Any) ->
     composite = Composite(score, Badge.from_scores(score), reason=reason)
     name = SkillName(PurePosixPath(path).name or "root-skill", path)
     passed = Verdict(passed=True)
-    result = SkillResult(composite, scores, (), name, findings=findings, coverage=0.8, gate=passed)
+    counted = tuple(one.id for one in findings if one.id in _ANTI_PATTERNS)
+    layers = (StaticLayer(duration_ms=0, anti_patterns=counted),)
+    result = SkillResult(composite, scores, layers, name, findings=findings, coverage=0.8, gate=passed)
     return result._replace(**changes)
 
 
@@ -188,13 +193,13 @@ def _new(path: str = "skills/pdf-forms", score: float = 91.2, *findings: Finding
     return None, skill(path, score, *findings)
 
 
-def _same(path: str = "skills/status-report", score: float = 80.0) -> Pair:
+def same(path: str = "skills/status-report", score: float = 80.0) -> Pair:
     return skill(path, score), skill(path, score)
 
 
 def all_pass() -> Subject:
     """Two skills are better than before, one is as it was."""
-    return subject(run(), _risen(), _new(), _same())
+    return subject(run(), _risen(), _new(), same())
 
 
 def threshold() -> Subject:
@@ -224,13 +229,13 @@ def regression() -> Subject:
 def new_skill() -> Subject:
     """One new skill, with two warnings."""
     unclear = NO_TRIGGER._replace(path=PurePosixPath("skills/pdf-forms/SKILL.md"))
-    return subject(run(), _new("skills/pdf-forms", 74.5, unclear, unclear._replace(line=9)), _same())
+    return subject(run(), _new("skills/pdf-forms", 74.5, unclear, unclear._replace(line=9)), same())
 
 
 def removed_and_moved() -> Subject:
     """One skill is gone, one has moved and one is as it was."""
     moved = skill("skills/old-name", 82.0), skill("plugins/reports/skills/new-name", 82.0)
-    return subject(run(), (skill("skills/gone", 64.25), None), moved, _same())
+    return subject(run(), (skill("skills/gone", 64.25), None), moved, same())
 
 
 def no_base() -> Subject:
@@ -270,7 +275,7 @@ def untouched() -> Subject:
 
 def unchanged() -> Subject:
     """The change touches skills and moves nothing."""
-    return subject(run(touched=2), _same(), _same("skills/pdf-forms", 91.2))
+    return subject(run(touched=2), same(), same("skills/pdf-forms", 91.2))
 
 
 def own_gate() -> Subject:
@@ -286,7 +291,7 @@ def own_gate() -> Subject:
 
 def set_aside() -> Subject:
     """Findings are set aside by the change."""
-    before, after = _same("skills/csv-import", 71.2)
+    before, after = same("skills/csv-import", 71.2)
     assert after is not None
     aside = (
         Suppressed(DEAD_LINK, "comment", "the file is made by the build", "2030-01-31"),
@@ -355,6 +360,41 @@ def fork() -> Subject:
     return regression()._replace(trusted=False)
 
 
+def three_dead_links() -> Subject:
+    """One piece of advice mends three findings, and the change brings a warning beside them."""
+    dead = [
+        finding(message=f"references/{name}.md does not exist", line=line)
+        for line, name in ((179, "one"), (180, "two"), (181, "three"))
+    ]
+    torn = finding("BROKEN_LINK", "docs/a.md does not exist", line=12, severity=Severity.WARNING)
+    mend = MEND_LINK._replace(gain=12.0, line=179, removes=3)
+    gate = failed(("error", "3 errors"))
+    after = skill("skills/csv-import", 54.9, *dead, torn, gate=gate, advice=(mend, SAY_WHEN))
+    return subject(run("fail", "skills/csv-import: 3 errors"), (skill("skills/csv-import", 71.2), after))
+
+
+def broken_but_passing() -> Subject:
+    """The gate passes, and the change brings warnings; advice would bring more points."""
+    new = (
+        finding("DUPLICATED_CONTENT", "40 lines stand in references/a.md too", line=9, severity=Severity.WARNING),
+        finding("CODE_SYNTAX", "this block is no Python", line=30, severity=Severity.WARNING),
+        finding("LINE_TOO_LONG", "long", line=2, severity=Severity.INFO),
+    )
+    before = skill("skills/csv-import", 61.2)
+    wordless = Composite(50.0, None, badge_reason="no badge: only 10 words of prose outside headings; 25 are needed")
+    after = skill("skills/csv-import", 50.0, *new, advice=(SAY_WHEN,), composite=wordless)
+    return subject(run(change="b" * 40), (before, after))
+
+
+def beside() -> Subject:
+    """A skill that the change does not touch is in the report for what it shares with one that it does."""
+    neighbour = skill("skills/old-report", 40.0, DEAD_LINK._replace(path=PurePosixPath("skills/old-report/SKILL.md")))
+    before, after = _risen()
+    record = run(beside=("skills/old-report",), touched=1)
+    about = report(*filter(None, (after, neighbour)))
+    return Subject(record, about, difference((before, after)), REPOSITORY, RUN_URL)
+
+
 def _foreign() -> tuple[Finding, ...]:
     return (
         finding(
@@ -366,7 +406,7 @@ def _foreign() -> tuple[Finding, ...]:
 def outside() -> Subject:
     """Another tool found something in a file of no skill, and something in a skill."""
     inside = finding("markdownlint/MD001", "heading levels", tool="markdownlint", severity=Severity.WARNING)
-    before, after = _same("skills/csv-import", 71.2)
+    before, after = same("skills/csv-import", 71.2)
     assert after is not None
     record = run("fail", "1 error outside the skills")
     return subject(record, (before, after._replace(findings=(inside,))), more={"outside": _foreign()})
@@ -411,5 +451,8 @@ SITUATIONS = {
         outside,
         unmeasured_passes,
         at_the_root,
+        three_dead_links,
+        broken_but_passing,
+        beside,
     )
 }

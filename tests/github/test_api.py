@@ -508,11 +508,12 @@ def test_a_netrc_does_not_take_the_tokens_place(
 def test_a_pull_request_is_found_by_its_exact_head(fake: FakeGitHub, time: Time) -> None:
     fake.add_pull(3, "mona:fix", SHA[::-1])
     fake.add_pull(9, "mona:feature/ä+b", SHA)
-    fake.add_pull(12, "mona:feature/ä+b", SHA)
     repository = _repository(fake, time)
     assert repository.find_pull_request("mona", "feature/ä+b", SHA) == 9
     assert repository.find_pull_request("mona", "fix", SHA) is None
     assert repository.find_pull_request("mona", "gone", SHA) is None
+    fake.add_pull(12, "mona:feature/ä+b", SHA)  # to another base: what was found beside one is not true of the other
+    assert repository.find_pull_request("mona", "feature/ä+b", SHA) is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from skillgate.github.comment import COMMENT_UNITS, SUMMARY_BYTES, comment, head
 from skillgate.github.fit import Section, fit, utf8, utf16
 from skillgate.github.links import links_of
 from skillgate.github.subject import Subject
-from skillgate.model.finding import Severity
+from skillgate.model.across import ListingUse
+from skillgate.model.finding import Client, Severity, Suppressed
 from skillgate.model.report import Report
 from skillgate.model.tool import HOMEPAGE
 from tests.github import build
@@ -35,14 +37,14 @@ def first_lines(subject: Subject) -> list[str]:
     ("name", "title"),
     [
         ("all-pass", "### ✅ skillgate: 3 skills pass"),
-        ("threshold", "### ❌ skillgate: 1 of 2 skills fails"),
+        ("threshold", "### ❌ skillgate: 1 of 2 skills fails: `skills/pdf-forms`"),
         ("unread", "### ⚠️ skillgate: 1 of 2 skills could not be evaluated"),
         ("ended-early", "### ⚠️ skillgate: nothing could be evaluated"),
         ("untouched", "### ✅ skillgate: no skill is touched"),
-        ("unchanged", "### ✅ skillgate: no change in 2 skills"),
+        ("unchanged", "### ✅ skillgate: 2 skills score as before"),
         ("unmeasured-passes", "### ✅ skillgate: 1 of 2 skills passes, 1 not measured"),
         ("outside", "### ❌ skillgate: the gate fails"),
-        ("at-the-root", "### ❌ skillgate: the skill fails"),
+        ("at-the-root", "### ❌ skillgate: `csv-import` fails"),
     ],
 )
 def test_the_verdict_is_the_first_line(name: str, title: str) -> None:
@@ -319,6 +321,121 @@ def test_a_step_stands_once_with_place_and_gain() -> None:
         "skills/csv-import/SKILL.md",
     ]
     assert [step.rpartition(" ")[2] for step in steps] == ["(**+4.0**)", "(**+11.8**)", "(**+2.1**)"]
+
+
+def steps(subject: Subject) -> list[str]:
+    """Give the steps of a comment as a reader sees them."""
+    lines = [line for line in comment(subject).split("\n") if line.startswith("1. ")]
+    return [re.sub(r"\]\(https://[^)]*\)", "]", line.removeprefix("1. ")) for line in lines]
+
+
+def test_findings_that_one_piece_of_advice_mends_are_one_step_with_its_whole_gain() -> None:
+    assert steps(build.three_dead_links()) == [
+        "[`skills/csv-import/SKILL.md:179`], [`180`], [`181`]: [ORPHAN\\_REFERENCE] ×3: create the files"
+        " (together **+12.0**)",
+        "[`skills/csv-import/SKILL.md:12`]: docs/a.md does not exist; create it, or remove the link",
+        f"[`skills/csv-import/SKILL.md:3`]: {build.SAY_WHEN.action} (**+11.8**)",
+    ]
+
+
+def test_a_gain_is_not_promised_for_a_part_of_what_earns_it() -> None:
+    subject = build.three_dead_links()
+    assert subject.report is not None
+    (skill,) = subject.report.results
+    aside = Suppressed(skill.findings[2], "comment")
+    less = skill._replace(findings=(*skill.findings[:2], *skill.findings[3:]), suppressed=(aside,))
+    told = steps(subject._replace(report=build.report(less), diff=None))
+    assert [step.rpartition("; ")[2] for step in told[:1]] == ["create it, or remove the link"]
+    assert "×2" in told[0]
+    assert told[1].endswith("create the files (**+12.0**)")
+
+
+def test_what_the_change_broke_comes_before_advice_where_the_gate_passes() -> None:
+    told = steps(build.broken_but_passing())
+    assert [step.split("`")[1].rpartition(":")[2] for step in told] == ["9", "30", "3"]
+    assert "LINE\\_TOO\\_LONG" in comment(build.broken_but_passing())
+
+
+def test_the_reason_why_there_can_be_no_badge_stands_in_the_row() -> None:
+    (row,) = (line for line in comment(build.broken_but_passing()).split("\n") if line.startswith("| 🔻"))
+    assert "no badge: only 10 words of prose outside headings |" in row
+
+
+def test_a_merge_is_told_from_the_change_that_was_merged() -> None:
+    text = comment(build.broken_but_passing())
+    address = f"{build.REPOSITORY}/commit"
+    assert f"head [`bbbbbbb`]({address}/{'b' * 40}) (merged as [`a1b2c3d`]({address}/{build.HEAD})) against" in text
+    assert "merged as" not in comment(build.regression())
+
+
+def test_what_only_stands_beside_is_not_counted_unless_it_fails() -> None:
+    subject = build.beside()
+    text = comment(subject)
+    assert first_lines(subject)[0] == "### ✅ skillgate: `skills/report-writer` passes"
+    assert "old-report" not in text
+    assert "New findings" not in text
+    assert subject.report is not None
+    other, low = subject.report.results
+    low = low._replace(gate=build.failed(("error", "1 error")))
+    run = subject.run
+    failing = subject._replace(
+        report=build.report(other, low), run=build.run("fail", "skills/old-report: 1 error", beside=run.beside)
+    )
+    assert first_lines(failing)[0] == "### ❌ skillgate: the gate fails"
+    (row,) = (line for line in comment(failing).split("\n") if line.startswith("| ❌"))
+    assert "not touched by the change" in row
+
+
+@pytest.mark.parametrize(
+    ("compared", "told"),
+    [
+        ("nothing, as asked", "- No baseline, as asked."),
+        ("nothing: there is no git repository", "- No baseline: there is no git repository."),
+        ("", "- No baseline."),
+    ],
+)
+def test_a_run_without_a_baseline_says_why(compared: str, told: str) -> None:
+    subject = build.no_base()._replace(run=build.run(base=None, compared=compared))
+    assert told in comment(subject).split("\n")
+    assert ", no baseline · " in comment(subject)
+
+
+def test_a_report_that_is_compared_with_is_named() -> None:
+    subject = build.all_pass()._replace(run=build.run(base=None, compared="the report main.json"))
+    assert "against the report main.json · " in comment(subject)
+    assert "no baseline · " not in comment(subject)
+
+
+def test_without_a_report_the_log_is_led_to() -> None:
+    text = comment(build.ended_early())
+    assert f"[log]({build.RUN_URL})" in text
+    assert "full report" not in text
+    assert "**Stopped because** " in text
+
+
+def test_skills_whose_paths_end_alike_are_told_apart() -> None:
+    paths = ("a/skills/pdf", "b/skills/pdf", "b/skills/docx", "pdf")
+    pairs = [(build.skill(path, 60), build.skill(path, 50 + index)) for index, path in enumerate(paths)]
+    text = comment(build.subject(build.run(), *pairs))
+    assert "| | `a/skills/pdf` | `b/skills/pdf` | `docx` | `pdf` |" in text
+
+
+def test_lists_are_told_of_where_the_next_change_will_meet_them() -> None:
+    use = ListingUse(Client.CODEX, "", 12, 1000, 8000, before=999)
+
+    def told(*listing: ListingUse) -> list[str]:
+        text = comment(build.subject(build.run(), build.same(), more={"listing": listing}))
+        return [line for line in text.split("\n") if "listing" in line]
+
+    assert told(use) == []
+    assert told(use._replace(before=600)) == [
+        "- The descriptions now take 1,000 of 8,000 characters of Codex's listing (+400)"
+    ]
+    over = use._replace(characters=8254, before=9391)
+    assert told(over, over._replace(client=Client.CLAUDE_CODE)) == [
+        "- The descriptions now take 8,254 of 8,000 characters of Codex's and Claude Code's listing (−1,137): over its"
+        " budget, so some are left out"
+    ]
 
 
 def test_a_moved_skill_says_from_where_and_a_removed_one_stays_listed() -> None:

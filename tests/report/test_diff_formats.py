@@ -97,6 +97,25 @@ def test_what_moved_names_rules_by_severity_then_what_moved_the_score_most() -> 
     assert what_moved(found) == "new: ORPHAN_REFERENCE ×2, MISSING_TRIGGER; triggering_accuracy ▼ 0.47; …"
 
 
+def test_what_moved_always_has_room_for_the_greatest_loss() -> None:
+    names = ("DUPLICATED_CONTENT", "CONTRADICTING_LINES", "CODE_SYNTAX", "BROKEN_LINK", "LINE_TOO_LONG")
+    came = [a_finding(id=name, severity=Severity.INFO if name == "LINE_TOO_LONG" else Severity.ERROR) for name in names]
+    dims = measured(progressive_disclosure=0.9)
+    found = change(scored(70, dimensions=dims), scored(60, *came, dimensions=measured(progressive_disclosure=0.2)))
+    assert what_moved(found) == "new: DUPLICATED_CONTENT, 4 more; progressive_disclosure ▼ 0.70"
+    assert what_moved(found, most=120) == (
+        "new: DUPLICATED_CONTENT, CONTRADICTING_LINES, CODE_SYNTAX, 2 more; progressive_disclosure ▼ 0.70"
+    )
+
+
+def test_what_fell_is_named_though_others_rose_by_more() -> None:
+    before = measured(triggering_accuracy=0.1, orchestration_fitness=0.1, ecosystem_coherence=0.9)
+    after = measured(triggering_accuracy=0.9, orchestration_fitness=0.9, ecosystem_coherence=0.5)
+    assert what_moved(change(scored(50, dimensions=before), scored(70, dimensions=after))).startswith(
+        "ecosystem_coherence ▼ 0.40; "
+    )
+
+
 @pytest.mark.parametrize(
     ("found", "words"),
     [

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.errors import UsageError
+from skillgate.model.diff import Diff
 from skillgate.model.documents import Comparison
-from skillgate.model.report import Composite, DimensionScore, Report, Tool
+from skillgate.model.finding import Client, Severity
+from skillgate.model.report import Advice, Composite, DimensionScore, Report, SkillResult, StaticLayer, Tool
 from skillgate.model.run import ActionRun
 from skillgate.model.score import Badge, Depth, Dimension
 from skillgate.model.tool import HOMEPAGE
@@ -96,8 +98,8 @@ def test_skills_stand_worst_first() -> None:
 
 def test_what_was_not_measured_is_a_dash_with_its_reason_and_zero_is_a_number() -> None:
     seen = read(a_report(a_measured_skill()))
-    assert f"Output quality {UNMEASURED} — — 15%" in seen
-    assert "Token efficiency 0.0000 F 6%" in seen
+    assert f"Output quality {UNMEASURED} — — 15 %" in seen
+    assert "Token efficiency 0.0000 F 6 %" in seen
     locked = read(a_report(unread(reason="not evaluated: Permission denied")))
     assert "No score: not evaluated: Permission denied" in locked
     assert "Score —" in locked
@@ -129,7 +131,7 @@ def test_five_scores_make_a_distribution_with_the_badges_limits() -> None:
 
 def test_the_catalogue_shows_the_fullest_list_first_with_what_changed() -> None:
     seen = read(many(5))
-    assert "skills cut at the client's limit: skills/skill-1 Codex 8,254 of 8,000, over +412" in seen
+    assert "skills cut at the client's limit: skills/skill-1 Codex 8,254 of 8,000 (+412), over" in seen
     assert seen.index("8,254") < seen.index("900")
 
 
@@ -150,10 +152,109 @@ def test_the_page_of_a_run_says_what_was_compared_under_whose_policy() -> None:
     assert "Removed: skills/gone" in seen
 
 
+def test_what_fails_stands_before_what_scores_less() -> None:
+    low, bad = a_measured_skill(40, "skills/low", gate=PASSED), a_measured_skill(70, "skills/bad", gate=FAILED)
+    seen = read(a_report(low, bad, gate=FAILED))
+    assert "those that fail first, then the lowest score first" in seen
+    first_steps, _, table = seen.partition("Do next")[2].partition("Every skill")
+    for part in (first_steps, table):
+        assert part.index("skills/bad") < part.index("skills/low")
+
+
+def dead_links(*, line: int = 179) -> SkillResult:
+    """Give a skill with three findings that one piece of advice mends."""
+    found = [a_finding(path="skills/one/SKILL.md", line=line + n, message=f"{n} is not there") for n in range(3)]
+    advice = Advice("create the files", Dimension.ROBUSTNESS, 12.0, "low", 0.2, 0.6, line=line, removes=3)
+    layer = StaticLayer(duration_ms=0, anti_patterns=("ORPHAN_REFERENCE",) * 3)
+    return a_skill(*found, path="skills/one", advice=(advice,), layers=(layer,), gate=failing(("error", "3 errors")))
+
+
+def test_findings_that_one_piece_of_advice_mends_are_one_step_with_its_whole_gain() -> None:
+    told = "+12.0 ORPHAN_REFERENCE ×3: create the files Robustness 0.20 → 0.60 · lines 179, 180, 181, together"
+    assert told in read(a_report(dead_links(), gate=FAILED))
+    both = read(a_report(dead_links(), a_skill(path="skills/two"), gate=FAILED))
+    assert "+12.0 skills/one ORPHAN_REFERENCE ×3: create the files lines 179, 180, 181, together" in both
+
+
+def test_what_the_change_broke_comes_before_advice() -> None:
+    torn = a_finding(id="BROKEN_LINK", severity=Severity.WARNING, path="skills/one/notes.md", line=9, message="torn")
+    skill = a_measured_skill(gate=PASSED)._replace(findings=(torn,))
+    report = a_report(skill, gate=PASSED)
+    diff = a_diff([skill])
+    seen = taken_apart(page(report=report, diff=diff, run=a_run(result="pass"))).text
+    steps = seen.partition("Do next")[2]
+    assert steps.index("Torn; correct the path line 9 of skills/one/notes.md") < steps.index("Say when to use it")
+
+
+def test_what_is_gone_needs_no_fix() -> None:
+    skill = a_measured_skill()._replace(findings=())
+    seen = taken_apart(an_action_page(a_report(skill)), REPOSITORY).text
+    assert "Fixed error MISSING_TRIGGER" in seen
+    assert "Fix correct the path" not in seen.partition("Fixed error MISSING_TRIGGER")[2].partition("Suppressed")[0]
+
+
+def test_the_verdict_of_a_run_is_in_the_words_of_its_comment() -> None:
+    removed = a_diff([])
+    run = a_run(result="pass", reasons=())
+    assert taken_apart(page(report=a_report(gate=PASSED), diff=removed, run=run)).text.startswith("1 skill removed ·")
+    untouched = taken_apart(page(report=a_report(gate=PASSED), run=replace(run, touched=0))).text
+    assert untouched.startswith("No skill is touched ·")
+    same = taken_apart(page(report=a_report(a_skill(gate=PASSED), gate=PASSED), diff=unchanged(), run=run)).text
+    assert same.startswith("skills/one scores as before ·")
+
+
+def unchanged() -> Diff:
+    """Give a diff in which one skill is as it was."""
+    diff = a_diff([a_skill(), a_skill(), a_skill()])
+    return replace(diff, skills=diff.skills[2:3], gate=PASSED)
+
+
+def test_what_only_stands_beside_is_not_shown_unless_it_fails() -> None:
+    both = (a_measured_skill(gate=PASSED), a_measured_skill(40, "skills/neighbour", gate=PASSED))
+    run = a_run(result="pass", beside=("skills/neighbour",), reasons=())
+    seen = taken_apart(page(report=a_report(*both, gate=PASSED), run=run)).text
+    assert seen.startswith("skills/one passes ·")
+    assert "skills/neighbour" not in seen
+    bad = both[1]._replace(gate=FAILED)
+    seen = taken_apart(page(report=a_report(both[0], bad, gate=FAILED), run=replace(run, result="fail"))).text
+    assert "skills/neighbour" in seen
+
+
+def test_what_a_change_does_to_its_own_gate_is_one_list() -> None:
+    run = a_run(policy_changes=("threshold: 70 → 10", "ignore: none → X"))
+    seen = taken_apart(page(report=a_report(), run=run)).text
+    assert seen.count("The change edits its own gate, which holds after the merge:") == 1
+    assert "merge: threshold: 70 → 10 ignore: none → X" in seen
+
+
+def test_a_merge_is_told_from_the_change_that_was_merged() -> None:
+    seen = taken_apart(page(report=a_report(), run=a_run(change="b" * 40))).text
+    assert f"Evaluated {'b' * 12} , merged as {HEAD[:12]} in pull_request" in seen
+
+
+def test_beside_a_baseline_only_the_lists_that_changed_or_are_nearly_full_are_shown() -> None:
+    report = many(5)
+    full = report.listing[1]._replace(place="full", characters=6400, before=6400)
+    report = report._replace(listing=(*report.listing, full))
+    diff = replace(a_diff(report.results), listing=report.listing)
+    seen = taken_apart(an_action_page(report, diff=diff), REPOSITORY).text
+    lists = seen.partition("beside its budget")[2]
+    assert "8,254 of 8,000 (+412), over" in lists
+    assert "Claude Code 6,400 of 8,000" in lists
+    assert "900 of 8,000" not in lists
+    assert seen.index("Each skill") < seen.index("beside its budget")
+
+
+def test_clients_that_list_the_same_stand_together() -> None:
+    report = many(5)
+    twice = (report.listing[0], report.listing[0]._replace(client=Client.CLAUDE_CODE))
+    assert "Codex, Claude Code 8,254 of 8,000" in read(report._replace(listing=twice))
+
+
 def test_a_run_without_a_report_still_has_a_page() -> None:
     run = a_run("no skill could be read", result="error", exit_code=3)
     seen = taken_apart(page(report=None, run=run)).text
-    assert seen.startswith("The evaluation is not complete")
+    assert seen.startswith("Nothing could be evaluated")
     assert "no skill could be read" in seen
 
 
@@ -385,7 +486,7 @@ def test_without_the_extra_one_sentence_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == UsageError.exit_code
-    assert done.stderr == 'skillgate: error: HTML needs Jinja2: pip install "skillgate-action[report]"\n'
+    assert done.stderr == 'skillgate: error: HTML needs Jinja2: pip install "skillgate-action[report]" (or [action])\n'
     assert done.stdout == ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillgate.report.markdown import code, inert
@@ -74,6 +74,7 @@ PIECES = (
 ANYTHING = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=6).map("".join)
 
 
+@example("octocat@a1b2c3dftp://x")
 @given(ANYTHING)
 def test_an_inert_text_is_only_text(text: str) -> None:
     for place in ("{}", "- {}", "1. {}", "**x** {}", "> {}"):

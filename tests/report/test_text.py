@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate import pipeline
+from skillgate.model.report import Composite
 from skillgate.model.score import Badge
 from skillgate.report.terminal import Style, columns
 from skillgate.report.text import render_check, render_score, worst_first
 from skillgate.scoring.gate import Policy
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read
+from tests.report.reports import FAILED, PASSED, a_report, a_skill
 from tests.skills import BODY, body_of, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -53,6 +55,18 @@ def test_the_worst_stands_first_and_what_has_no_score_before_it(three: Report) -
     assert starts == sorted(starts)
 
 
+def test_what_fails_a_gate_stands_before_what_scores_less() -> None:
+    scores = {"s/low": 20.0, "s/bad": 70.0, "s/worse": 60.0, "s/high": 90.0}
+    results = [
+        a_skill(path=path, composite=Composite(score, None), gate=FAILED if path in ("s/bad", "s/worse") else PASSED)
+        for path, score in scores.items()
+    ]
+    order = ["s/worse", "s/bad", "s/low", "s/high"]
+    assert [result.skill.path for result in worst_first(results)] == order
+    text = render_score(a_report(*results, gate=FAILED), Style())
+    assert sorted(order, key=text.index) == order
+
+
 def test_a_row_has_score_badge_with_stars_and_counts(three: Report) -> None:
     good = next(result for result in three.results if result.skill.path == "good")
     assert good.composite.badge is not None
@@ -78,7 +92,7 @@ def test_it_sums_up_what_it_measured(three: Report) -> None:
     flat = " ".join(render_score(three, Style()).split())
     assert "3 skills" in flat
     assert "lowest" in flat
-    assert "quick depth measures 78% of the weight" in flat
+    assert "quick depth measures 78 % of the weight" in flat
     assert "without a badge" in flat
 
 

@@ -9,6 +9,7 @@ import pytest
 from skillgate.model.finding import Finding, Severity
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, Verdict
 from skillgate.model.score import Badge, Dimension, Grade, Outcome
+from skillgate.scoring.badge import award
 from skillgate.scoring.gate import Measurement, Policy, at_least, judge, regression, together
 
 PASS, FAIL, UNMEASURED = Outcome.PASS, Outcome.FAIL, Outcome.UNMEASURED
@@ -91,7 +92,30 @@ def test_the_least_badge(badge: Badge | None, score: float | None, expected: Out
 def test_a_badge_that_was_withheld_fails_and_says_why() -> None:
     withheld = result(99.0)._replace(composite=Composite(score=99.0, badge=None, badge_reason="no badge: no body"))
     verdict = judge(withheld, Policy(fail_on=frozenset({"badge"}), min_badge=Badge.BRONZE))
-    assert outcome(verdict, "badge") == (FAIL, "no badge is below Bronze (no badge: no body)")
+    assert outcome(verdict, "badge") == (FAIL, "has no badge, Bronze is asked for: no body")
+
+
+@pytest.mark.parametrize(
+    ("score", "elo", "least", "said"),
+    [
+        (56.34, None, Badge.SILVER, "has no badge, Silver is asked for: 13.66 more points"),
+        (62.5, None, Badge.GOLD, "has Bronze, Gold is asked for: 17.50 more points"),
+        (72.0, 1000.0, Badge.SILVER, "has no badge, Silver is asked for: it needs an Elo of 1400, and has 1000"),
+    ],
+)
+def test_a_badge_that_is_missed_names_the_one_asked_for(
+    score: float, elo: float | None, least: Badge, said: str
+) -> None:
+    earned, why = award(score, elo, withheld=None)
+    found = result(score)._replace(composite=Composite(score=score, elo=elo, badge=earned, badge_reason=why))
+    verdict = judge(found, Policy(fail_on=frozenset({"badge"}), min_badge=least))
+    assert outcome(verdict, "badge") == (FAIL, said)
+
+
+def test_a_badge_that_was_withheld_is_not_promised_for_points() -> None:
+    withheld = result(40.0)._replace(composite=Composite(score=40.0, badge=None, badge_reason="no badge: no body"))
+    verdict = judge(withheld, Policy(fail_on=frozenset({"badge"}), min_badge=Badge.GOLD))
+    assert outcome(verdict, "badge") == (FAIL, "has no badge, Gold is asked for: no body")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,12 @@ def test_what_the_examples_show_is_what_is_written() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_workflow_names_others_by_the_file_that_they_are_written_to(name: str) -> None:
+    written = {place(other).rpartition("/")[2] for other in NAMES}
+    assert set(re.findall(r"[\w-]+\.yml", workflow(name))) <= written
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_action_is_pinned_ours_to_this_version(name: str) -> None:
     homepage = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Homepage"]
     assert f"https://github.com/{ACTION}" == f"{homepage}@v{__version__}"
@@ -85,6 +91,13 @@ def test_the_second_workflow_downloads_what_the_first_has_uploaded() -> None:
     report = next(declared.default for declared in INPUTS if declared.name == "report-dir")
     assert sent["name"] == fetched["name"]
     assert sent["path"] == fetched["path"] == report
+
+
+def test_a_report_that_is_missing_is_told_and_does_not_end_the_second_workflow() -> None:
+    download, comment = job("fork")["steps"]
+    assert download["continue-on-error"] is True
+    assert comment["uses"] == ACTION
+    assert comment["with"]["mode"] == "comment"
 
 
 def test_each_workflow_has_a_place_of_its_own() -> None:

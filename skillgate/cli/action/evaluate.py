@@ -1,5 +1,4 @@
 """From inputs and event to a report of the head, its difference from the base, and the record of the run."""
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -11,25 +10,26 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
+from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
-from skillgate.cli.action.stand import inside, take_stand
-from skillgate.cli.action.waived import BaseWaivers
-from skillgate.cli.baseline import across_change, load_baseline
+from skillgate.cli.action.stand import take_stand
+from skillgate.cli.action.waived import BaseWaivers, Was
+from skillgate.cli.baseline import Asking, across_change, load_baseline
 from skillgate.cli.changed import touched
 from skillgate.cli.evaluation import require_quick
 from skillgate.cli.findings import read_whole, selections, wants_optional
 from skillgate.cli.policies import policies, require_bounds
 from skillgate.cli.reporting import Run, reported
 from skillgate.config import config_digest
-from skillgate.config_file import DISK
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
 from skillgate.model.diff import DiffSide
+from skillgate.model.finding import Severity
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
+from skillgate.model.score import Outcome
 from skillgate.report.diff import diff
 from skillgate.report.text import blamed_outside, failures, worst_first
-from skillgate.skill.discover import Discovery, discover
 from skillgate.skill.git import is_tracked
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.github.event import Event
     from skillgate.model.assessment import Assessment
-    from skillgate.model.diff import Diff
+    from skillgate.model.diff import Diff, SkillChange
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Report
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot, SkillSource
     from skillgate.scoring.gate import Policy
+    from skillgate.skill.discover import Discovery
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
@@ -70,95 +71,80 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     stand = take_stand(inputs, event, session.cwd)
     require_quick(str(stand.config.get("depth")))
     require_bounds(stand.config)
-    found = _found(stand, session)
-    for notice in (*filter(None, [stand.base.note]), *found.notices):
+    changes: tuple[str, ...] = ()
+    if stand.base.commit is not None:
+        changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
+    found = find(stand)
+    for notice in (*stand.notes, *found.notices):
         session.note(notice)
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
     context = _context(stand, keeper, session)
-    told: list[tuple[Finding, ...]] = []
     before, waived = _earlier(stand, found, session, context, keeper)
+    told: list[tuple[Finding, ...]] = []
     if before is not None:
         context = context._replace(baseline=before.results, before=before.listing, beside=told.append)
-    context = context._replace(honoured=waived)
-    asked: set[str] = set()
+    touching: set[str] = set()
     if stand.changed_only:
         since = stand.base.commit or stand.compared.commit
-        context = context._replace(touched=_noting(touched(found.roots, since, session), asked))
-    report = reported(Run(_arguments(stand), stand.config, session, found, reading=stand.reading), context)
+        test = touched(found.roots, since, session, committed=True)
+        context = context._replace(touched=_noting(test, touching))
+    arguments = _arguments(stand)
+    run = Run(arguments, stand.config, session, found, reading=stand.reading)
+    report = reported(run, context._replace(honoured=waived))
     if before is not None:
         report = report._replace(across=across_change(report, before, told[-1]))
-    if not found.roots and found.complete and not (before and before.gone):
-        raise UsageError(f"no skill found in {', '.join(_paths(stand))}: a skill is a directory with a SKILL.md")
-    changes: tuple[str, ...] = ()
-    if stand.base.commit is not None:
-        changes = (
-            *gate_changes(stand.config, stand.place, inputs, files=stand.files),
-            *(waived.told() if waived else ()),
-        )
-    run = _record(stand, event, report, session, changes=changes, complete=found.complete)
-    if stand.changed_only:
-        gone = len(before.gone) if before else 0
-        run = dataclasses.replace(run, touched=len(asked) + gone)
-    return Evaluated(run, report, None if before is None else _diff(stand, report, before))
+    gone = before.gone if before else ()
+    if not found.roots and found.complete and not gone:
+        raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
+    beside = tuple(
+        result.skill.path for result in report.results if stand.changed_only and result.skill.path not in touching
+    )
+    difference = None if before is None else _diff(stand, report, before, beside)
+    record = ActionRun(
+        result="pass",
+        exit_code=EXIT_PASSED,
+        tool=Tool(version=__version__),
+        event=event.name,
+        head=stand.base.head,
+        change=stand.base.change,
+        base=stand.compared.commit,
+        compared=stand.compared.how,
+        policy=stand.source,
+        policy_changes=(*changes, *(waived.told() if waived else ())),
+        notices=session.notes,
+        changed_only=stand.changed_only,
+        touched=len(touching) + len(gone) if stand.changed_only else None,
+        beside=beside,
+    )
+    return Evaluated(_judged(record, report, difference, stand, complete=found.complete), report, difference)
 
 
 def _earlier(
     stand: Stand, found: Discovery, session: Session, context: pipeline.Context, keeper: Keeper
 ) -> tuple[Baseline | None, BaseWaivers | None]:
     """Evaluate what is compared with, and tell which comments may set findings aside: without a base, all."""
-    known: dict[str, Assessment] = {}
+    known: dict[str, Was] = {}
     recording = context._replace(assess=_recording(keeper.assess, known))
+    asking = Asking(
+        reading=_reports(stand),
+        told=False,
+        top=stand.top,
+        excluded=excluded(stand),
+        committed=True,
+        name=stand.name,
+    )
     before = None
     if stand.compared.value is not None:
-        before = load_baseline(
-            stand.config, found.roots, _paths(stand), session, recording, reading=_reports(stand), told=False
-        )
+        before = load_baseline(stand.config, found.roots, asked(stand), session, recording, asking)
     if stand.base.commit is None:
         return before, None
     base = before
     if base is None or stand.compared.commit != stand.base.commit:
         known.clear()
         config = stand.config.with_options({"baseline": stand.base.commit})
-        base = load_baseline(config, found.roots, _paths(stand), session, recording, told=False)
-    facts = {path: known.get(result.skill.path) for path, result in base.results.items()}
-    return before, BaseWaivers({path: one for path, one in facts.items() if one is not None})
-
-
-def _found(stand: Stand, session: Session) -> Discovery:
-    """Find the skills; a path that is only in the base was removed by the change, which is no mistake."""
-    paths = _paths(stand)
-    here = [path for path in paths if DISK.is_there(os.path.join(session.cwd, path)) or not _was(stand, path)]
-    if not here:
-        return Discovery(roots=(), notices=(), single=False)
-    found = discover(here, cwd=session.cwd)
-    excluded = [path.removeprefix("!") for path in _listed(stand) if path.startswith("!")]
-    folders = [os.path.normpath(os.path.join(stand.place.directory, path)) for path in excluded]
-
-    def is_wanted(root: SkillRoot) -> bool:
-        place = os.path.normpath(os.path.join(session.cwd, root.path))
-        return not any(place == folder or place.startswith(folder + os.sep) for folder in folders)
-
-    return found._replace(roots=tuple(filter(is_wanted, found.roots)))
-
-
-def _was(stand: Stand, path: str) -> bool:
-    return stand.base.commit is not None and stand.files.is_there(os.path.join(stand.place.workspace, path))
-
-
-def _listed(stand: Stand) -> tuple[str, ...]:
-    listed = stand.inputs["paths"]
-    return listed if isinstance(listed, tuple) and listed else (".",)
-
-
-def _paths(stand: Stand) -> list[str]:
-    """Give the paths that are asked about, relative to the workspace.
-
-    Raises:
-        UsageError: one leads out of the workspace.
-    """
-    paths = [path for path in _listed(stand) if not path.startswith("!")] or ["."]
-    places = [inside(stand.place.workspace, os.path.join(stand.place.directory, path), path) for path in paths]
-    return [os.path.relpath(place, stand.place.workspace) for place in places]
+        base = load_baseline(config, found.roots, asked(stand), session, recording, asking)
+    was = {path: known[result.skill.path] for path, result in base.results.items() if result.skill.path in known}
+    return before, BaseWaivers(was, {str(root.path): root for root in found.roots})
 
 
 def _context(stand: Stand, keeper: Keeper, session: Session) -> pipeline.Context:
@@ -174,18 +160,22 @@ def _context(stand: Stand, keeper: Keeper, session: Session) -> pipeline.Context
 
 
 def _policies(stand: Stand, session: Session) -> Callable[[PurePosixPath], Policy]:
-    policy_of = policies(stand.config, command="action", note=session.note)
+    def note(text: str) -> None:
+        if not text.startswith("baseline "):  # nobody set it: it is what a change is compared with
+            session.note(text)
+
+    policy_of = policies(stand.config, command="action", note=note)
     if stand.inputs["on-unmeasured"] != "pass":
         return policy_of
     return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"})
 
 
-def _recording(assess: pipeline.Assess, known: dict[str, Assessment]) -> pipeline.Assess:
+def _recording(assess: pipeline.Assess, known: dict[str, Was]) -> pipeline.Assess:
     """Keep what is known of each skill by its shown path."""
 
     def recorded(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
         for source, facts in zip(sources, assess(sources), strict=True):
-            known[str(source.root.path)] = facts
+            known[str(source.root.path)] = Was(source.root, facts)
             yield facts
 
     return recorded
@@ -207,7 +197,7 @@ def _arguments(stand: Stand) -> argparse.Namespace:
     """Give what the shared steps of an evaluation read of a command's arguments."""
     merged = stand.inputs["merge-sarif"]
     return argparse.Namespace(
-        paths=_paths(stand),
+        paths=asked(stand),
         merge_sarif=list(merged) if isinstance(merged, tuple) else [],
         write_known_findings=None,
         changed=stand.changed_only,
@@ -235,34 +225,37 @@ def _reports(stand: Stand) -> Reading:
     return read
 
 
-def _record(
-    stand: Stand, event: Event, report: Report, session: Listening, *, changes: tuple[str, ...], complete: bool
-) -> ActionRun:
-    reasons = [*_failed(report), *(_unread(report, complete=complete))]
+def _judged(run: ActionRun, report: Report, diff: Diff | None, stand: Stand, *, complete: bool) -> ActionRun:
+    """Say what came of it, with the reasons."""
+    reasons = [*_failed(report, diff), *_unread(report, complete=complete)]
     code = EXIT_GATE_FAILED if report.gate.passed is False else EXIT_PASSED
     if code == EXIT_PASSED and reasons and stand.inputs["on-unmeasured"] != "pass":
         code = EXIT_INCOMPLETE
-    return ActionRun(
-        result={EXIT_PASSED: "pass", EXIT_GATE_FAILED: "fail"}.get(code, "error"),
-        exit_code=code,
-        tool=Tool(version=__version__),
-        reasons=tuple(reasons),
-        event=event.name,
-        head=stand.base.head,
-        base=stand.compared.commit,
-        compared=stand.compared.how,
-        policy=stand.source,
-        policy_changes=changes,
-        notices=tuple(session.notes),
-        changed_only=stand.changed_only,
-    )
+    result = {EXIT_PASSED: "pass", EXIT_GATE_FAILED: "fail"}.get(code, "error")
+    return dataclasses.replace(run, result=result, exit_code=code, reasons=tuple(reasons))
 
 
-def _failed(report: Report) -> Iterator[str]:
+def _failed(report: Report, diff: Diff | None) -> Iterator[str]:
+    changes = {change.path: change for change in diff.skills} if diff else {}
     for result in worst_first(report.results):
         if result.gate.passed is False:
-            yield f"{result.skill.path}: {'; '.join(failures(result))}"
+            old = _old_errors(result, changes.get(result.skill.path))
+            yield f"{result.skill.path}: {'; '.join(failures(result))}{old}"
     yield from blamed_outside(report)
+
+
+def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
+    """Say how many of the errors that fail a skill were there before: it fails by them once it is touched."""
+    errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
+    fails = any(outcome.gate == "error" and outcome.verdict is Outcome.FAIL for outcome in result.gate.outcomes)
+    if change is None or change.before is None or not fails:
+        return ""
+    new = sum(finding.severity is Severity.ERROR for finding in change.new)
+    if new == errors:
+        return ""
+    old = errors - new
+    told = f"{old} of them there before" if new else "there before" if old == 1 else "all of them there before"
+    return f" (errors: {told})"
 
 
 def _unread(report: Report, *, complete: bool) -> Iterator[str]:
@@ -273,9 +266,11 @@ def _unread(report: Report, *, complete: bool) -> Iterator[str]:
         yield "not all directories could be searched: there may be skills that nobody saw"
 
 
-def _diff(stand: Stand, report: Report, before: Baseline) -> Diff:
+def _diff(stand: Stand, report: Report, before: Baseline, beside: Sequence[str]) -> Diff:
+    """Set both sides side by side, but for skills that the report names only for what they share with another."""
+    asked_about = [result for result in report.results if result.skill.path not in beside]
     pairs = [
-        *((before.results.get(result.skill.path), result) for result in report.results),
+        *((before.results.get(result.skill.path), result) for result in asked_about),
         *((result, None) for result in before.gone),
     ]
     policy_of = policies(stand.config, command="action", note=lambda _: None)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skillgate.cli.action.policy import ORIGIN, load, reading
-from skillgate.config_file import DISK
 from skillgate.errors import UsageError
+from skillgate.report.findings import bounded
 from skillgate.report.known import read
 
 if TYPE_CHECKING:
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from skillgate.model.layer import Layer
     from skillgate.model.setting import Value
 
+    Counted = Counter[tuple[str, str, str]]
+
 _MOST = 50  # sentences
+_TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
 
 
-def gate_changes(base: Config, place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> tuple[str, ...]:
+def gate_changes(
+    base: Config, place: Place, inputs: Mapping[str, InputValue], *, files: Files, head: Files
+) -> tuple[str, ...]:
     """Compare the configuration and the known findings of a base with those of the working tree.
 
     Args:
@@ -33,14 +38,20 @@ def gate_changes(base: Config, place: Place, inputs: Mapping[str, InputValue], *
         place: where the run stands.
         inputs: the Action's.
         files: the base's files.
+        head: the working tree's.
+
+    Raises:
+        UsageError: the change leaves a configuration with which no gate could run.
     """
     try:
-        head = load(place, inputs, files=DISK)
+        now = load(place, inputs, files=head)
     except UsageError as error:
-        first = "; ".join(str(error).split("\n"))
-        return (f"the configuration of this change is not valid, and after the merge no gate could run: {first}",)
-    told = [*_settings(base, head), *_known(base, head, files)]
-    return (*told[:_MOST], *([f"{len(told) - _MOST} more changes"] if len(told) > _MOST else []))
+        told = "; ".join(str(error).split("\n"))
+        message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
+        raise UsageError(message) from None
+    sentences = [*_settings(base, now), *_known(_findings(base, files), _findings(now, head))]
+    left = len(sentences) - _MOST
+    return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
 
 
 def _settings(base: Config, head: Config) -> Iterator[str]:
@@ -48,7 +59,27 @@ def _settings(base: Config, head: Config) -> Iterator[str]:
     for where, key in sorted(then.keys() | now.keys()):
         before, after = then.get((where, key)), now.get((where, key))
         if before != after:
-            yield f"{key}{f' for {where}' if where else ''}: {_shown(before)} → {_shown(after)}"
+            yield f"{key}{f' for {where}' if where else ''}: {_change(before, after)}"
+
+
+def _change(before: Value, after: Value) -> str:
+    """Tell a change; of lists what came and went, since a long one would hide that."""
+    then, now = _items(before), _items(after)
+    if not then or not now:
+        return " → ".join(bounded(_shown(value), _TEXT) for value in (before, after))
+    parts = {
+        "added": [item for item in now if item not in then],
+        "taken out": [item for item in then if item not in now],
+    }
+    told = [f"{word} {bounded(', '.join(items), _TEXT)}" for word, items in parts.items() if items]
+    return "; ".join(told) or "in another order"
+
+
+def _items(value: Value) -> tuple[str, ...]:
+    """Give the items of a list or table in words; none of anything else."""
+    if isinstance(value, Mapping):
+        return tuple(f"{name} {number:g}" for name, number in value.items())
+    return value if isinstance(value, tuple) else ()
 
 
 def _by_place(config: Config) -> dict[tuple[str, str], Value]:
@@ -56,7 +87,7 @@ def _by_place(config: Config) -> dict[tuple[str, str], Value]:
     found: dict[tuple[str, str], Value] = {}
     for index, layer in enumerate(filter(_is_from_file, config.layers)):
         # Overrides count in their order: one that moves is another one.
-        where = f"{', '.join(layer.patterns)} (override {index})" if layer.patterns else ""
+        where = f"{bounded(', '.join(layer.patterns), _TEXT)} (override {index})" if layer.patterns else ""
         found.update({(where, key): value for key, value in layer.values.items()})
     return found
 
@@ -68,31 +99,31 @@ def _is_from_file(layer: Layer) -> bool:
 def _shown(value: Value) -> str:
     if value is None:
         return "not set"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {number:g}" for name, number in value.items())
-    if isinstance(value, tuple):
-        return ", ".join(value) or "none"
+    if isinstance(value, (tuple, Mapping)):
+        return ", ".join(_items(value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _known(base: Config, head: Config, files: Files) -> Iterator[str]:
+def _known(then: Counted | str, now: Counted | str) -> Iterator[str]:
     """Say how many findings the change calls known, or no longer so."""
-    then, now = _findings(base, files), _findings(head, DISK)
     if isinstance(now, str):
         yield f"the known findings of this change cannot be read: {now}"
     elif not isinstance(then, str):
-        for difference, words in ((now - then, "are now called known"), (then - now, "are no longer called known")):
-            if difference:
+        for difference, words in ((now - then, "now called known"), (then - now, "no longer called known")):
+            if count := difference.total():
                 rules = ", ".join(sorted({identifier for identifier, _, _ in difference}))
-                yield f"{difference.total()} findings {words}: {rules}"
+                yield f"{count} finding{' is' if count == 1 else 's are'} {words}: {rules}"
 
 
-def _findings(config: Config, files: Files) -> Counter[tuple[str, str, str]] | str:
+def _findings(config: Config, files: Files) -> Counted | str:
     wanted = config.get("known-findings")
     if not isinstance(wanted, str):
         return Counter()
+    place = os.path.join(config.base("known-findings"), wanted)  # noqa: PTH118
+    if not files.is_file(place):
+        return f"there is no file {wanted}"
     try:
-        text = reading(files)(os.path.join(config.base("known-findings"), wanted), wanted, "the file of known findings")  # noqa: PTH118
+        text = reading(files)(place, wanted, "the file of known findings")
         found: Counter[tuple[str, str, str]] = Counter()
         for item in read(text, source=wanted):
             found[(item.id, item.path, item.message)] += item.times

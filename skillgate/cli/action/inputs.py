@@ -7,11 +7,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
+from skillgate.model.score import Dimension
 from skillgate.model.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_DIMENSIONS = tuple(dimension.value for dimension in Dimension)
+_MOST_TOLD = 3  # mistakes of one input
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # as the toolkit's getBooleanInput has them
 
 
@@ -20,6 +23,7 @@ class Form(Enum):
 
     TEXT = "text"
     LINES = "one per line"
+    SCORES = "NAME=0.7, one per line"
     WORDS = "comma-separated"
     CHOICE = "one of"
     FLAG = "true or false"
@@ -87,18 +91,25 @@ INPUTS = (
     ),
     Input(
         "fail-on",
-        "What makes the step fail. Default: the configuration's, else error,threshold,regression,unmeasured.",
+        "What makes the step fail. Default: the configuration's, else error, unmeasured, regression where there is a"
+        " base, and each bound that is set.",
         Form.WORDS,
         "",
         ("error", "warning", "threshold", "badge", "dimension", "regression", "unmeasured", "never"),
     ),
     Input("threshold", "The least score of a skill, 0 to 100.", Form.NUMBER, minimum=0, maximum=100),
     Input("min-badge", "The least badge of a skill.", Form.CHOICE, "", ("bronze", "silver", "gold", "platinum")),
-    Input("min-dimension", "The least score of a dimension, as NAME=0.7; one per line.", Form.LINES),
-    Input("max-drop", "By how many points a score may fall below its base's.", Form.NUMBER, minimum=0),
+    Input("min-dimension", "The least score of a dimension, 0 to 1, as NAME=0.7; one per line.", Form.SCORES),
+    Input(
+        "max-drop",
+        "By how many points a score may fall below its base's; a lost badge is a regression however small the fall."
+        " Default: the configuration's, else 2.",
+        Form.NUMBER,
+        minimum=0,
+    ),
     Input(
         "on-unmeasured",
-        "What a skill without a score does to the step, once unmeasured is in fail-on.",
+        "What a skill without a score does: fail the step (with 1 where fail-on lists unmeasured, else 3), or pass.",
         Form.CHOICE,
         "fail",
         ("fail", "pass"),
@@ -192,16 +203,21 @@ def read_inputs(environ: Mapping[str, str]) -> dict[str, Value]:
 
 
 def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """List what was given and is no input, for a warning: GitHub itself only warns."""
-    known = {variable(declared.name) for declared in INPUTS}
+    """Say what was given and is no input, a sentence each, for warnings: GitHub itself only warns."""
+    known = {variable(declared.name): declared.name for declared in INPUTS}
     given = sorted(name for name in environ if name.startswith("INPUT_") and name not in known)
-    return tuple(name.removeprefix("INPUT_").lower() for name in given)
+    names = (name.removeprefix("INPUT_").lower() for name in given)
+    return tuple(
+        f"there is no input {name[:80]!r}{did_you_mean(name, known.values())}: it does nothing" for name in names
+    )
 
 
 def _value(declared: Input, text: str) -> Value:
     match declared.form:
         case Form.LINES:
-            return tuple(line.strip() for line in text.split("\n") if line.strip())
+            return _lines(text)
+        case Form.SCORES:
+            return _scores(text)
         case Form.WORDS:
             words = tuple(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
             return tuple(_chosen(declared, word) for word in words) or None
@@ -223,11 +239,37 @@ def _value(declared: Input, text: str) -> Value:
             return text
 
 
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.split("\n") if line.strip())
+
+
+def _scores(text: str) -> tuple[str, ...]:
+    """Check lines of the form NAME=SCORE, and give them as they are.
+
+    Raises:
+        ValueError: with the first few mistakes.
+    """
+    lines = _lines(text)
+    problems = [problem for problem in map(_score_problem, lines) if problem]
+    if problems:
+        more = len(problems) - _MOST_TOLD
+        raise ValueError("; ".join(problems[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else ""))
+    return lines
+
+
 def _chosen(declared: Input, word: str) -> str:
     if word in declared.choices:
         return word
     known = ", ".join(declared.choices)
     raise ValueError(f"expected {known}; found {word[:80]!r}{did_you_mean(word, declared.choices)}")
+
+
+def _score_problem(line: str) -> str:
+    """Say what is wrong with a line of scores, ``""`` for nothing."""
+    name, _, number = (part.strip() for part in line.partition("="))
+    if not re.fullmatch(r"0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?", number):
+        return f"expected NAME=SCORE with a score from 0 to 1, found {line[:80]!r}"
+    return "" if name in _DIMENSIONS else f"no dimension {name[:80]!r}{did_you_mean(name, _DIMENSIONS)}"
 
 
 def _number(declared: Input, text: str) -> float:

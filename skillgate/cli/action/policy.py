@@ -6,6 +6,7 @@ the merge.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import config as configuration
@@ -49,6 +50,37 @@ def load(place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> Con
         explicit=explicit, cwd=place.directory, environ={}, files=files, shown_from=place.workspace
     )
     return config.with_options(_options(inputs))
+
+
+def of_base(place: Place, inputs: Mapping[str, InputValue], *, files: Files, head: Files) -> tuple[Config, str]:
+    """Read the configuration that a base has, or say why the defaults hold in its place.
+
+    A file that the input ``config`` names may come with the change. One that is not valid keeps out every change, also
+    the one that mends it: then the defaults and the inputs hold, provided that the change leaves a valid one.
+
+    Returns:
+        The configuration, and what a reader should know of it, ``""`` for nothing.
+
+    Raises:
+        UsageError: an input, or the configuration of both base and change, is not valid.
+    """
+    none = configuration.Config(cwd=place.workspace).with_options(_options(inputs))
+    asked = inputs.get("config")
+    if isinstance(asked, str) and not files.is_file(os.path.join(place.directory, asked)):  # noqa: PTH118
+        if not head.is_file(os.path.join(place.directory, asked)):  # noqa: PTH118
+            raise UsageError(f"input config: there is no {asked}, neither in the base nor in the change")
+        return none, f"the base has no {asked}: the defaults and the inputs hold"
+    try:
+        return load(place, inputs, files=files), ""
+    except UsageError as error:
+        told = "; ".join(str(error).split("\n"))
+    try:
+        load(place, inputs, files=head)
+    except UsageError:
+        raise UsageError(
+            f"the configuration of the base is not valid, and the change does not mend it: {told}"
+        ) from None
+    return none, f"the configuration of the base is not valid, and the defaults and the inputs held instead: {told}"
 
 
 def gated(config: Config, *, baseline: str | None) -> Config:

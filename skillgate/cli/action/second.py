@@ -13,12 +13,13 @@ import os
 import stat
 from typing import TYPE_CHECKING, TypeVar
 
+from skillgate import __version__
 from skillgate.cli.action.perform import repository_of
 from skillgate.errors import UsageError
 from skillgate.github.plan import DIFF, REPORT, RUN
 from skillgate.github.subject import Subject
 from skillgate.model.diff import Diff
-from skillgate.model.report import Report
+from skillgate.model.report import Report, Tool
 from skillgate.model.run import ActionRun
 from skillgate.report.json import read
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillgate.cli.action.inputs import Value
-    from skillgate.cli.session import Session
+    from skillgate.cli.action.listening import Listening
     from skillgate.github.event import Event
     from skillgate.github.plan import Publication
 
@@ -39,26 +40,47 @@ T = TypeVar("T")
 
 
 def second_half(
-    inputs: Mapping[str, Value], event: Event, session: Session, publication: Publication
+    inputs: Mapping[str, Value], event: Event, session: Listening, publication: Publication
 ) -> tuple[Subject, Publication]:
     """Read what another run has found, and find the pull request to say it on.
 
     Raises:
-        UsageError: it is another event, or a document is missing, too large, or not what it should be.
+        UsageError: it is another event, or there is no token.
         IncompleteError: GitHub could not be asked for the pull request.
     """
     first = event.workflow_run
     if first is None:
         raise UsageError("mode comment tells what another run has found: it works in the event workflow_run alone")
-    subject = read_second(session.cwd, publication.report_dir, event, key=str(inputs["comment-key"]))
-    publication = publication._replace(report_dir="", sarif="", annotations="none")
+    publication = publication._replace(sarif="", annotations="none")
     if publication.pull_request is None:
         repository = repository_of(event, session.environ)
         number = repository.find_pull_request(first.head_owner, first.head_branch, first.head_sha)
         if number is None:
-            session.note("no open pull request has this commit as its head: it has moved on, and nothing is said")
+            session.note(
+                "no single open pull request has this commit as its head: it has moved on, and nothing is said"
+            )
         publication = publication._replace(pull_request=number)
-    return subject, publication
+    key = str(inputs["comment-key"])
+    try:
+        return read_second(session.cwd, publication.report_dir, event, key=key), publication._replace(report_dir="")
+    except UsageError as error:
+        return _unread(error, event, session, key), publication._replace(report_dir="", create=False)
+
+
+def _unread(error: UsageError, event: Event, session: Listening, key: str) -> Subject:
+    """Tell that nothing is known of the run that has ended: a comment that is there must not keep an old verdict."""
+    first = event.workflow_run
+    run = ActionRun(
+        result="error",
+        exit_code=error.exit_code,
+        tool=Tool(version=__version__),
+        reasons=tuple(str(error).split("\n")),
+        event=event.name,
+        head=first.head_sha if first else "",
+        notices=session.notes,
+    )
+    run_url = event.url_of_run(first.id if first else None)
+    return Subject(run, None, repository_url=event.repository_url, run_url=run_url, key=key)
 
 
 def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subject:

@@ -1,5 +1,4 @@
 """Where a run of the Action stands before anything is evaluated: its base, whose policy holds, what is compared."""
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -8,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.cli.action import policy
 from skillgate.cli.action.base import Base, find_base
+from skillgate.cli.action.places import inside
 from skillgate.cli.findings import read_whole
-from skillgate.config_file import DISK
+from skillgate.config_file import DISK, Files
 from skillgate.errors import UsageError
 from skillgate.skill.commit import open_commit
-from skillgate.skill.commit_files import CommitFiles
 from skillgate.skill.git import commit_of
-from skillgate.skill.tree import toplevel
+from skillgate.skill.tree import DiskTree, toplevel
+from skillgate.skill.tree_files import TreeFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from skillgate.cli.action.inputs import Value
     from skillgate.cli.findings import Reading
     from skillgate.config import Config
-    from skillgate.config_file import Files
     from skillgate.github.event import Event
 
 
@@ -50,9 +49,13 @@ class Stand(NamedTuple):
         base: of the change; its commit is None where there is no change to something.
         compared: what is compared with.
         files: where policy is read: the base's, or the disk.
+        head: the working tree's files; of a change, never through a link that leads out of it.
         config: the effective configuration.
         source: whose policy it is, in words that follow "policy from".
         changed_only: whether only what the change touches is asked about.
+        name: what a skill at the repository's top is called, whose directory on a runner may be called anything; ``""``
+            where GitHub does not say.
+        notes: what a reader should know.
     """
 
     place: policy.Place
@@ -61,9 +64,12 @@ class Stand(NamedTuple):
     base: Base
     compared: Compared
     files: Files
+    head: Files
     config: Config
     source: str
     changed_only: bool
+    name: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def reading(self) -> Reading:
@@ -78,11 +84,17 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         UsageError: an input, the configuration or the checkout does not do.
         IncompleteError: git is missing or fails.
     """
-    place = policy.Place(workspace, inside(workspace, str(inputs["working-directory"]), "working-directory"))
+    place = policy.Place(workspace, _directory(workspace, str(inputs["working-directory"])))
     top = toplevel(os.path.realpath(workspace))
     base = find_base(top, event)
-    files: Files = DISK if base.commit is None else CommitFiles(open_commit(workspace, base.commit))
-    config = policy.load(place, inputs, files=files)
+    files: Files = DISK
+    head: Files = DISK
+    note = ""
+    if top is not None and base.commit is not None:
+        files, head = TreeFiles(open_commit(workspace, base.commit)), TreeFiles(DiskTree(top))
+        config, note = policy.of_base(place, inputs, files=files, head=head)
+    else:
+        config = policy.load(place, inputs, files=DISK)
     compared = _compared(base, str(inputs["baseline"]), config, top)
     wanted = inputs["changed-only"]
     is_change = event.pull_request is not None or event.name == "merge_group"
@@ -96,22 +108,31 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         base=base,
         compared=compared,
         files=files,
+        head=head,
         config=policy.gated(config, baseline=compared.value),
         source="this commit" if base.commit is None else "the base",
         changed_only=changed_only,
+        name=event.repository.rpartition("/")[2],
+        notes=tuple(filter(None, (base.note, note, _odd(event)))),
     )
 
 
-def inside(workspace: str, path: str, shown: str) -> str:
-    """Give the absolute path of a place in the workspace, links left as they are.
-
-    Raises:
-        UsageError: it lies outside.
-    """
-    place = os.path.normpath(os.path.join(workspace, path))
-    if place != workspace and not place.startswith(workspace.rstrip(os.sep) + os.sep):
-        raise UsageError(f"{shown!r} leads out of the workspace")
+def _directory(workspace: str, path: str) -> str:
+    shown = f"input working-directory: {path!r}"
+    place = inside(workspace, path, shown)
+    if not os.path.isdir(place):  # noqa: PTH112
+        raise UsageError(f"{shown} is no directory in the workspace")
     return place
+
+
+def _odd(event: Event) -> str:
+    """Say what is easily got wrong: in these events a pull request's head may be checked out, and nothing tells."""
+    if event.pull_request is None and event.name in ("issue_comment", "workflow_run"):
+        return (
+            f"the event {event.name} names no pull request: gates and suppressions are those of what is checked out,"
+            " so nothing that a stranger wrote should be"
+        )
+    return ""
 
 
 def _compared(base: Base, asked: str, config: Config, top: str | None) -> Compared:

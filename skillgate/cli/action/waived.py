@@ -6,31 +6,45 @@ A comment that a pull request brings takes effect after the merge, as all that i
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.digest import digest
 from skillgate.report.known import EXACT, folded
+from skillgate.skill.read import MAX_BYTES
+from skillgate.skill.walk import join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from skillgate.model.assessment import Assessment
     from skillgate.model.finding import Claim
-    from skillgate.model.skill import Waiver
+    from skillgate.model.skill import SkillRoot, Waiver
+
+    Key = tuple[str, str, str, str]
 
 _MOST = 50  # refused comments that are told one by one
+
+
+class Was(NamedTuple):
+    """A skill as the base has it."""
+
+    root: SkillRoot
+    facts: Assessment
 
 
 class BaseWaivers:
     """Tells whether a comment may set a claim aside, as ``pipeline.Context.honoured`` asks.
 
     A comment for a whole file holds for all that the base's comment held for. One for a place holds only for as many
-    findings of the same kind as the base's set aside: else it could be carried to where it hides something else.
+    findings of the same kind as the base's set aside: else it could be carried to where it hides something else. Of
+    what may be an attack (``EXACT``) either holds only for the same text in the same file.
     """
 
-    def __init__(self, before: Mapping[str, Assessment]) -> None:
-        """Take what is known of each skill of the base, by the path that the skill is shown at now."""
-        self._before = before
-        self._kept: dict[str, Counter[tuple[str, str, str, str]]] = {}
+    def __init__(self, before: Mapping[str, Was], now: Mapping[str, SkillRoot]) -> None:
+        """Take what the base has of each skill, and the skills, both by the path that a skill is shown at now."""
+        self._before, self._now = before, now
+        self._kept: dict[str, Counter[Key]] = {}
         self._refused: dict[tuple[str, Waiver], set[str]] = {}
 
     def __call__(self, path: str, claim: Claim, waiver: Waiver) -> bool:
@@ -51,15 +65,15 @@ class BaseWaivers:
         return (*sentences[:_MOST], *([f"{left} more comments that set findings aside"] if left > 0 else []))
 
     def _holds(self, path: str, claim: Claim, waiver: Waiver) -> bool:
-        facts = self._before.get(path)
-        if facts is None:
+        was, root = self._before.get(path), self._now.get(path)
+        if was is None or root is None:
             return False
-        likewise = [one for one in facts.waivers if _same(one, waiver) and claim.id in one.rules]
-        if any(_is_for_file(one) for one in likewise) and _is_for_file(waiver):
+        likewise = [one for one in was.facts.waivers if _same(one, waiver) and claim.id in one.rules]
+        if waiver.whole and claim.id not in EXACT and any(one.whole for one in likewise):
             return True
         if path not in self._kept:
-            self._kept[path] = Counter(_covered(facts))
-        key = _key(claim, waiver)
+            self._kept[path] = Counter(_covered(was))
+        key = _key(claim, waiver, root)
         if not likewise or not self._kept[path][key]:
             return False
         self._kept[path][key] -= 1
@@ -67,24 +81,29 @@ class BaseWaivers:
 
 
 def _same(one: Waiver, other: Waiver) -> bool:
-    return (one.file, one.reason, one.until) == (other.file, other.reason, other.until)
+    return (one.file, one.reason, one.until, one.whole) == (other.file, other.reason, other.until, other.whole)
 
 
-def _is_for_file(waiver: Waiver) -> bool:
-    """Tell a comment for its whole file by what it covers: a comment for a place covers nothing above itself."""
-    return waiver.first < waiver.line
+def _covered(was: Was) -> Iterator[Key]:
+    """Give the claims of the base that its comments covered, each once for every comment."""
+    for waiver in was.facts.waivers:
+        for claim in was.facts.claims:
+            if claim.file == waiver.file and claim.id in waiver.rules and waiver.first <= claim.line <= waiver.last:
+                yield _key(claim, waiver, was.root)
 
 
-def _covered(facts: Assessment) -> list[tuple[str, str, str, str]]:
-    """List the claims of the base that its comments covered, each once for every comment."""
-    return [
-        _key(claim, waiver)
-        for waiver in facts.waivers
-        for claim in facts.claims
-        if claim.file == waiver.file and claim.id in waiver.rules and waiver.first <= claim.line <= waiver.last
-    ]
-
-
-def _key(claim: Claim, waiver: Waiver) -> tuple[str, str, str, str]:
-    message = claim.message if claim.id in EXACT else folded(claim.message)
+def _key(claim: Claim, waiver: Waiver, root: SkillRoot) -> Key:
+    message = folded(claim.message)
+    if claim.id in EXACT:
+        line = b"".join(_lines(root, claim.file)[claim.line - 1 : claim.line])
+        message = f"{claim.message} {digest(line)}"
     return claim.id, claim.file, message, waiver.reason
+
+
+@cache
+def _lines(root: SkillRoot, file: str) -> list[bytes]:
+    """Read the lines of a skill's file, without their ends; none where it cannot be read."""
+    try:
+        return root.tree.read(join(root.directory, file), limit=MAX_BYTES).splitlines()
+    except OSError:
+        return []

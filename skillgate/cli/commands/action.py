@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.action.inputs import read_inputs, unknown_inputs
+from skillgate.cli.action.inputs import INPUTS, read_inputs, unknown_inputs, variable
 from skillgate.cli.action.listening import Listening
 from skillgate.cli.action.perform import Performer, token
-from skillgate.cli.writing import require_place
-from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError
+from skillgate.cli.action.way import make_way, writable
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
 from skillgate.github.event import LARGEST, Event, mode_of, read_event
-from skillgate.github.plan import RUN, Publication, plan
+from skillgate.github.plan import Publication, WriteFile, plan
 from skillgate.github.redaction import Redactor, secrets_of
 from skillgate.github.subject import Subject
 from skillgate.model.report import Tool
@@ -37,39 +39,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Gate or comment, and publish what came of it; what cannot be evaluated is published too."""
-    _trust_system_programs(session.environ)
-    listening = _listening(args, session)
     environ = session.environ
+    if environ.get("GITHUB_ACTIONS") != "true":
+        raise UsageError(
+            "this is the Action, which a GitHub workflow runs (GITHUB_ACTIONS is not set); here use skillgate check,"
+            " score --baseline REV or report diff"
+        )
+    _trust_system_programs(environ)
     redactor = Redactor(secrets_of(environ))
-    event, inputs = Event(), None
+    listening = _listening(args, session, redactor)
+    event = Event()
+    publication = Publication(comment="never")
     try:
         event = read_event(environ, _payload(environ))
+        publication = _publication(_valid(environ), event, listening.cwd)
         inputs = read_inputs(environ)
-        for name in unknown_inputs(environ):
-            listening.note(f"there is no input {name}: it does nothing")
-        subject, publication = _subject(inputs, event, listening)
+        for sentence in unknown_inputs(environ):
+            listening.note(sentence)
+        subject, publication = _subject(inputs, event, listening, publication)
     except SkillgateError as error:
-        subject = _failed(error, event, listening, inputs)
-        publication = _publication(inputs, event) if inputs is not None else Publication(comment="never")
-        publication = publication._replace(report_dir=_writable(publication.report_dir, listening.cwd), sarif="")
+        subject = _failed(error, event, listening, str(_valid(environ)["comment-key"]))
+        publication = publication._replace(sarif="")
+        with suppress(UsageError):  # what cannot be written is told when it is tried
+            make_way(listening.cwd, publication.report_dir, "")
     return _publish(subject, publication, Performer(listening, redactor, event), redactor)
 
 
-def _subject(inputs: Mapping[str, Value], event: Event, session: Listening) -> tuple[Subject, Publication]:
+def _subject(
+    inputs: Mapping[str, Value], event: Event, session: Listening, publication: Publication
+) -> tuple[Subject, Publication]:
     """Evaluate, or read what another run has found.
 
     Raises:
         SkillgateError: neither can be done.
     """
-    publication = _publication(inputs, event)
     if mode_of(event, str(inputs["mode"])) == "comment":
         from skillgate.cli.action.second import second_half  # a gate reads nobody else's documents
 
         return second_half(inputs, event, session, publication)
     from skillgate.cli.action.evaluate import evaluate  # a comment evaluates nothing
 
-    for place in filter(None, [f"{publication.report_dir}/report.json", publication.sarif]):
-        require_place(place, session.cwd)
+    make_way(session.cwd, str(inputs["report-dir"]), str(inputs["sarif"] or ""))
     found = evaluate(inputs, event, session)
     subject = Subject(
         found.run,
@@ -82,41 +92,51 @@ def _subject(inputs: Mapping[str, Value], event: Event, session: Listening) -> t
     return subject, publication
 
 
-def _writable(folder: str, workspace: str) -> str:
-    """Give a report directory, ``""`` where nothing may be written in it."""
-    try:
-        require_place(f"{folder}/{RUN}", workspace)
-    except SkillgateError:
-        return ""
-    return folder
-
-
 def _publish(subject: Subject, publication: Publication, performer: Performer, redactor: Redactor) -> int:
-    cleaned = subject._replace(
-        run=redactor.clean_values(subject.run),
-        report=redactor.clean_values(subject.report),
-        diff=redactor.clean_values(subject.diff),
-    )
+    """Write the files first: whether they could be written is told with the rest."""
     pages: tuple[Page, ...] = ()
     if publication.sarif:
         from skillgate.static.catalogue import pages as every_page  # every rule's file
 
         pages = every_page()
-    performer.perform(plan(cleaned, publication, token=token, pages=pages))
-    if not subject.trusted:  # another run's verdict, told here: what counts is whether it was
-        told = performer.posted is None or performer.posted.status not in ("failed", "forbidden")
-        return EXIT_PASSED if told else EXIT_INCOMPLETE
-    code = subject.run.exit_code
-    if code == EXIT_PASSED and performer.failures:
-        return EXIT_INCOMPLETE
-    return code
+    subject = subject._replace(
+        run=redactor.clean_values(subject.run),
+        report=redactor.clean_values(subject.report),
+        diff=redactor.clean_values(subject.diff),
+    )
+    effects = plan(subject, publication, token=token, pages=pages)
+    performer.perform(effect for effect in effects if isinstance(effect, WriteFile))
+    if performer.failures and subject.run.exit_code == EXIT_PASSED:
+        lost = dataclasses.replace(
+            subject.run, result="error", exit_code=EXIT_INCOMPLETE, reasons=tuple(performer.failures)
+        )
+        subject = subject._replace(run=lost)
+        effects = plan(subject, publication, token=token, pages=pages)
+    performer.perform(effect for effect in effects if not isinstance(effect, WriteFile))
+    if subject.trusted:
+        return subject.run.exit_code
+    # Another run's verdict, told here: what counts is whether it was.
+    told = performer.posted is None or performer.posted.status not in ("failed", "forbidden")
+    return EXIT_PASSED if told else EXIT_INCOMPLETE
 
 
-def _publication(inputs: Mapping[str, Value], event: Event) -> Publication:
+def _valid(environ: Mapping[str, str]) -> Mapping[str, Value]:
+    """Read the inputs that are valid, and the default of the others: an old verdict is replaced by any error."""
+    kept = {}
+    for declared in INPUTS:
+        name = variable(declared.name)
+        if name in environ:
+            with suppress(UsageError):
+                read_inputs({name: environ[name]})
+                kept[name] = environ[name]
+    return read_inputs(kept)
+
+
+def _publication(inputs: Mapping[str, Value], event: Event, workspace: str) -> Publication:
     number = inputs["pr-number"]
     return Publication(
-        report_dir=str(inputs["report-dir"]),
-        sarif=str(inputs["sarif"] or ""),
+        report_dir=writable(str(inputs["report-dir"]), workspace, folder=True),
+        sarif=writable(str(inputs["sarif"] or ""), workspace),
         pull_request=int(number) if isinstance(number, float) else event.pull_request,
         comment=str(inputs["comment"]),
         summary=inputs["summary"] is True,
@@ -124,7 +144,7 @@ def _publication(inputs: Mapping[str, Value], event: Event) -> Publication:
     )
 
 
-def _failed(error: SkillgateError, event: Event, session: Listening, inputs: Mapping[str, Value] | None) -> Subject:
+def _failed(error: SkillgateError, event: Event, session: Listening, key: str) -> Subject:
     """Tell an error as a run that has no report."""
     record = ActionRun(
         result="error",
@@ -135,14 +155,13 @@ def _failed(error: SkillgateError, event: Event, session: Listening, inputs: Map
         head=event.head_sha or event.sha or "",
         notices=session.notes,
     )
-    key = str(inputs["comment-key"]) if inputs is not None else "default"
     return Subject(record, None, repository_url=event.repository_url, run_url=event.run_url, key=key)
 
 
-def _listening(args: argparse.Namespace, session: Session) -> Listening:
+def _listening(args: argparse.Namespace, session: Session, redactor: Redactor) -> Listening:
     """Stand in the workspace, wherever the process was started."""
     workspace = session.environ.get("GITHUB_WORKSPACE", "")
-    return Listening(
+    listening = Listening(
         stdout=session.stdout,
         stderr=session.stderr,
         environ=session.environ,
@@ -151,6 +170,8 @@ def _listening(args: argparse.Namespace, session: Session) -> Listening:
         verbose=args.verbose,
         quiet=args.quiet,
     )
+    listening.redactor = redactor
+    return listening
 
 
 def _payload(environ: Mapping[str, str]) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +19,7 @@ from skillgate.model.setting import Kind
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
+from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from skillgate.cli.session import Session
@@ -53,15 +56,19 @@ _OVERRIDES = """
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dir``, ``--minimal``, ``--pre-commit`` and ``--workflow``."""
     parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
-    parser.add_argument("--minimal", action="store_true", help=f"write {YAML_NAME} alone")
+    parser.add_argument("--minimal", action="store_true", help=f"write none of the folders {', '.join(_FOLDERS)}")
+    parser.epilog = (
+        f"Writes {YAML_NAME} and folders with a README each; with --pre-commit or --workflow folders only\n"
+        "into an empty directory: others have their place for skills. Nothing is overwritten."
+    )
     parser.add_argument("--pre-commit", action="store_true", help=f"write {HOOKS_NAME} too, with the hooks")
     parser.add_argument(
         "--workflow",
         action="append",
         choices=tuple(FILES),
         default=[],
-        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night; may be"
-        " repeated",
+        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night; at the"
+        " top of the repository, where GitHub reads it; may be repeated",
     )
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
 
@@ -70,23 +77,25 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Write what is not there yet, overwrite nothing, and say which was which.
 
     Raises:
-        UsageError: a path was given, or the directory cannot be written.
+        UsageError: a path was given, a workflow would lie where GitHub does not look, or the directory cannot be
+            written.
     """
     if args.paths != ["."]:
         raise UsageError(f"init takes no path; to index a corpus: skillgate corpus build {args.paths[0]}")
     root = Path(session.cwd, args.dir)
+    if args.workflow:
+        _require_top(root, session.cwd, args.workflow)
+    files = {HOOKS_NAME: _HOOKS} if args.pre_commit else {}
+    files |= {place(name): workflow(name) for name in args.workflow}
     wanted = {YAML_NAME: configuration()}
-    if not args.minimal:
-        wanted |= {f"{name}/README.md": text for name, text in _FOLDERS.items() if not (root / name).exists()}
-    if args.pre_commit:
-        wanted[HOOKS_NAME] = _HOOKS
-    workflows = {place(name): workflow(name) for name in args.workflow}
-    wanted |= workflows
     try:
+        folders = _folders(args, root)
+        wanted |= {f"{name}/README.md": _FOLDERS[name] for name in folders if not (root / name).exists()}
+        wanted |= files
         written = [name for name, text in wanted.items() if _write(root, name, text)]
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
-    asked = (YAML_NAME, *(() if args.minimal else _FOLDERS), *((HOOKS_NAME,) if args.pre_commit else ()), *workflows)
+    asked = (YAML_NAME, *folders, *files)
     kept = [name for name in asked if not _is_new(name, written)]
     _report(session, args.dir, written, kept)
     if args.pre_commit and not session.json:
@@ -94,6 +103,31 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
         session.out("then: skillgate init --workflow pull-request    (the one whose report is commented on)")
     return 0
+
+
+def _require_top(root: Path, cwd: str, names: list[str]) -> None:
+    """Refuse to write workflows below the top of a repository, where they would never run.
+
+    Raises:
+        UsageError: with the command that writes them at the top.
+    """
+    here = os.path.realpath(root)
+    top = toplevel(here)
+    if top is not None and top != here:
+        asked = " ".join(f"--workflow {name}" for name in names)
+        above = shlex.quote(os.path.relpath(top, os.path.realpath(cwd)))
+        raise UsageError(
+            "GitHub reads workflows at the top of a repository alone, and this is a directory below it\n"
+            f"To write them there: skillgate init --dir {above} {asked}"
+        )
+
+
+def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
+    """Give the folders to lay out: who adds a workflow or hooks to a repository has a place for skills."""
+    adds = args.workflow or args.pre_commit
+    if args.minimal or (adds and root.is_dir() and any(entry.name != ".git" for entry in root.iterdir())):
+        return ()
+    return tuple(_FOLDERS)
 
 
 def configuration() -> str:

@@ -23,8 +23,9 @@ _DIFF = "what differs between two score documents: scores, badges, dimensions, f
 _MORE = """\
 Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
 file and message without its numbers, whatever line they stand on. Documents of different depth, scoring version or
-models are not compared. With --fail-on-regression the exit code is 1 where a skill lost its badge or more points than
-allowed, and 3 where that could not be decided because a skill was not evaluated in B."""
+models are not compared. A skill regressed where it lost its badge or more points than allowed: that is shown, and only
+with --fail-on-regression is the exit code 1 then, and 3 where it could not be decided because a skill was not evaluated
+in B."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-drop",
         metavar="POINTS",
         type=_points,
-        help="by how many points a score may fall (default: as configured, else 2)",
+        help="by how many points a score may fall before it is a regression (default: as configured, else 2); fails"
+        " nothing without --fail-on-regression",
     )
     _add_format(comparing)
 
@@ -103,6 +105,8 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         type=_place,
         help=f"write to a file instead, in the format of its suffix ({suffixes}) unless --format names one",
     )
+    # The option of the commands that evaluate, taken only to say which one is meant.
+    group.add_argument("--output-file", nargs="?", const="", type=_other_option, help=argparse.SUPPRESS)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -138,6 +142,10 @@ def _place(text: str) -> str:
     if text in FORMATS:
         raise argparse.ArgumentTypeError(f"takes a path; to print {text} use --format {text} (for a file: ./{text})")
     return text
+
+
+def _other_option(_: str) -> str:
+    raise argparse.ArgumentTypeError("is no option here; report diff takes --output PATH and --format FORMAT")
 
 
 def _points(text: str) -> float:

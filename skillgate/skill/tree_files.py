@@ -1,4 +1,4 @@
-"""The files of a commit by their absolute paths on disk: what :class:`skillgate.config_file.Files` asks for."""
+"""The files of a tree by their absolute paths on disk: what :class:`skillgate.config_file.Files` asks for."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 from skillgate.model.ports import EntryKind
 
 if TYPE_CHECKING:
-    from skillgate.skill.commit import GitTree
+    from skillgate.skill.walk import Forest
 
 
-class CommitFiles:
-    """A commit in the place of the working tree. What lies outside the repository is not there."""
+class TreeFiles:
+    """A commit in the place of the working tree, or the working tree alone: what lies outside of it is not there."""
 
     __slots__ = ("_tree",)
 
-    def __init__(self, tree: GitTree) -> None:
+    def __init__(self, tree: Forest) -> None:
         self._tree = tree
 
     def is_file(self, path: str) -> bool:
-        """Tell whether an absolute path is a file in the commit, links inside it followed."""
+        """Tell whether an absolute path is a file in the tree, links inside it followed."""
         inside = self._inside(path)
         entry = None if inside is None else self._tree.entry(inside)
         return entry is not None and entry.kind is EntryKind.FILE
 
     def is_there(self, path: str) -> bool:
-        """Tell whether an absolute path is in the commit; the repository's own ``.git`` counts as being there."""
+        """Tell whether an absolute path is in the tree; the repository's own ``.git`` counts as being there."""
         inside = self._inside(path)
         return inside is not None and (inside == ".git" or self._tree.entry(inside) is not None)
 

@@ -1,0 +1,150 @@
+"""Where each skill of a run stands, before and after, and the verdict over all of them in a few words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.diff import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.finding import Finding
+    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.run import ActionRun
+
+
+class Row(NamedTuple):
+    """One skill.
+
+    Attributes:
+        change: before and after, None without a base.
+        result: the head's result; None for a removed skill.
+        fails: whether it is among those that fail the run.
+        beside: whether nobody asked about it: it only shares something with a skill that the change touches.
+    """
+
+    change: SkillChange | None
+    result: SkillResult | None
+    fails: bool = False
+    beside: bool = False
+
+    @property
+    def path(self) -> str:
+        """The shown path: now, or where it was."""
+        return self.result.skill.path if self.result else self.change.path if self.change else ""
+
+    @property
+    def name(self) -> str:
+        """As it calls itself."""
+        return self.result.skill.name if self.result else self.change.name if self.change else ""
+
+    @property
+    def state(self) -> State | None:
+        """What became of it, None where it is not known."""
+        return self.change.state if self.change else None
+
+    @property
+    def unscored(self) -> bool:
+        """Whether it is there and has no score."""
+        return self.result is not None and self.result.composite.score is None
+
+    @property
+    def regressed(self) -> bool:
+        """Whether it fell by more than is allowed, or lost its badge."""
+        return self.change is not None and self.change.regressed
+
+    @property
+    def listed(self) -> bool:
+        """Whether there is anything to say of it."""
+        if self.beside:
+            return self.fails
+        differs = self.change is None or self.change.moved or self.state is not State.UNCHANGED
+        return self.fails or self.unscored or self.regressed or differs
+
+    @property
+    def came(self) -> tuple[Finding, ...]:
+        """The findings that the change brings; without a base, and of a new skill, all that there are."""
+        if self.change is not None and (self.change.new or self.state is not State.NEW):
+            return self.change.new
+        return self.result.findings if self.result and not self.beside else ()
+
+
+def standings(run: ActionRun, report: Report | None, diff: Diff | None) -> tuple[Row, ...]:
+    """List every skill of a run, those with a change first."""
+    results = {result.skill.path: result for result in report.results} if report else {}
+    failed, beside = run.result == "fail", frozenset(run.beside)
+    drops_fail = failed and diff is not None and diff.gate.passed is False
+    rows = []
+    for change in diff.skills if diff else ():
+        row = Row(change, results.pop(change.after.path, None) if change.after else None)
+        rows.append(row._replace(fails=(failed and _gate_failed(row.result)) or (drops_fail and row.regressed)))
+    for path, result in results.items():
+        rows.append(Row(None, result, fails=failed and _gate_failed(result), beside=path in beside))
+    return tuple(rows)
+
+
+def title(
+    run: ActionRun,
+    report: Report | None,
+    rows: Sequence[Row],
+    *,
+    compared: bool,
+    show: Callable[[Row], str] | None = None,
+) -> str:
+    """Say the verdict in a few words, as in ``1 of 3 skills fails``.
+
+    Args:
+        run: what came of it.
+        report: None where the run ended before there was one.
+        rows: as :func:`standings` gives them.
+        compared: whether there is a base.
+        show: how a skill is named, where one alone is meant; without it none is named.
+    """
+    asked = [row for row in rows if not row.beside]
+    there = [row for row in asked if row.result is not None]
+    one = show(there[0]) if show and there and len(asked) == 1 else ""
+    if run.result == "pass":
+        return _passing(run, report, asked, one, compared=compared)
+    failing = [row for row in there if row.fails]
+    unread = sum(1 for row in there if row.unscored and not row.fails)
+    if run.result == "fail":
+        named = f": {show(failing[0])}" if show and len(failing) == 1 and not one and not unread else ""
+        told = _of(len(failing), len(there), one, "fails", "fail") if failing else "the gate fails"
+        return f"{told}, {unread} could not be evaluated" if unread else told + named
+    if unread:
+        return _of(unread, len(there), one, "could not be evaluated", "could not be evaluated")
+    return "the evaluation is not complete" if report else "nothing could be evaluated"
+
+
+def _passing(run: ActionRun, report: Report | None, asked: Sequence[Row], one: str, *, compared: bool) -> str:
+    total = sum(1 for row in asked if row.result is not None)
+    unscored = sum(1 for row in asked if row.unscored)
+    if run.touched == 0:
+        return "no skill is touched"
+    if unscored:
+        verb = "pass" if total - unscored != 1 else "passes"
+        return f"{total - unscored} of {_skills(total)} {verb}, {unscored} not measured"
+    if total == 0:
+        return f"{_skills(len(asked))} removed" if asked else "no skill was asked about"
+    told, alone = one or _skills(total), total == 1
+    if compared and not any(row.listed for row in asked):
+        return f"{told} score{'s' * alone} as before"
+    if report is not None and report.gate.passed is None:
+        return f"{told}, no gate was asked for"
+    return f"{told} pass{'es' * alone}"
+
+
+def _of(count: int, total: int, named: str, one: str, many: str) -> str:
+    if total <= 1:
+        return f"{named or 'the skill'} {one}"
+    return f"{count:,} of {_skills(total)} {one if count == 1 else many}"
+
+
+def _skills(count: int) -> str:
+    return f"{count:,} skill{'s' * (count != 1)}"
+
+
+def _gate_failed(result: SkillResult | None) -> bool:
+    return result is not None and result.gate.passed is False

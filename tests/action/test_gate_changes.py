@@ -1,0 +1,53 @@
+"""What a change does to its own gate is told in full, however long the values are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.action.pull_request import PullRequest, skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = ("MISSING_TRIGGER", "NAME_INVALID", "NAME_MISMATCH", "UNKNOWN_FIELD", "BROKEN_LINK", "BROKEN_ANCHOR")
+LONG = "x" * 500
+
+
+def settings(*rules: str, more: str = "") -> dict[str, str]:
+    return {".skillgate.yaml": f"ignore: [{', '.join(rules)}]\n{more}"}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "told"),
+    [
+        (settings(*RULES), settings(*RULES, "UNCLOSED_FENCE"), ["ignore: added UNCLOSED_FENCE"]),
+        (settings(*RULES), settings(*RULES[1:], "CODE_SYNTAX"), [f"ignore: added CODE_SYNTAX; taken out {RULES[0]}"]),
+        (settings(*RULES), settings(*reversed(RULES)), ["ignore: in another order"]),
+        (
+            {".skillgate.yaml": "min-dimension: {robustness: 0.7, token_efficiency: 0.5}\n"},
+            {".skillgate.yaml": "min-dimension: {robustness: 0.1, token_efficiency: 0.5}\n"},
+            ["min-dimension: added robustness 0.1; taken out robustness 0.7"],
+        ),
+        (settings(), settings(more=f"known-findings: {LONG}.json\n"), None),
+        (
+            settings(),
+            settings(more=f"overrides: [{{paths: [{LONG}, '**'], threshold: 0}}]\n"),
+            [f"threshold for {LONG[:119]}… (override 1): not set → 0"],
+        ),
+    ],
+)
+def test_a_sentence_ends_with_what_matters(
+    tmp_path: Path, base: dict[str, str], head: dict[str, str], told: list[str] | None
+) -> None:
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({**skill("merge-sheets"), **base})
+    made.change(head)
+    changes = made.run(depth="quick").run["policy_changes"]
+    if told is None:
+        told = [
+            f"known-findings: not set → {LONG[:119]}…",
+            f"the known findings of this change cannot be read: there is no file {LONG}.json",
+        ]
+    assert changes == told
