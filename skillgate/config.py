@@ -30,12 +30,15 @@ class Config:
         notices: what the user should know about how it was read.
     """
 
-    __slots__ = ("_cwd", "_declared", "layers", "notices")
+    __slots__ = ("_called", "_cwd", "_declared", "layers", "notices")
 
-    def __init__(self, *, cwd: str, layers: tuple[Layer, ...] = (), notices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *, cwd: str, layers: tuple[Layer, ...] = (), notices: tuple[str, ...] = (), called: bool = False
+    ) -> None:
         self.layers = layers
         self.notices = notices
         self._cwd = cwd
+        self._called = called
         self._declared = declared()
 
     def keys(self) -> tuple[str, ...]:
@@ -89,6 +92,10 @@ class Config:
         layer = Layer(values=values, origins=dict.fromkeys(values, "option"))
         return Config(cwd=self._cwd, layers=(*self.layers, layer), notices=self.notices)
 
+    def as_called(self) -> Config:
+        """Give the same with overrides by the path that a skill is called by, wherever links on it lead."""
+        return Config(cwd=self._cwd, layers=self.layers, notices=self.notices, called=True)
+
     def between(self, under: Layer, over: Layer) -> Config:
         """Lay a layer under all of them, and one over; their values are taken as they are."""
         return Config(cwd=self._cwd, layers=(under, *self.layers, over), notices=self.notices)
@@ -104,7 +111,8 @@ class Config:
         if path is None:
             return False
         # Without links: another name for a skill must not lead to another gate.
-        place = os.path.realpath(os.path.join(self._cwd, path))  # noqa: PTH118
+        place = os.path.join(os.path.realpath(self._cwd), path)  # noqa: PTH118
+        place = os.path.normpath(place) if self._called else os.path.realpath(place)
         try:
             relative = os.path.relpath(place, os.path.realpath(layer.base))
         except ValueError:  # another drive

@@ -28,9 +28,9 @@ def touched(
     """Ask git what changed, and give the test of whether that touches a skill.
 
     A skill is touched by a change of a file in its directory (of a skill below it, that one is) or in a place that a
-    symbolic link in it leads to, by a link that leads to it anew, by another commit of the submodule it lies in, and by
-    the coming and going of a file elsewhere that judging it asked for, such as one it links to, or of a symbolic link
-    on the way there.
+    symbolic link in it leads to, by what says how git lays files out (.gitattributes) at or above it, by a link that
+    leads to it anew, by another commit of the submodule it lies in, and by the coming and going of a file elsewhere
+    that judging it asked for, such as one it links to, or of a symbolic link on the way there.
 
     Args:
         roots: the skills that were found; each is held against the repository it lies in.
@@ -45,6 +45,7 @@ def touched(
     changed = _changed(roots, since, session, committed=committed)
     own = _owners(changed, {_place(root) for root in roots})
     above_changed = _all_above(changed)
+    attributes = tuple(path.rpartition("/")[0] + "/" for path in changed if path.endswith("/.gitattributes"))
     moved = {path for path, came_or_went in changed.items() if came_or_went}
     above_moved = _all_above(moved)
 
@@ -55,7 +56,7 @@ def touched(
         place = _place(root)
         shown = os.path.normpath(os.path.join(session.cwd, root.path)).replace(os.sep, "/")
         ways = (place, shown, *_above(place), *_above(shown))
-        if place in own or not changed.keys().isdisjoint(ways):
+        if place in own or not changed.keys().isdisjoint(ways) or f"{place}/".startswith(attributes):
             return True
         for links, end in map(_way, _links(root) if changed else ()):
             if end in above_changed or not changed.keys().isdisjoint((*links, end)):

@@ -14,7 +14,7 @@ from skillgate.model.score import Badge, Outcome
 from skillgate.scoring.badge import award
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import Composite, SkillResult
@@ -49,6 +49,22 @@ class Policy(NamedTuple):
     min_badge: Badge | None = None
     min_dimension: Mapping[str, float] = {}
     max_drop: float = MAX_DROP
+
+
+def strictest(policies: Sequence[Policy]) -> Policy:
+    """Give what asks for all that any of several policies does; at least one."""
+    bounds: dict[str, float] = {}
+    for policy in policies:
+        for name, bound in policy.min_dimension.items():
+            bounds[name] = max(bound, bounds.get(name, bound))
+    badges = [policy.min_badge for policy in policies if policy.min_badge is not None]
+    return Policy(
+        fail_on=frozenset().union(*(policy.fail_on for policy in policies)),
+        threshold=max((policy.threshold for policy in policies if policy.threshold is not None), default=None),
+        min_badge=min(badges, key=_rank, default=None),
+        min_dimension=bounds,
+        max_drop=min(policy.max_drop for policy in policies),
+    )
 
 
 def at_least(measurement: Measurement, bound: float, *, gate: str, digits: int = 2) -> GateOutcome:

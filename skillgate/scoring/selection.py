@@ -72,13 +72,14 @@ def settle(
     comments = _comments(claims, waivers, selection.today)
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
-    for claim, waiver in zip(claims, comments.holding, strict=True):
+    for claim, covering in zip(claims, comments.holding, strict=True):
         finding = _finding(claim, selection, directory)
         if finding is None or not _comes_true(claim, comments):
             continue
+        waiver = next((one for one in covering if honoured is None or honoured(claim, one)), None)
         if _is_named(claim, selection.ignore):
             suppressed.append(Suppressed(finding, "configuration"))
-        elif waiver is not None and (honoured is None or honoured(claim, waiver)):
+        elif waiver is not None:
             suppressed.append(Suppressed(finding, "comment", waiver.reason, waiver.until))
         elif known is not None and known(finding):
             suppressed.append(Suppressed(finding, "known"))
@@ -134,29 +135,29 @@ def _is_named(claim: Claim, words: frozenset[str]) -> bool:
 class _Comments(NamedTuple):
     """What the comments in a skill's files do. A comment is known by file, line and one rule that it names.
 
-    ``holding`` has for each claim the first comment that sets it aside; ``used`` are those that cover a claim, whether
+    ``holding`` has for each claim the comments that set it aside; ``used`` are those that cover a claim, whether
     they still hold or not, ``over`` those that have run out.
     """
 
-    holding: Sequence[Waiver | None]
+    holding: Sequence[tuple[Waiver, ...]]
     used: frozenset[tuple[str, int, str]] = frozenset()
     over: frozenset[tuple[str, int, str]] = frozenset()
 
 
 def _comments(claims: Sequence[Claim], waivers: Sequence[Waiver], today: str) -> _Comments:
     if not waivers:
-        return _Comments([None] * len(claims))
+        return _Comments([()] * len(claims))
     by_rule: dict[tuple[str, str], list[Waiver]] = {}
     for waiver in waivers:
         for rule in waiver.rules:
             by_rule.setdefault((waiver.file, rule), []).append(waiver)
-    holding: list[Waiver | None] = []
+    holding: list[tuple[Waiver, ...]] = []
     used: set[tuple[str, int, str]] = set()
     for claim in claims:
         beside = () if claim.id in (EXPIRED, UNUSED) else by_rule.get((claim.file, claim.id), ())
         covering = [waiver for waiver in beside if waiver.first <= claim.line <= waiver.last]
         used.update((waiver.file, waiver.line, claim.id) for waiver in covering)
-        holding.append(next((waiver for waiver in covering if not _is_over(waiver, today)), None))
+        holding.append(tuple(waiver for waiver in covering if not _is_over(waiver, today)))
     ended = [waiver for waiver in waivers if _is_over(waiver, today)]
     over = {(waiver.file, waiver.line, rule) for waiver in ended for rule in waiver.rules}
     return _Comments(holding, frozenset(used), frozenset(over))

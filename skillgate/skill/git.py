@@ -17,7 +17,7 @@ from skillgate.process import Completed, run
 from skillgate.skill.tree import toplevel as toplevel  # the one question about git that needs no process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # A repository's own configuration may name programs to run and servers to ask; none of them is needed to read objects.
 _HARDENING = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
@@ -84,8 +84,8 @@ def changes(repo_dir: str, since: str | None = None, *, committed: bool = False)
     Args:
         repo_dir: the top of a working tree.
         since: compare with the commit where this branch left the revision; None for HEAD.
-        committed: whether to tell what differs between the commit and HEAD, beside new files: then no file that git
-            tracks is looked at, and no filter that the configuration names for one (large files have such) is run.
+        committed: whether to tell what differs between the commit and HEAD alone: then no file is looked at, and no
+            filter that the configuration names for one (large files have such) is run.
 
     Returns:
         For each path, relative to the top and with ``/``, whether it is there on one side only, or of another kind. A
@@ -96,16 +96,20 @@ def changes(repo_dir: str, since: str | None = None, *, committed: bool = False)
         IncompleteError: git is missing or fails.
     """
     base = _base(repo_dir, since)
+    asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
+    if committed and base:
+        # Which submodules to pass over is the change's to say in .gitmodules, unless it is said here.
+        return _states(_paths(repo_dir, "diff-tree", "-r", *asked, "--ignore-submodules=none", base, "HEAD"))
     fresh = dict.fromkeys(_paths(repo_dir, "ls-files", "--others", "--exclude-standard"), True)
     if not base:  # no commit yet: all that is there is new
         return fresh | dict.fromkeys(_paths(repo_dir, "ls-files"), True)
-    asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-    if committed:
-        words = _paths(repo_dir, "diff-tree", "-r", *asked[:-1], base, "HEAD")
-    else:
-        with _own_index(repo_dir) as env:
-            words = _paths(repo_dir, "diff", *asked, base, "--", env=env)
-    return fresh | {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
+    with _own_index(repo_dir) as env:
+        return fresh | _states(_paths(repo_dir, "diff", *asked, "--ignore-submodules=dirty", base, "--", env=env))
+
+
+def _states(words: Sequence[str]) -> dict[str, bool]:
+    """Read a list of states and paths: for each path, whether it is there on one side only, or of another kind."""
+    return {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
 
 
 def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -> dict[str, str]:

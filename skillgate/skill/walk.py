@@ -73,7 +73,11 @@ class Folder:
 
 
 class Found:
-    """A skill's folder and main file; ``identity`` is the file's real path, by which a mirror is known."""
+    """A skill's folder and main file.
+
+    ``identity`` is the file's real path, by which a mirror is known: a folder that holds nothing but a link to another
+    skill's main file. With files of its own it is a skill of its own, whatever its main file leads to.
+    """
 
     __slots__ = ("file_name", "folder", "identity", "linked")
 
@@ -81,7 +85,8 @@ class Found:
         path = join(folder.real, file_name)
         real = folder.tree.real(path)
         self.folder, self.file_name, self.linked = folder, file_name, real not in (None, path)
-        self.identity = _key(folder.tree, path if real is None else real)
+        own = real is None or (self.linked and len(folder.tree.listing(folder.real)) > 1)
+        self.identity = _key(folder.tree, path if real is None or own else real)
 
 
 class Walk:
@@ -208,7 +213,8 @@ class Walk:
             return
         entry = tree.entry(target)
         inside = self._skill_around(folder)
-        if inside is not None and not (_key(tree, target) + "/").startswith(inside + "/"):
+        out = inside is not None and not (_key(tree, target) + "/").startswith(inside + "/")
+        if out and not _is_skill(tree, target):
             return  # what a skill links to beside it is its neighbours', who are found by themselves or not asked for
         if entry is not None and entry.kind is _DIRECTORY:
             asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
@@ -233,6 +239,13 @@ def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:
         return SKILL_FILE
     others = [name for name in listing if len(name) == len(SKILL_FILE) and name.upper() == "SKILL.MD"]
     return min((name for name in others if listing[name] not in (_DIRECTORY, _OTHER)), default=None)
+
+
+def _is_skill(tree: Forest, path: str) -> bool:
+    try:
+        return main_file(tree.listing(path)) is not None
+    except OSError:
+        return False
 
 
 def _may_hold_skills(folder: Folder) -> bool:

@@ -86,6 +86,22 @@ def test_a_token_that_may_not_write_changes_no_verdict(repository: PullRequest, 
     assert TOKEN not in ran.log + ran.err + ran.summary
 
 
+def test_of_a_fork_a_token_that_may_not_write_is_no_warning(repository: PullRequest, github: FakeGitHub) -> None:
+    github.fail("POST", "comments", Fault(status=403, message="Resource not accessible by integration"))
+    repository.change(skill("merge-sheets", body="\nKeep the newest of two rows.\n"))
+    repository.event["pull_request"]["head"]["repo"] = {"full_name": "somebody/skills"}
+    ran = repository.run()
+    assert (ran.code, ran.outputs["comment-status"]) == (0, "forbidden")
+    assert "::notice title=skillgate::comment forbidden" in ran.log
+
+
+def test_an_answer_that_is_no_comment_is_none(repository: PullRequest, github: FakeGitHub) -> None:
+    github.fail("POST", "comments", Fault(status=200, text="<html>a portal</html>"))
+    repository.change(skill("merge-sheets", body="\nKeep the newest of two rows.\n"))
+    ran = repository.run()
+    assert (ran.code, ran.outputs["comment-status"], ran.outputs["comment-url"]) == (0, "failed", "")
+
+
 def test_an_error_before_the_evaluation_is_said_where_an_old_verdict_stood(
     repository: PullRequest, github: FakeGitHub
 ) -> None:

@@ -13,12 +13,13 @@ from skillgate import __version__, pipeline
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
 from skillgate.cli.action.stand import take_stand
+from skillgate.cli.action.strict import strict_policies, strict_selections
 from skillgate.cli.action.waived import BaseWaivers, Was
 from skillgate.cli.baseline import Asking, across_change, load_baseline
 from skillgate.cli.changed import touched
 from skillgate.cli.evaluation import require_quick
 from skillgate.cli.findings import read_whole, selections, wants_optional
-from skillgate.cli.policies import policies, require_bounds
+from skillgate.cli.policies import require_bounds
 from skillgate.cli.reporting import Run, reported
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -31,6 +32,7 @@ from skillgate.model.score import Outcome
 from skillgate.report.diff import diff
 from skillgate.report.text import blamed_outside, failures, worst_first
 from skillgate.skill.git import is_tracked
+from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -79,28 +81,45 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         session.note(notice)
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
     context = _context(stand, keeper, session)
-    before, waived = _earlier(stand, found, session, context, keeper)
+    before, base, waived = _earlier(stand, found, session, context, keeper)
     told: list[tuple[Finding, ...]] = []
     if before is not None:
         context = context._replace(baseline=before.results, before=before.listing, beside=told.append)
+    if base is not None:
+        moved = {now: then for then, now in base.moves.items()}
+        policy_of = _policies(stand, session, moved)
+        context = context._replace(policy=policy_of, selection=strict_selections(stand.config, moved))
     touching: set[str] = set()
     if stand.changed_only:
         since = stand.base.commit or stand.compared.commit
         test = touched(found.roots, since, session, committed=True)
         context = context._replace(touched=_noting(test, touching))
-    arguments = _arguments(stand)
-    run = Run(arguments, stand.config, session, found, reading=stand.reading)
+    run = Run(_arguments(stand), stand.config, session, found, reading=stand.reading)
     report = reported(run, context._replace(honoured=waived))
     if before is not None:
         report = report._replace(across=across_change(report, before, told[-1]))
     gone = before.gone if before else ()
     if not found.roots and found.complete and not gone:
         raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
+    removed = len(gone) if stand.base.commit in (None, stand.compared.commit) else 0  # else it may be long ago
     beside = tuple(
         result.skill.path for result in report.results if stand.changed_only and result.skill.path not in touching
     )
-    difference = None if before is None else _diff(stand, report, before, beside)
-    record = ActionRun(
+    difference = None if before is None else _diff(stand, report, before, beside, context.policy)
+    told_of = (*changes, *(waived.told() if waived else ()))
+    record = dataclasses.replace(
+        _record(stand, event),
+        policy_changes=told_of,
+        notices=session.notes,
+        touched=len(touching) + removed if stand.changed_only else None,
+        beside=beside,
+    )
+    return Evaluated(_judged(record, report, difference, stand, complete=found.complete), report, difference)
+
+
+def _record(stand: Stand, event: Event) -> ActionRun:
+    """Begin the record of a run with what was known before it."""
+    return ActionRun(
         result="pass",
         exit_code=EXIT_PASSED,
         tool=Tool(version=__version__),
@@ -110,19 +129,14 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         base=stand.compared.commit,
         compared=stand.compared.how,
         policy=stand.source,
-        policy_changes=(*changes, *(waived.told() if waived else ())),
-        notices=session.notes,
         changed_only=stand.changed_only,
-        touched=len(touching) + len(gone) if stand.changed_only else None,
-        beside=beside,
     )
-    return Evaluated(_judged(record, report, difference, stand, complete=found.complete), report, difference)
 
 
 def _earlier(
     stand: Stand, found: Discovery, session: Session, context: pipeline.Context, keeper: Keeper
-) -> tuple[Baseline | None, BaseWaivers | None]:
-    """Evaluate what is compared with, and tell which comments may set findings aside: without a base, all."""
+) -> tuple[Baseline | None, Baseline | None, BaseWaivers | None]:
+    """Evaluate what is compared with and the base, and tell which comments may set findings aside: without one, all."""
     known: dict[str, Was] = {}
     recording = context._replace(assess=_recording(keeper.assess, known))
     asking = Asking(
@@ -137,14 +151,14 @@ def _earlier(
     if stand.compared.value is not None:
         before = load_baseline(stand.config, found.roots, asked(stand), session, recording, asking)
     if stand.base.commit is None:
-        return before, None
+        return before, None, None
     base = before
     if base is None or stand.compared.commit != stand.base.commit:
         known.clear()
         config = stand.config.with_options({"baseline": stand.base.commit})
         base = load_baseline(config, found.roots, asked(stand), session, recording, asking)
     was = {path: known[result.skill.path] for path, result in base.results.items() if result.skill.path in known}
-    return before, BaseWaivers(was, {str(root.path): root for root in found.roots})
+    return before, base, BaseWaivers(was, {str(root.path): root for root in found.roots})
 
 
 def _context(stand: Stand, keeper: Keeper, session: Session) -> pipeline.Context:
@@ -152,19 +166,19 @@ def _context(stand: Stand, keeper: Keeper, session: Session) -> pipeline.Context
         version=__version__,
         clock=time.perf_counter_ns,
         config_digest=config_digest(stand.config),
-        policy=_policies(stand, session),
+        policy=_policies(stand, session, {}),
         selection=selections(stand.config),
         assess=keeper.assess,
         across=keeper.across,
     )
 
 
-def _policies(stand: Stand, session: Session) -> Callable[[PurePosixPath], Policy]:
+def _policies(stand: Stand, session: Session, moved: Mapping[str, str]) -> Callable[[PurePosixPath], Policy]:
     def note(text: str) -> None:
         if not text.startswith("baseline "):  # nobody set it: it is what a change is compared with
             session.note(text)
 
-    policy_of = policies(stand.config, command="action", note=note)
+    policy_of = strict_policies(stand.config, moved, note)
     if stand.inputs["on-unmeasured"] != "pass":
         return policy_of
     return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"})
@@ -217,6 +231,11 @@ def _reports(stand: Stand) -> Reading:
             return read_whole(place, shown, what)
         if stand.files.is_file(place):
             return stand.reading(place, shown, what)
+        owner = toplevel(os.path.dirname(os.path.realpath(place)))  # noqa: PTH120
+        if owner not in (None, stand.top) and f"{owner}/".startswith(f"{stand.top}/"):
+            raise UsageError(
+                f"{what} {shown} lies in a repository inside of this one, whose files the change may choose"
+            )
         inside_repository = os.path.relpath(os.path.realpath(place), stand.top).replace(os.sep, "/")
         if not inside_repository.startswith("../") and is_tracked(stand.top, inside_repository):
             raise UsageError(f"{what} {shown} comes with this change; it can be compared with after the merge")
@@ -266,14 +285,19 @@ def _unread(report: Report, *, complete: bool) -> Iterator[str]:
         yield "not all directories could be searched: there may be skills that nobody saw"
 
 
-def _diff(stand: Stand, report: Report, before: Baseline, beside: Sequence[str]) -> Diff:
+def _diff(
+    stand: Stand,
+    report: Report,
+    before: Baseline,
+    beside: Sequence[str],
+    policy_of: Callable[[PurePosixPath], Policy],
+) -> Diff:
     """Set both sides side by side, but for skills that the report names only for what they share with another."""
     asked_about = [result for result in report.results if result.skill.path not in beside]
     pairs = [
         *((before.results.get(result.skill.path), result) for result in asked_about),
         *((result, None) for result in before.gone),
     ]
-    policy_of = policies(stand.config, command="action", note=lambda _: None)
     commit = stand.compared.commit
     label = commit[:12] if commit else stand.compared.how
     return diff(

@@ -102,14 +102,16 @@ class Performer:
         except SkillgateError as error:
             self.posted = Posted("failed", reason=str(error))
         if self.posted.reason:
-            self._warn(f"comment {self.posted.status}: {self.posted.reason}")
+            # Of a fork it is nothing unusual, and the second workflow may be there.
+            level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
+            self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _fail(self, text: str) -> None:
         self.failures.append(text)
         self._warn(text)
 
-    def _warn(self, text: str) -> None:
-        self._say(command("warning", (("title", "skillgate"),), text) + "\n")
+    def _warn(self, text: str, *, level: str = "warning") -> None:
+        self._say(command(level, (("title", "skillgate"),), text) + "\n")
 
 
 def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:

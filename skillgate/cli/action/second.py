@@ -51,6 +51,8 @@ def second_half(
     first = event.workflow_run
     if first is None:
         raise UsageError("mode comment tells what another run has found: it works in the event workflow_run alone")
+    if not publication.report_dir:
+        raise UsageError("input report-dir does not lie in the workspace")
     publication = publication._replace(sarif="", annotations="none")
     if publication.pull_request is None:
         repository = repository_of(event, session.environ)
@@ -102,6 +104,8 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
     report = _optional(workspace, f"{folder}/{REPORT}", Report)
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
     _require_bounds(report, diff)
+    if run.result not in ("pass", "fail", "error"):
+        raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
     # Neither where it stands nor how it ended is the artifact's to say.
     run = dataclasses.replace(run, head=first.head_sha, event=first.event)
     if _RESULTS.get(run.result, 3) == 0 and (run.exit_code or first.conclusion not in ("success", "")):

@@ -68,6 +68,8 @@ class BaseWaivers:
         was, root = self._before.get(path), self._now.get(path)
         if was is None or root is None:
             return False
+        if claim.group == "across":  # found beside other skills, also in the base: not among a skill's own claims
+            return any(_same(one, waiver) and claim.id in one.rules for one in was.facts.waivers)
         likewise = [one for one in was.facts.waivers if _same(one, waiver) and claim.id in one.rules]
         if waiver.whole and claim.id not in EXACT and any(one.whole for one in likewise):
             return True
@@ -95,9 +97,20 @@ def _covered(was: Was) -> Iterator[Key]:
 def _key(claim: Claim, waiver: Waiver, root: SkillRoot) -> Key:
     message = folded(claim.message)
     if claim.id in EXACT:
-        line = b"".join(_lines(root, claim.file)[claim.line - 1 : claim.line])
-        message = f"{claim.message} {digest(line)}"
+        message = f"{claim.message} {digest(*_around(_lines(root, claim.file), claim, waiver))}"
     return claim.id, claim.file, message, waiver.reason
+
+
+def _around(lines: list[bytes], claim: Claim, waiver: Waiver) -> list[bytes]:
+    """Give the text that a comment sets aside with a claim: what it covers; of a whole file the lines up to a blank."""
+    first, last = waiver.first, waiver.last
+    if waiver.whole:
+        first = last = claim.line
+        while first > 1 and lines[first - 2 : first - 1] and lines[first - 2].strip():
+            first -= 1
+        while last < len(lines) and lines[last].strip():
+            last += 1
+    return [line for line in lines[first - 1 : last] if line.strip()]
 
 
 @cache

@@ -1,5 +1,5 @@
 """Makes way for what a run writes: nothing outside the workspace, nothing through a link, nothing left from before."""
-# ruff: noqa: PTH107, PTH112, PTH118, PTH120
+# ruff: noqa: PTH107, PTH112, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from skillgate.cli.action.places import inside
 from skillgate.cli.writing import require_place
 from skillgate.errors import UsageError
 from skillgate.github.plan import DOCUMENTS
+from skillgate.skill.tree import toplevel
+from skillgate.skill.walk import SKILL_FILE
 
 
 def writable(path: str, workspace: str, *, folder: bool = False) -> str:
@@ -21,23 +23,44 @@ def writable(path: str, workspace: str, *, folder: bool = False) -> str:
     return os.path.normpath(path) if path else ""
 
 
-def make_way(workspace: str, report_dir: str, sarif: str) -> None:
-    """Remove the documents of an earlier run, or of whoever put such files there: they would be taken for this one's.
+def require_way(workspace: str, report_dir: str, sarif: str) -> None:
+    """Make sure that a run can write its documents, and that they are in nobody's way.
 
     Raises:
-        UsageError: something cannot be written where an input says.
+        UsageError: something cannot be written where an input says, or git knows a file there, or it is a skill's own
+            directory: what is judged must be what the change brings.
     """
-    names = [os.path.join(report_dir, name) for name in DOCUMENTS if report_dir]
-    places = [_require(name, workspace, "input report-dir") for name in names]
+    places = [_require(os.path.join(report_dir, name), workspace, "input report-dir") for name in DOCUMENTS]
     if sarif:
-        places.append(_require(sarif, workspace, "input sarif"))
-    for place in places:
+        place = _require(sarif, workspace, "input sarif")
+        if place in places:
+            raise UsageError(f"input sarif: {sarif} is one of the documents of report-dir; name another file")
+        places.append(place)
+    folder = os.path.dirname(places[0])
+    if os.path.isdir(folder) and any(name.upper() == SKILL_FILE.upper() for name in os.listdir(folder)):
+        raise UsageError(f"input report-dir: {report_dir} is a skill; name a directory of its own")
+    from skillgate.skill.git import is_tracked  # starts processes
+
+    top = toplevel(os.path.realpath(workspace))
+    for place in places if top is not None else ():
+        shown = os.path.relpath(place, workspace)
+        if os.path.lexists(place) and is_tracked(top or "", os.path.relpath(os.path.realpath(place), top)):
+            raise UsageError(f"{shown} is in the repository, and would be overwritten; name another place")
+
+
+def make_way(workspace: str, report_dir: str) -> None:
+    """Remove the documents of an earlier run: what this one does not write would be taken for its own.
+
+    Raises:
+        UsageError: one cannot be removed.
+    """
+    for name in DOCUMENTS:
+        shown = os.path.join(report_dir, name)
         try:
-            os.remove(place)
+            os.remove(_require(shown, workspace, "input report-dir"))
         except FileNotFoundError:
             continue
         except OSError as error:
-            shown = os.path.relpath(place, workspace)
             raise UsageError(f"cannot write {shown}: {error.strerror}; remove it, or name another place") from error
 
 

@@ -12,7 +12,7 @@ from skillgate import __version__
 from skillgate.cli.action.inputs import INPUTS, read_inputs, unknown_inputs, variable
 from skillgate.cli.action.listening import Listening
 from skillgate.cli.action.perform import Performer, token
-from skillgate.cli.action.way import make_way, writable
+from skillgate.cli.action.way import make_way, require_way, writable
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
 from skillgate.github.event import LARGEST, Event, mode_of, read_event
 from skillgate.github.plan import Publication, WriteFile, plan
@@ -60,9 +60,19 @@ def run(args: argparse.Namespace, session: Session) -> int:
     except SkillgateError as error:
         subject = _failed(error, event, listening, str(_valid(environ)["comment-key"]))
         publication = publication._replace(sarif="")
-        with suppress(UsageError):  # what cannot be written is told when it is tried
-            make_way(listening.cwd, publication.report_dir, "")
+        publication = _cleared(publication, listening.cwd)
     return _publish(subject, publication, Performer(listening, redactor, event), redactor)
+
+
+def _cleared(publication: Publication, workspace: str) -> Publication:
+    """Make way for the record of an error, where that destroys nothing."""
+    if publication.report_dir:
+        try:
+            require_way(workspace, publication.report_dir, "")
+            make_way(workspace, publication.report_dir)
+        except UsageError:
+            return publication._replace(report_dir="")
+    return publication
 
 
 def _subject(
@@ -79,8 +89,9 @@ def _subject(
         return second_half(inputs, event, session, publication)
     from skillgate.cli.action.evaluate import evaluate  # a comment evaluates nothing
 
-    make_way(session.cwd, str(inputs["report-dir"]), str(inputs["sarif"] or ""))
+    require_way(session.cwd, str(inputs["report-dir"]), str(inputs["sarif"] or ""))
     found = evaluate(inputs, event, session)
+    make_way(session.cwd, str(inputs["report-dir"]))
     subject = Subject(
         found.run,
         found.report,

@@ -1,0 +1,62 @@
+"""The gate and the findings of a skill that moved: as strict as where it was, until the merge.
+
+Overrides are by path, and a change may choose the path: who moves a skill below a laxer override, or links to it there,
+would lower its gate.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from skillgate.cli.findings import selections
+from skillgate.cli.policies import policies
+from skillgate.scoring.gate import strictest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from skillgate.config import Config
+    from skillgate.scoring.gate import Policy
+    from skillgate.scoring.selection import Selection
+
+
+def strict_policies(
+    config: Config, moved: Mapping[str, str], note: Callable[[str], None]
+) -> Callable[[PurePosixPath], Policy]:
+    """Give the gate of each skill: the strictest of all the names that it has or had.
+
+    Args:
+        config: the effective configuration.
+        moved: where a skill was, by the path that it is shown at now.
+        note: told once of each bound that fails nothing.
+    """
+    by_place, by_name = (policies(one, command="action", note=note) for one in (config, config.as_called()))
+
+    def policy(path: PurePosixPath) -> Policy:
+        return strictest([by_place(path), *map(by_name, _names(path, moved))])
+
+    return policy if config.scoped else by_place
+
+
+def strict_selections(config: Config, moved: Mapping[str, str]) -> Callable[[PurePosixPath], Selection]:
+    """Give what is asked of each skill's findings: all that is asked under one of its names."""
+    by_place, by_name = selections(config), selections(config.as_called())
+
+    def selection(path: PurePosixPath) -> Selection:
+        found = by_place(path)
+        for other in map(by_name, _names(path, moved)):
+            found = found._replace(
+                profile=found.profile or other.profile,
+                select=found.select | other.select,
+                ignore=found.ignore & other.ignore,
+            )
+        return found
+
+    return selection if config.scoped else by_place
+
+
+def _names(path: PurePosixPath, moved: Mapping[str, str]) -> Iterator[PurePosixPath]:
+    yield path
+    if str(path) in moved:
+        yield PurePosixPath(moved[str(path)])
