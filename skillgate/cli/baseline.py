@@ -53,7 +53,8 @@ class Asking(NamedTuple):
         told: whether the user is told what is gone.
         top: the top of the repository whose commit is meant; None for that of the first path.
         excluded: directories below which no skill is asked about, relative to the working directory.
-        committed: whether HEAD tells what is gone and what moved, and not the working tree.
+        committed: whether HEAD tells what is gone and what moved, and not the working tree; then also skills that
+            others link to are found.
         name: what the skill at the repository's top is called whose directory may be called anything; ``""`` for its
             directory's name.
     """
@@ -192,7 +193,7 @@ def _from_revision(
 
     top = asking.top or _repository(paths, session)
     where = os.path.relpath(top, os.path.realpath(session.cwd))
-    discovery = discover_commit(revision, where, cwd=session.cwd, excluded=asking.excluded)
+    discovery = discover_commit(revision, where, cwd=session.cwd, excluded=asking.excluded, beside=asking.committed)
     now = {_inside(root, top): root for root in roots}
     present = frozenset(path for path in now if path is not None)
     places = _places(paths, top, session)

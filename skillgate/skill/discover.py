@@ -16,7 +16,7 @@ from skillgate.model.skill import SkillRoot
 from skillgate.skill.plugins import FOLDER as PLUGIN_FOLDER
 from skillgate.skill.plugins import Plugins
 from skillgate.skill.tree import DiskTree, toplevel
-from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, join, left_out, main_file
+from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, each_once, join, left_out, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -47,7 +47,9 @@ class Discovery(NamedTuple):
     complete: bool = True
 
 
-def discover(paths: Sequence[str], *, cwd: str | None = None, excluded: Collection[str] = ()) -> Discovery:
+def discover(
+    paths: Sequence[str], *, cwd: str | None = None, excluded: Collection[str] = (), beside: bool = False
+) -> Discovery:
     """Find the skills that paths on disk mean.
 
     Args:
@@ -55,6 +57,8 @@ def discover(paths: Sequence[str], *, cwd: str | None = None, excluded: Collecti
         cwd: what relative paths are relative to; None for the current directory.
         excluded: directories, relative to ``cwd`` and with ``/``, below which nothing is found. A skill that is shown
             at another path too, by a link, is found there.
+        beside: whether a skill that another one links to is found too: a directory of links that becomes a skill
+            itself does not hide them.
 
     Returns:
         The skills, each once however many paths or links lead to it; finding none is not an error.
@@ -66,16 +70,18 @@ def discover(paths: Sequence[str], *, cwd: str | None = None, excluded: Collecti
     trees: dict[str, DiskTree] = {}
     starts = _starts(_given(paths, base), trees)
     untold: set[str] = set()
-    walk = Walk(tracked=_asker(untold), excluded=left_out(excluded))
+    walk = Walk(tracked=_asker(untold), excluded=left_out(excluded), beside=beside)
     walk.run(starts)
-    found, complaints = _without_ignored(_each_once(walk.found), starts)
+    found, complaints = _without_ignored(each_once(walk.found), starts)
     complaints = sorted(untold.union(complaints))
     roots = _roots(((one, _tree_of(one.folder, trees)) for one in found), base)
     single = len(paths) == 1 and any(one.folder.key == starts[0].key for one in found)
     return _discovery(roots, [*walk.notices(), *complaints], single=single, complete=walk.complete)
 
 
-def discover_commit(rev: str, path: str, *, cwd: str | None = None, excluded: Collection[str] = ()) -> Discovery:
+def discover_commit(
+    rev: str, path: str, *, cwd: str | None = None, excluded: Collection[str] = (), beside: bool = False
+) -> Discovery:
     """Find the skills below a path of a commit by the same rules; nothing is checked out.
 
     Args:
@@ -84,6 +90,7 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None, excluded: Co
             or ``..``.
         cwd: a directory in the repository; None for the current one.
         excluded: as :func:`discover` has it.
+        beside: likewise.
 
     Returns:
         The skills, with paths shown from ``cwd``, as :func:`discover` shows what is checked out.
@@ -98,9 +105,11 @@ def discover_commit(rev: str, path: str, *, cwd: str | None = None, excluded: Co
     tree = open_commit(base, rev)
     here = os.path.relpath(base, tree.root).replace(os.sep, "/")
     start = _commit_start(tree, rev, path, here)
-    walk = Walk(skipped=VERSION_CONTROL, excluded=left_out(excluded))  # all that a commit holds is tracked
+    walk = Walk(
+        skipped=VERSION_CONTROL, excluded=left_out(excluded), beside=beside
+    )  # all that a commit holds is tracked
     walk.run([start])
-    found = _each_once(walk.found)
+    found = each_once(walk.found)
     _prefetch(tree, found)
     single = any(one.folder.key == start.key for one in found)
     roots = _roots(((one, tree) for one in found), base)
@@ -196,13 +205,6 @@ def _tree_of(folder: Folder, trees: dict[str, DiskTree]) -> Forest:
     if folder.repo and join(folder.repo, "") != folder.tree.origin:
         return _tree_at(folder.repo, trees)
     return folder.tree
-
-
-def _each_once(found: Iterable[Found]) -> list[Found]:
-    once: dict[str, Found] = {}
-    for one in sorted(found, key=lambda one: (one.linked, one.folder.shown)):
-        once.setdefault(one.identity, one)
-    return list(once.values())
 
 
 def _without_ignored(found: list[Found], starts: Iterable[Folder]) -> tuple[list[Found], list[str]]:

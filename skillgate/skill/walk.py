@@ -93,6 +93,7 @@ class Walk:
     """One search and what it met: the skills ``found``, and what :meth:`notices` says was left out."""
 
     __slots__ = (
+        "_beside",
         "_entered",
         "_excluded",
         "_links",
@@ -109,6 +110,7 @@ class Walk:
         *,
         skipped: frozenset[str] = SKIPPED,
         excluded: Callable[[str], bool] | None = None,
+        beside: bool = False,
         tracked: Callable[[str], frozenset[str]] = lambda _: frozenset(),
     ) -> None:
         """Say what is passed over.
@@ -117,12 +119,14 @@ class Walk:
             skipped: names of directories that are not entered.
             excluded: tells whether a directory is left out by the path that it is shown at; None leaves none out. What
                 a link shows elsewhere too is found there.
+            beside: whether a skill that another one links to is found too, which widens what was asked for.
             tracked: gives the skills' main files that a repository (by its ``key``) tracks, relative to its top; asked
                 once for each repository with such a directory that could hold a skill.
         """
         self.found: list[Found] = []
         self._entered: set[str] = set()
         self._skipped, self._excluded, self._tracked = skipped, excluded, tracked
+        self._beside = beside
         self._passed: list[Folder] = []
         self._links: list[tuple[Folder, str]] = []
         self._outside: list[str] = []
@@ -214,7 +218,7 @@ class Walk:
         entry = tree.entry(target)
         inside = self._skill_around(folder)
         out = inside is not None and not (_key(tree, target) + "/").startswith(inside + "/")
-        if out and not _is_skill(tree, target):
+        if out and not (self._beside and _is_skill(tree, target)):
             return  # what a skill links to beside it is its neighbours', who are found by themselves or not asked for
         if entry is not None and entry.kind is _DIRECTORY:
             asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
@@ -227,6 +231,14 @@ class Walk:
         while key and key not in skills:
             key = key.rpartition("/")[0]
         return key or None
+
+
+def each_once(found: Iterable[Found]) -> list[Found]:
+    """Keep of each skill the place that it is shown at first: by its own path before any link."""
+    once: dict[str, Found] = {}
+    for one in sorted(found, key=lambda one: (one.linked, one.folder.shown)):
+        once.setdefault(one.identity, one)
+    return list(once.values())
 
 
 def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:

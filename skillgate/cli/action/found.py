@@ -25,7 +25,7 @@ def find(stand: Stand) -> Discovery:
     here = [path for path in paths if DISK.is_there(os.path.join(workspace, path)) or not _was(stand, path)]
     if not here:
         return Discovery(roots=(), notices=(), single=False)
-    found = discover(here, cwd=workspace, excluded=excluded(stand))
+    found = discover(here, cwd=workspace, excluded=excluded(stand), beside=True)
     if not stand.name:
         return found
     named = (
