@@ -48,6 +48,7 @@ class Context(NamedTuple):
         known: tells whether a finding is known already, None without a file of those.
         baseline: results to compare with, by shown path; None when no baseline was asked for.
         before: what the baseline's skills took of each client's listing, by client and place.
+        alone: whether what clients list is counted of one skill by itself too, as something is compared with it.
         progress: told after each skill how many are done.
         assess: judges sources, in their order; None to judge each here and now.
         across: finds what shows only beside other skills; None to look here and now.
@@ -69,6 +70,7 @@ class Context(NamedTuple):
     known: Callable[[Finding], bool] | None = None
     baseline: Mapping[str, SkillResult] | None = None
     before: Mapping[tuple[str, str], int] | None = None
+    alone: bool = False
     progress: Callable[[int], None] | None = None
     assess: Assess | None = None
     across: Across | None = None
@@ -105,7 +107,7 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
         summary=summarise(results, found=len(read)),
         gate=Verdict(passed=None),
         profile="by path" if len(profiles) > 1 else next(iter(profiles), "any"),
-        listing=listing_use([_member(item) for item in judged.values()], before=context.before),
+        listing=listing_use([_member(item) for item in judged.values()], before=context.before, alone=context.alone),
     )
     if context.attach is not None:
         report = context.attach(report)

@@ -204,6 +204,7 @@ def _from_revision(
     ]
     told: list[tuple[Finding, ...]] = []
     plain = pipeline.Context(
+        alone=True,
         beside=told.append,
         version=context.version,
         clock=context.clock,
@@ -222,7 +223,7 @@ def _from_revision(
     gone = tuple(path for path in gone if _below(path, places))
     if asking.committed and gone:
         left = _not_in_head(top, {path: files[path] for path in gone})
-        _tell_absent(sorted(set(gone) - set(left)), session)
+        _tell_absent(top, sorted(set(gone) - set(left)), session)
         gone = left
     return _Revision(report, told[-1], kept, (found, gone))
 
@@ -238,13 +239,15 @@ def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:
     return list(dict.fromkeys(os.path.relpath(place, top) for place in (*called, *real)))
 
 
-def _tell_absent(paths: Sequence[str], session: Session) -> None:
-    """Say which skills a sparse checkout leaves out."""
-    if paths:
-        more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-        are, were = ("skill is", "was") if len(paths) == 1 else ("skills are", "were")
-        named = f"{', '.join(paths[:SHOWN])}{more}"
-        session.note(f"{len(paths)} {are} not checked out, and {were} neither gated nor looked for: {named}")
+def _tell_absent(top: str, paths: Sequence[str], session: Session) -> None:
+    """Say which skills a sparse checkout leaves out, and which are there and were not found."""
+    for is_there, said in ((False, "not checked out"), (True, "here, but not found below the paths")):
+        named = [path for path in paths if os.path.lexists(os.path.join(top, path)) is is_there]  # noqa: PTH118
+        if named:
+            more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+            are, were = ("skill is", "was") if len(named) == 1 else ("skills are", "were")
+            shown = f"{', '.join(named[:SHOWN])}{more}"
+            session.note(f"{len(named)} {are} {said}, and {were} neither gated nor looked for: {shown}")
 
 
 def _not_in_head(top: str, files: Mapping[str, str]) -> tuple[str, ...]:

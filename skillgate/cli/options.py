@@ -105,7 +105,7 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
     names = ", ".join(formats)
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--output", metavar="FORMAT", type=_format_of(formats), help=f"print {names} (default: {default})"
+        "--output", metavar="FORMAT", type=format_of_word(formats), help=f"print {names} (default: {default})"
     )
     suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
     group.add_argument(
@@ -191,13 +191,15 @@ def _pair(text: str) -> Mapping[str, float]:
     return {name.strip(): float(number)}
 
 
-def _format_of(formats: Sequence[str]) -> Callable[[str], str]:
+def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") -> Callable[[str], str]:
+    """Make an argparse type of formats; who gives a file's name is told to write it with ``instead``."""
+
     def format_of(text: str) -> str:
         if text in formats:
             return text
         names = ", ".join(formats)
-        if "/" in text or "\\" in text or _suffix_format(text):
-            raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use --output-file")
+        if "/" in text or "\\" in text or suffix_format(text):
+            raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use {instead}")
         raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, formats)}")
 
     return format_of
@@ -205,7 +207,7 @@ def _format_of(formats: Sequence[str]) -> Callable[[str], str]:
 
 def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
     def file_of(text: str) -> tuple[str, str]:
-        found = _suffix_format(text)
+        found = suffix_format(text)
         if found in formats:
             return found, text
         suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
@@ -214,5 +216,6 @@ def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
     return file_of
 
 
-def _suffix_format(path: str) -> str:
+def suffix_format(path: str) -> str:
+    """Say which format a file's suffix stands for; ``""`` for none."""
     return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), "")

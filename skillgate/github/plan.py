@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.github.comment import comment, headline, marker, report_markdown, summary
+from skillgate.github.comment import comment, headline, marker, summary
 from skillgate.github.protocol import command, quiet
 from skillgate.model.finding import Severity
 from skillgate.report import html, sarif
@@ -115,12 +115,13 @@ def _effects(
     subject: Subject, publication: Publication, token: Callable[[], str], pages: Sequence[Page]
 ) -> Iterator[Effect]:
     yield Log(_log(subject, publication, token))
+    told = summary(subject) if publication.report_dir or publication.summary else ""
     if publication.report_dir:
-        yield from _files(subject, publication.report_dir)
+        yield from _files(subject, publication.report_dir, told)
     if publication.sarif and subject.report is not None:
         yield WriteFile(publication.sarif, sarif.RENDERERS["score"](subject.report, pages), is_json=True)
     if publication.summary:
-        yield Summarise(summary(subject))
+        yield Summarise(told)
     if publication.pull_request is not None and publication.comment != "never":
         yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
     yield SetOutputs(tuple(_outputs(subject, publication).items()))
@@ -176,13 +177,13 @@ def _errors(report: Report) -> Report:
     return report._replace(results=tuple(results), outside=outside)
 
 
-def _files(subject: Subject, folder: str) -> Iterator[WriteFile]:
+def _files(subject: Subject, folder: str, told: str) -> Iterator[WriteFile]:
     yield WriteFile(f"{folder}/{RUN}", documents.render(subject.run), is_json=True)
     if subject.report is not None:
         yield WriteFile(f"{folder}/{REPORT}", documents.render(subject.report), is_json=True)
     if subject.diff is not None:
         yield WriteFile(f"{folder}/{DIFF}", documents.render(subject.diff), is_json=True)
-    yield WriteFile(f"{folder}/report.md", report_markdown(subject))
+    yield WriteFile(f"{folder}/report.md", told)
     page = html.page(
         report=subject.report,
         diff=subject.diff,

@@ -41,7 +41,9 @@ class Annotation(NamedTuple):
 
 def render(report: Report) -> str:
     """Write at most ten annotations of each level, worst first, a count of the others, and a summary."""
-    return render_annotations(report) + "".join(f"{line}\n" for line in _summary(report, _shown(report)))
+    findings = _shown(report)
+    lines = [*(str(item) for item in _annotations(report, findings)), *_summary(report, findings)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def render_annotations(report: Report) -> str:

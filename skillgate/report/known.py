@@ -106,14 +106,15 @@ def render(findings: Iterable[Finding], seen: Seen, tool: Tool, kept: Iterable[K
 
 def _key(finding: Finding, seen: Seen) -> tuple[str, str, str]:
     path, message = seen(finding)
-    return finding.id, path, _recognised(finding.id, message)
+    return finding.id, path, recognised(finding.id, message)
 
 
 def _known_as(item: KnownFinding) -> tuple[str, str, str]:
-    return item.id, item.path, _recognised(item.id, item.message)
+    return item.id, item.path, recognised(item.id, item.message)
 
 
-def _recognised(identifier: str, message: str) -> str:
+def recognised(identifier: str, message: str) -> str:
+    """Give what a message is known by: without its numbers, but for those of a text that may be an attack."""
     return message if identifier in EXACT else folded(message)
 
 

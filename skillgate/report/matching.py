@@ -11,7 +11,7 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from skillgate.report.known import EXACT, folded
+from skillgate.report.known import recognised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,13 +60,13 @@ def _passes(moves: Mapping[str, str]) -> Iterator[tuple[Keyed, Keyed]]:
     )
     yield lambda finding: (*then(finding), finding.message), lambda finding: (*told(finding), finding.message)
     yield (
-        lambda finding: (*then(finding), _recognised(finding, finding.message)),
-        lambda finding: (*told(finding), _recognised(finding, finding.message)),
+        lambda finding: (*then(finding), recognised(finding.id, finding.message)),
+        lambda finding: (*told(finding), recognised(finding.id, finding.message)),
     )
     if moves:  # last, since a word may look like the path of a skill and be none
         yield (
-            lambda finding: (*then(finding), _recognised(finding, _said_now(finding.message, moves))),
-            lambda finding: (*told(finding), _recognised(finding, finding.message)),
+            lambda finding: (*then(finding), recognised(finding.id, _said_now(finding.message, moves))),
+            lambda finding: (*told(finding), recognised(finding.id, finding.message)),
         )
 
 
@@ -116,7 +116,3 @@ def _said_now(message: str, moves: Mapping[str, str]) -> str:
 def _word_now(word: str, moves: Mapping[str, str]) -> str:
     path = word.rstrip(":.")
     return path_now(path, moves) + word[len(path) :]
-
-
-def _recognised(finding: Finding, message: str) -> str:
-    return message if finding.id in EXACT else folded(message)

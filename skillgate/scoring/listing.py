@@ -129,15 +129,16 @@ def listed_text(listing: Listing, client: Client) -> str:
 
 
 def listing_use(
-    members: Sequence[Member], *, before: Mapping[tuple[str, str], int] | None = None
+    members: Sequence[Member], *, before: Mapping[tuple[str, str], int] | None = None, alone: bool = False
 ) -> tuple[ListingUse, ...]:
     """Sum up each client's list, by plugin or folder: what is installed together is listed together.
 
     Args:
         members: every skill of the catalogue.
         before: the characters of a baseline, by client and place.
+        alone: whether one skill by itself has a list too.
     """
-    if len(members) < 2:
+    if len(members) < 2 and not alone:
         return ()
     return tuple(_use(client, place, listed, before) for client in LIMITS for place, listed in _lists(members, client))
 

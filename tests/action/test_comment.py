@@ -200,6 +200,12 @@ class TestSecondHalf:
         assert said in ran.outputs["reasons"]
         assert not github.comments
 
+    def test_the_artifact_outlives_an_error(self, second: PullRequest) -> None:
+        second.environ = {**second.environ, "INPUT_GITHUB-TOKEN": ""}
+        before = (second.folder / "skillgate-report/run.json").read_bytes()
+        assert second.run().code == 2
+        assert (second.folder / "skillgate-report/run.json").read_bytes() == before
+
     def test_a_link_in_the_artifact_is_not_followed(self, second: PullRequest, tmp_path: Path) -> None:
         place = second.folder / "skillgate-report" / "run.json"
         moved = place.rename(tmp_path / "elsewhere.json")

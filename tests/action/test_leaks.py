@@ -421,3 +421,21 @@ def test_nothing_of_the_users_is_overwritten(repository: PullRequest, inputs: di
     ran = repository.run(**inputs)
     assert (ran.code, (repository.folder / "README.md").read_text(encoding="utf-8")) == (2, "# Ours\n")
     assert said in ran.outputs["reasons"]
+
+
+def test_a_base_of_one_skill_has_a_list_that_is_counted(repository: PullRequest) -> None:
+    repository.base(skill("merge-sheets"))
+    repository.change(skill("zip-sheets", description="Zips sheets. Use when asked to zip a sheet."))
+    added = len("zip-sheets") + len("Zips sheets. Use when asked to zip a sheet.")
+    listing = repository.run().document("diff.json")["listing"]
+    assert {use["client"]: use["characters"] - use["before"] for use in listing} == {
+        "claude-code": added,
+        "codex": added,
+    }
+
+
+def test_outputs_that_cannot_be_written_are_no_pass(repository: PullRequest, tmp_path: Path) -> None:
+    repository.base(skill("merge-sheets"))
+    repository.change(skill("merge-sheets", body=MORE))
+    repository.environ["GITHUB_STEP_SUMMARY"] = str(tmp_path / "nowhere" / "summary")
+    assert repository.run().code == 3

@@ -6,11 +6,13 @@ import io
 import json
 import os
 import subprocess
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.cli.main import main
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 IDENTITY = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
@@ -60,3 +62,18 @@ def commit(folder: Path) -> str:
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "more")
     return git(folder, "rev-parse", "HEAD")
+
+
+@contextmanager
+def unsearchable(folder: Path) -> Iterator[None]:
+    """Have a directory below ``folder`` whose path is longer than a path may be, which cannot be searched."""
+    here = os.getcwd()  # noqa: PTH109
+    try:
+        os.chdir(folder)
+        for _ in range(1200):
+            os.mkdir("deep")  # noqa: PTH102
+            os.chdir("deep")
+    finally:
+        os.chdir(here)
+    yield
+    subprocess.run(["rm", "-rf", str(folder / "deep")], check=True)  # Python's own removal would recurse

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import git, run
+from tests.cli.running import git, run, unsearchable
 from tests.skills import DESCRIPTION, write_skill
 
 GOOD = "# Tidy\n\nRead the file, and list the columns that do not agree with its header. Write a new file beside it.\n"
@@ -147,18 +147,8 @@ def test_a_gate_is_undecided_where_a_skill_could_not_be_read(tmp_path: Path) -> 
 @pytest.mark.skipif(sys.platform == "win32", reason="a deep path wants a system that takes one")
 def test_a_directory_that_cannot_be_searched_is_no_pass(tmp_path: Path) -> None:
     write_skill(tmp_path / "skills", "tidy", body=GOOD)
-    here = os.getcwd()  # noqa: PTH109
-    try:
-        os.chdir(tmp_path / "skills")
-        for _ in range(1200):  # beyond what a path may have in characters
-            os.mkdir("deep")  # noqa: PTH102
-            os.chdir("deep")
-    finally:
-        os.chdir(here)
-    code, _, err = run(tmp_path, "check", "skills")
-    subprocess.run(
-        ["rm", "-rf", str(tmp_path / "skills" / "deep")], check=True
-    )  # deeper than Python's own removal goes
+    with unsearchable(tmp_path / "skills"):
+        code, _, err = run(tmp_path, "check", "skills")
     assert code == 3
     assert "cannot be searched" in err
 

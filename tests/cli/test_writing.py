@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import run, unsearchable
 from tests.skills import write_skill
 
 
@@ -82,16 +80,8 @@ def test_files_of_no_skill_give_an_empty_report_in_every_format_asked_for(repo: 
 @pytest.mark.parametrize("words", [(), ("--diff",), ("--fix",)])
 def test_a_path_that_cannot_be_searched_is_not_said_to_hold_no_skill(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "skills").mkdir()
-    here = os.getcwd()  # noqa: PTH109
-    try:
-        os.chdir(tmp_path / "skills")
-        for _ in range(1200):  # beyond what a path may have in characters
-            os.mkdir("deep")  # noqa: PTH102
-            os.chdir("deep")
-    finally:
-        os.chdir(here)
-    done = run(tmp_path, "check", "skills", *words)
-    subprocess.run(["rm", "-rf", str(tmp_path / "skills" / "deep")], check=True)  # Python's own removal would recurse
+    with unsearchable(tmp_path / "skills"):
+        done = run(tmp_path, "check", "skills", *words)
     assert done.code == 3
     assert "cannot be searched" in done.err
     assert "no skill found" not in done.err

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Report
 from skillgate.report.github import EACH, Annotation, render
+from tests.github.runner_protocol import Command, newer, older
 from tests.report.reports import (
     FAILED,
     HOSTILE,
@@ -23,56 +22,10 @@ from tests.report.reports import (
     unread,
 )
 
-COMMANDS = {"error", "warning", "notice", "debug", "set-env", "set-output", "stop-commands", "add-mask", "group"}
-
-
-class Command(NamedTuple):
-    """What the runner makes of a line."""
-
-    name: str
-    properties: dict[str, str]
-    data: str
-
 
 def parsed(line: str) -> Command | None:
     """Read a line as the runner does: the newer syntax at its start, else the older one anywhere in it."""
-    return _newer(line.lstrip()) or _older(line)
-
-
-def _newer(line: str) -> Command | None:
-    end = line.find("::", 2)
-    if not line.startswith("::") or end < 0:
-        return None
-    name, space, told = line[2:end].partition(" ")
-    if name not in COMMANDS:
-        return None
-    pairs = _pairs(told.strip() if space else "", ",")
-    return Command(name, {key: _decoded(value, ":,") for key, value in pairs}, _decoded(line[end + 2 :], ""))
-
-
-def _older(line: str) -> Command | None:
-    start = line.find("##[")
-    end = line.find("]", start)
-    if start < 0 or end < 0:
-        return None
-    name, _, told = line[start + 3 : end].partition(" ")
-    return Command(name, dict(_pairs(told, ";")), line[end + 1 :]) if name in COMMANDS else None
-
-
-def _pairs(text: str, separator: str) -> list[tuple[str, str]]:
-    """Split as .NET does where empty parts are removed: leading separators of every part are lost."""
-    found = []
-    for part in filter(None, text.split(separator)):
-        name, _, value = part.lstrip("=").partition("=")
-        if name and value.lstrip("="):
-            found.append((name, value.lstrip("=")))
-    return found
-
-
-def _decoded(text: str, more: str) -> str:
-    for character in "\r\n" + more + "%":
-        text = text.replace(f"%{ord(character):02X}", character)
-    return text
+    return newer(line) or older(line)
 
 
 def lines(report: Report) -> list[str]:

@@ -246,7 +246,7 @@ def _reports(stand: Stand) -> Reading:
 
 def _judged(run: ActionRun, report: Report, diff: Diff | None, stand: Stand, *, complete: bool) -> ActionRun:
     """Say what came of it, with the reasons."""
-    reasons = [*_failed(report, diff), *_unread(report, complete=complete)]
+    reasons = [*_failed(report, diff), *_unread(report, run.beside, complete=complete)]
     code = EXIT_GATE_FAILED if report.gate.passed is False else EXIT_PASSED
     if code == EXIT_PASSED and reasons and stand.inputs["on-unmeasured"] != "pass":
         code = EXIT_INCOMPLETE
@@ -277,9 +277,9 @@ def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
     return f" (errors: {told})"
 
 
-def _unread(report: Report, *, complete: bool) -> Iterator[str]:
+def _unread(report: Report, beside: Sequence[str], *, complete: bool) -> Iterator[str]:
     for result in report.results:
-        if result.composite.score is None:
+        if result.composite.score is None and result.skill.path not in beside:
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
     if not complete:
         yield "not all directories could be searched: there may be skills that nobody saw"

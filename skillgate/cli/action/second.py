@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
 MAX_SKILLS = 5_000
 MAX_FINDINGS = 50_000
-_RESULTS = {"pass": 0, "fail": 1}
 
 T = TypeVar("T")
 
@@ -108,7 +107,7 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
         raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
     # Neither where it stands nor how it ended is the artifact's to say.
     run = dataclasses.replace(run, head=first.head_sha, event=first.event)
-    if _RESULTS.get(run.result, 3) == 0 and (run.exit_code or first.conclusion not in ("success", "")):
+    if run.result == "pass" and (run.exit_code or first.conclusion not in ("success", "")):
         run = dataclasses.replace(
             run,
             result="error",

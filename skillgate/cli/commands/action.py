@@ -48,31 +48,33 @@ def run(args: argparse.Namespace, session: Session) -> int:
     _trust_system_programs(environ)
     redactor = Redactor(secrets_of(environ))
     listening = _listening(args, session, redactor)
-    event = Event()
+    event, valid = Event(), _valid(environ)
     publication = Publication(comment="never")
     try:
         event = read_event(environ, _payload(environ))
-        publication = _publication(_valid(environ), event, listening.cwd)
+        publication = _publication(valid, event, listening.cwd)
         inputs = read_inputs(environ)
         for sentence in unknown_inputs(environ):
             listening.note(sentence)
         subject, publication = _subject(inputs, event, listening, publication)
     except SkillgateError as error:
-        subject = _failed(error, event, listening, str(_valid(environ)["comment-key"]))
-        publication = publication._replace(sarif="")
-        publication = _cleared(publication, listening.cwd)
+        subject = _failed(error, event, listening, str(valid["comment-key"]))
+        is_gate = mode_of(event, str(valid["mode"])) == "gate"
+        # What another run has left is not this one's to replace.
+        folder = _cleared(publication.report_dir, listening.cwd) if is_gate else ""
+        publication = publication._replace(sarif="", report_dir=folder)
     return _publish(subject, publication, Performer(listening, redactor, event), redactor)
 
 
-def _cleared(publication: Publication, workspace: str) -> Publication:
-    """Make way for the record of an error, where that destroys nothing."""
-    if publication.report_dir:
-        try:
-            require_way(workspace, publication.report_dir, "")
-            make_way(workspace, publication.report_dir)
-        except UsageError:
-            return publication._replace(report_dir="")
-    return publication
+def _cleared(folder: str, workspace: str) -> str:
+    """Make way for the record of an error; ``""`` where that would destroy something."""
+    try:
+        if folder:
+            require_way(workspace, folder, "")
+            make_way(workspace, folder)
+    except UsageError:
+        return ""
+    return folder
 
 
 def _subject(
@@ -125,7 +127,8 @@ def _publish(subject: Subject, publication: Publication, performer: Performer, r
         effects = plan(subject, publication, token=token, pages=pages)
     performer.perform(effect for effect in effects if not isinstance(effect, WriteFile))
     if subject.trusted:
-        return subject.run.exit_code
+        code = subject.run.exit_code
+        return EXIT_INCOMPLETE if code == EXIT_PASSED and performer.failures else code
     # Another run's verdict, told here: what counts is whether it was.
     told = performer.posted is None or performer.posted.status not in ("failed", "forbidden")
     return EXIT_PASSED if told else EXIT_INCOMPLETE

@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate.cli.diffing import Asked, diff_files
+from skillgate.cli.options import format_of_word, suffix_format
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.model.text import did_you_mean
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
 
@@ -96,7 +96,10 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     names = ", ".join(FORMATS)
     group.add_argument(
-        "--format", metavar="FORMAT", type=_form, help=f"print {names} (default: the suffix of --output, else text)"
+        "--format",
+        metavar="FORMAT",
+        type=format_of_word(FORMATS, instead="--output"),
+        help=f"print {names} (default: the suffix of --output, else text)",
     )
     suffixes = ", ".join(_SUFFIXES)
     group.add_argument(
@@ -122,20 +125,11 @@ def _format(args: argparse.Namespace) -> str:
         return chosen or "json"
     if args.output is None:
         return "text"
-    found = _suffix_format(args.output)
-    if found is None:
+    found = suffix_format(args.output)
+    if found not in FORMATS:
         suffixes = ", ".join(_SUFFIXES)
         raise UsageError(f"--output {args.output}: the suffix names no format ({suffixes}); say which with --format")
     return found
-
-
-def _form(text: str) -> str:
-    if text in FORMATS:
-        return text
-    names = ", ".join(FORMATS)
-    if "/" in text or "\\" in text or _suffix_format(text):
-        raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use --output")
-    raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, FORMATS)}")
 
 
 def _place(text: str) -> str:
@@ -156,7 +150,3 @@ def _points(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
     return number
-
-
-def _suffix_format(path: str) -> str | None:
-    return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), None)
