@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from skillgate.model.tool import rule_url
+from skillgate.report import addresses
 from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from skillgate.github.subject import Subject
     from skillgate.model.finding import Finding
 
-_REPOSITORY = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(?::\d{1,5})?(?:/[A-Za-z0-9._~-]{1,100}){2,6}")
-_RUN = re.compile(_REPOSITORY.pattern + r"(?:/[A-Za-z0-9._~-]{1,100}){0,6}(?:[?#][A-Za-z0-9._~=&-]{1,100})?")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_OURS = re.compile(r"[A-Z][A-Z0-9_]{1,63}")
-_LONGEST = 1000  # characters of an address; a longer one is left out, and its text stands alone
 _SHOWN = 120  # characters of a path that are shown, the last ones
 
 
@@ -37,17 +30,15 @@ class Links(NamedTuple):
 
     def file(self, path: str, line: int | None = None) -> str:
         """Give a file's address at the head, ``""`` where there can be none."""
-        address = self._at_head("blob", path)
-        raw = "?plain=1" if path.lower().endswith(".md") else ""  # rendered Markdown has no lines to lead to
-        return f"{address}{raw}#L{line}" if address and line and line > 0 else address
+        return addresses.at_commit("blob", self.repository, self.head, path, line)
 
     def directory(self, path: str) -> str:
         """Give a directory's address at the head, ``""`` where there can be none."""
-        return self._at_head("tree", path)
+        return addresses.at_commit("tree", self.repository, self.head, path)
 
     def commit(self, sha: str) -> str:
         """Give a commit's first digits, linked where that can be; any other text stands as it is, made inert."""
-        if not _COMMIT.fullmatch(sha):
+        if not addresses.commit(sha):
             return inert(sha[:_SHOWN])
         return link(code(sha[:7]), f"{self.repository}/commit/{sha}" if self.repository else "")
 
@@ -61,20 +52,13 @@ class Links(NamedTuple):
         at = f":{line}" if line else ""
         return link(code(shown_path(path) + at), self.file(path, line))
 
-    def _at_head(self, kind: str, path: str) -> str:
-        inside = _inside(path)
-        if not self.repository or not self.head or inside is None:
-            return ""
-        address = f"{self.repository}/{kind}/{self.head}" + (f"/{quote(inside)}" if inside != "." else "")
-        return address if len(address) <= _LONGEST else ""
-
 
 def links_of(subject: Subject) -> Links:
     """Give what the addresses of a subject are built from."""
     return Links(
-        repository=_whole(_REPOSITORY, subject.repository_url),
-        head=_whole(_COMMIT, subject.run.head),
-        run=_whole(_RUN, subject.run_url),
+        repository=addresses.repository(subject.repository_url),
+        head=addresses.commit(subject.run.head),
+        run=addresses.workflow_run(subject.run_url),
     )
 
 
@@ -85,7 +69,7 @@ def link(text: str, address: str) -> str:
 
 def rule(finding: Finding) -> str:
     """Show a finding's rule: linked to our page where it is ours by its form, else inert, with its tool's name."""
-    if finding.tool == "skillgate" and _OURS.fullmatch(finding.id):
+    if finding.tool == "skillgate" and addresses.is_rule(finding.id):
         return link(inert(finding.id), rule_url(finding.id))
     by = f" ({inert(finding.tool[:40])})" if finding.tool != "skillgate" else ""
     return inert(finding.id[:80]) + by
@@ -94,18 +78,3 @@ def rule(finding: Finding) -> str:
 def shown_path(path: str) -> str:
     """Shorten a path to its end, which tells more than its beginning."""
     return path if len(path) <= _SHOWN else "…" + path[-_SHOWN:]
-
-
-def _whole(form: re.Pattern[str], text: str) -> str:
-    return text if form.fullmatch(text) and "/../" not in f"{text}/" and "/./" not in f"{text}/" else ""
-
-
-def _inside(path: str) -> str | None:
-    """Normalise a path that stays inside of the repository; None for any other."""
-    if not path or len(path) > _LONGEST or path.startswith("/") or "\0" in path or ".." in path.split("/"):
-        return None
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # a lone surrogate has no address
-        return None
-    return posixpath.normpath(path)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from skillgate.model.text import printable
 from skillgate.model.tool import rule_url
+from skillgate.report import addresses
 
 if TYPE_CHECKING:
     from skillgate.model.finding import Finding
-
-_RULE = re.compile(r"[A-Z][A-Z0-9_]{1,59}")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:/[\w.~-]+)+", re.ASCII)
 
 
 class Links(NamedTuple):
@@ -42,30 +37,24 @@ class Links(NamedTuple):
 
     def rule(self, finding: Finding) -> str:
         """Give the page of a rule of ours, from its id; ``""`` for another tool's."""
-        ours = self.trusted and finding.tool == "skillgate" and _RULE.fullmatch(finding.id)
+        ours = self.trusted and finding.tool == "skillgate" and addresses.is_rule(finding.id)
         return rule_url(finding.id) if ours else ""
 
     def file(self, path: str, line: int | None = None) -> str:
         """Give a file or directory at the commit; ``""`` where that is not known, or outside of the repository."""
         place = posixpath.normpath(posixpath.join(self.directory, path))
-        # What would be shown otherwise than it is written is not led to either.
-        if not self._knows(self.commit) or place.startswith(("/", "..")) or printable(place) != place:
+        # What would be shown otherwise than it is written is not led to.
+        if not self._knows(self.commit) or printable(place) != place:
             return ""
-        raw = "?plain=1" if place.endswith(".md") else ""  # rendered Markdown has no lines to lead to
-        return f"{self.repository_url}/blob/{self.commit}/{quote(place)}" + (f"{raw}#L{line}" if line else "")
+        return addresses.at_commit("blob", self.repository_url, self.commit, place, line)
 
     def change(self, commit: str | None) -> str:
         """Give the address of a commit; ``""`` where the repository is not known or it is none."""
         return f"{self.repository_url}/commit/{commit}" if commit and self._knows(commit) else ""
 
     def _knows(self, commit: str) -> bool:
-        return bool(self.trusted and _COMMIT.fullmatch(commit) and address(self.repository_url))
+        return bool(self.trusted and addresses.commit(commit) and addresses.repository(self.repository_url))
 
     def run(self) -> str:
         """Give the address of the workflow run, which the front knows and no document says."""
-        return address(self.run_url)
-
-
-def address(url: str) -> str:
-    """Give an address back where it is a plain one of the web, else ``""``."""
-    return url if _ADDRESS.fullmatch(url) else ""
+        return addresses.workflow_run(self.run_url)

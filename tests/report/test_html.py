@@ -18,11 +18,12 @@ from skillgate.model.report import Advice, Composite, DimensionScore, Report, Sk
 from skillgate.model.run import ActionRun
 from skillgate.model.score import Badge, Depth, Dimension
 from skillgate.model.tool import HOMEPAGE
+from skillgate.report.addresses import repository, workflow_run
 from skillgate.report.compare import compare
 from skillgate.report.html import RENDERERS, page, render_compare, render_diff
 from skillgate.report.html import render_score as score
 from skillgate.report.html_charts import bar, histogram, shares
-from skillgate.report.html_links import Links, address
+from skillgate.report.html_links import Links
 from skillgate.report.html_shell import LIMIT
 from tests.architecture.source import ROOT, modules
 from tests.report.pages import (
@@ -350,7 +351,7 @@ def test_a_path_is_quoted_and_begins_in_its_directory() -> None:
 
 @pytest.mark.parametrize("url", ["", "http:", "ftp://a.example/b", "https://a.example/b c", "https://a.example/b\n"])
 def test_an_address_of_another_form_is_none(url: str) -> None:
-    assert address(url) == ""
+    assert repository(url) == workflow_run(url) == ""
 
 
 # --- whatever it shows ---
