@@ -8,7 +8,8 @@ from skillgate.github.fit import Section
 from skillgate.github.found import told
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
-from skillgate.model.report import JudgeLayer, MonteCarloLayer
+from skillgate.model.judging import JudgeLayer
+from skillgate.model.report import MonteCarloLayer
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.findings import bounded
 from skillgate.report.lists import lists_of, more_or_less

@@ -14,7 +14,8 @@ from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.documents import DimensionChange, Header
 from skillgate.model.finding import Finding, Suppressed
 from skillgate.model.marks import Range
-from skillgate.model.report import GateOutcome, Points, Ratio, Verdict
+from skillgate.model.judging import Points, Ratio
+from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Dimension, Outcome
 
 Count = Annotated[int, Range(0, None)]

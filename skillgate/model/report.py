@@ -9,16 +9,13 @@ are evaluated here: as text each would be compiled once more.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.marks import Range, tagged
+from skillgate.model.judging import Agreement, Count, Estimate, JudgeLayer, Points, Ratio, Usage
+from skillgate.model.marks import tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
-
-Ratio = Annotated[float, Range(0, 1)]
-Points = Annotated[float, Range(0, 100)]
-Count = Annotated[int, Range(0, None)]
 
 
 class SkillName(NamedTuple):
@@ -41,6 +38,7 @@ class DimensionScore(NamedTuple):
     ci_high: Ratio | None = None
     weight: Ratio = 0.0
     reason: str | None = None
+    ci_reason: str | None = None
 
 
 class Composite(NamedTuple):
@@ -51,6 +49,7 @@ class Composite(NamedTuple):
         badge: None below the least badge, and where ``badge_reason`` says why there can be none.
         elo: None unless a ranking was run; then ``elo_reason`` is None.
         dimensions: the same object as the document's ``dimensions``, under the name the method's text uses.
+        ci_reason: why there is no interval where a sampled layer ran.
     """
 
     score: Points | None
@@ -63,6 +62,7 @@ class Composite(NamedTuple):
     badge_reason: str | None = None
     penalty: Ratio = 1.0
     dimensions: Mapping[Dimension, DimensionScore] = MappingProxyType({})
+    ci_reason: str | None = None
 
 
 class SubCheckScore(NamedTuple):
@@ -87,39 +87,6 @@ class StaticLayer(NamedTuple):
     score: Ratio | None = None
     sub_checks: Mapping[str, SubCheckScore] = MappingProxyType({})
     recoverable: float = 0.0
-
-
-class Assessment(NamedTuple):
-    """One judged dimension: the mean over the judges, what they said, and the lines they quoted."""
-
-    score: Ratio | None
-    reason: str | None = None
-    reasoning: tuple[str, ...] = ()
-    quotations: tuple[Evidence, ...] = ()
-
-
-@tagged("name", "judge")
-class JudgeLayer(NamedTuple):
-    """Layer 2: a model reads the skill. ``kappa`` is None with a reason for one judge or too few ratings."""
-
-    duration_ms: Count
-    judges: Count
-    kappa: float | None
-    kappa_reason: str | None = None
-    kappa_trigger: float | None = None
-    models: tuple[str, ...] = ()
-    assessments: Mapping[Dimension, Assessment] = MappingProxyType({})
-    reason: str | None = None
-
-
-class Estimate(NamedTuple):
-    """A sampled quantity with its 95 % interval and the number of runs it rests on."""
-
-    value: float | None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    n: Count = 0
-    reason: str | None = None
 
 
 @tagged("name", "montecarlo")
@@ -185,16 +152,6 @@ class Advice(NamedTuple):
     after: Ratio | None
     line: int | None = None
     removes: Count = 0
-
-
-class Usage(NamedTuple):
-    """What was asked of a model, and what it cost; all 0 at quick depth, which asks nothing."""
-
-    calls: Count = 0
-    cached: Count = 0
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    cost_usd: float | None = 0.0
 
 
 class Tool(NamedTuple):
@@ -270,7 +227,8 @@ class Report(NamedTuple):
 
     ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
     ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
-    that belong to no evaluated skill.
+    that belong to no evaluated skill; ``usage`` what all skills together asked of models, ``agreement`` how far the
+    judges agree over all of them (None at quick depth, or for one judge).
     """
 
     depth: Depth
@@ -287,3 +245,5 @@ class Report(NamedTuple):
     listing: tuple[ListingUse, ...] = ()
     across: AcrossChange | None = None
     outside: tuple[Finding, ...] = ()
+    usage: Usage = Usage()
+    agreement: Agreement | None = None

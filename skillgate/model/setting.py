@@ -35,6 +35,7 @@ class Setting(NamedTuple):
         help: one sentence, shown by ``--help`` and written into a new configuration file.
         example: a value to show where there is no default.
         per_path: whether an override may set it for some paths only.
+        personal: whether only options, environment and the user's own file may set it, and no project's file.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Setting(NamedTuple):
     maximum: float | None = None
     example: Value = None
     per_path: bool = False
+    personal: bool = False
 
     def accept(self, value: object) -> Value:
         """Check a value as a file or the command line gives it, and bring it into the kind's own type.

@@ -86,4 +86,19 @@ SETTINGS = (
         per_path=True,
         help="By how many points a score may fall below the baseline's.",
     ),
+    Setting(
+        key="on-inconclusive",
+        kind=Kind.CHOICE,
+        default="point",
+        choices=("point", "pass", "warn", "fail"),
+        per_path=True,
+        help="What a bound does that lies inside a sampled score's interval: the point estimate decides, or this.",
+    ),
+    Setting(
+        key="layers",
+        kind=Kind.CHOICES,
+        choices=("static", "judge", "montecarlo"),
+        example=("static", "judge"),
+        help="The layers to run; unset: those of the depth.",
+    ),
 )

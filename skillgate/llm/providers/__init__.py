@@ -1,0 +1,1 @@
+"""The providers: each file gives ``connect(settings) -> Provider``, and only the one asked for is loaded."""

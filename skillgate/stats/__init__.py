@@ -1,0 +1,1 @@
+"""Statistics: thin and typed, over numpy and scipy."""
