@@ -60,11 +60,14 @@ def cli_page() -> str:
     return NOTE + "# Command line\n\n" + "\n".join(parts) + "\n" + codes
 
 
+_OWN = " Not in a project's file: only as an option or in your own `config.yaml`."
+
+
 def configuration_page() -> str:
     """Write every setting."""
     rows = [
         f"| `{setting.key}` | {setting.expected()} | {_default(setting.default)} |"
-        f" {'yes' if setting.per_path else 'no'} | {setting.help} |"
+        f" {'yes' if setting.per_path else 'no'} | {setting.help}{_OWN if setting.personal else ''} |"
         for setting in settings()
     ]
     text = (

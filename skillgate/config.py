@@ -147,7 +147,7 @@ def load(
     user = _user_file(environ, home)
     if user and DISK.is_file(user):
         label = "~" + user[len(home) :] if home and user.startswith(home + os.sep) else user
-        layers += read_yaml(DISK, user, label=label, base=cwd)
+        layers += read_yaml(DISK, user, label=label, base=cwd, personal=True)
     if explicit is not None:
         return Config(cwd=shown_from or cwd, layers=layers + _read_explicit(files, explicit, cwd))
     for folder in _upward(files, cwd, home):

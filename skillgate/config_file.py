@@ -68,7 +68,7 @@ def defines_settings(toml_file: str, files: Files = DISK) -> bool:
         return False
 
 
-def read_yaml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer, ...]:
+def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool = False) -> tuple[Layer, ...]:
     """Read a file of YAML.
 
     Args:
@@ -76,6 +76,7 @@ def read_yaml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer,
         path: absolute.
         label: the path as shown to people.
         base: the absolute directory that its patterns are relative to.
+        personal: whether it is the user's own.
 
     Raises:
         UsageError: it is not valid (with all of its problems), too large, or cannot be read.
@@ -94,7 +95,7 @@ def read_yaml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer,
         document = load_mapping(text)
     except YamlProblem as problem:
         raise UsageError(f"{label}:{problem.line}:{problem.column}: {problem.message}") from None
-    reader = LayerReader(label=label, base=base, places=document.places, declared=declared())
+    reader = LayerReader(label=label, base=base, places=document.places, declared=declared(), personal=personal)
     for key, line in document.duplicates:
         reader.problems.append(f"{label}:{line}: the key {key} stands here a second time")
     return reader.layers(document.values)

@@ -6,26 +6,28 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.deepen import Asked, Deepened, total
 from skillgate.model.assessment import Assessment, Member
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
 from skillgate.model.skill import SkillSource, Unreadable
-from skillgate.scoring.gate import Policy, judge, judge_outside, together
+from skillgate.scoring.gate import Drop, Policy, judge, judge_outside, sampled_drops, together
 from skillgate.scoring.listing import listing_use
-from skillgate.scoring.result import result
+from skillgate.scoring.result import Deeper, result
 from skillgate.scoring.selection import Selection, settle
 from skillgate.scoring.summary import summarise
+from skillgate.skill.neighbours import nearest
+from skillgate.skill.plugins import shown_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from skillgate.deepen import Deepen
     from skillgate.model.finding import Claim, Finding
     from skillgate.model.skill import SkillRoot, Waiver
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
     Across = Callable[[Sequence[Member]], Sequence[tuple[str, Claim]]]
-
-SIMILAR = 0.6  # of a description's own BM25 score: nearer than that, two skills say nearly the same
 
 
 def _no_policy(_: PurePosixPath) -> Policy:
@@ -60,6 +62,11 @@ class Context(NamedTuple):
             path; None where every comment may.
         attach: adds findings of other tools to a report, before the gate is asked.
         detail: whether evidence and advice are wanted too.
+        depth: what the report says of itself.
+        deepen: runs the sampled layers on the skills that are asked about; None at quick depth.
+        again: gives the baseline at this depth for the skills of these shown paths, which alone are asked about; None
+            where ``baseline`` is at this depth already.
+        models: those that ``deepen`` asks, each once.
     """
 
     version: str
@@ -79,6 +86,10 @@ class Context(NamedTuple):
     honoured: Callable[[str, Claim, Waiver], bool] | None = None
     attach: Callable[[Report], Report] | None = None
     detail: bool = True
+    depth: Depth = Depth.QUICK
+    deepen: Deepen | None = None
+    again: Callable[[Collection[str]], Mapping[str, SkillResult]] | None = None
+    models: tuple[str, ...] = ()
 
 
 class _Judged(NamedTuple):
@@ -90,16 +101,22 @@ class _Judged(NamedTuple):
 
 
 def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> Report:
-    """Evaluate skills at quick depth; one that cannot be read is reported, and stops none of the others."""
+    """Evaluate skills; one that cannot be read is reported, and stops none of the others."""
     read = list(sources)
     judged = _judged(read, context)
     if context.beside is not None:
         context.beside(tuple(_across(judged.values(), context)))
-    found = list(_results(read, judged, context))
+    asked = _asked(read, judged, context.touched)
+    was: tuple[SkillResult, ...] = ()
+    if context.again is not None:
+        context = context._replace(baseline=context.again(asked.values()))
+        was = tuple((context.baseline or {}).values())  # measured in this run, and paid for in it
+    run = _deepened(read, judged, asked, context)
+    found = list(_results(read, judged, asked, run.skills, context))
     results = [result for result, _ in found]
     profiles = {_profile(context.selection(item.root.path)) for item in read}
     report = Report(
-        depth=Depth.QUICK,
+        depth=context.depth,
         coverage=min((result.coverage for result in results if result.composite.score is not None), default=None),
         config_digest=context.config_digest,
         tool=Tool(version=context.version),
@@ -108,10 +125,14 @@ def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> R
         gate=Verdict(passed=None),
         profile="by path" if len(profiles) > 1 else next(iter(profiles), "any"),
         listing=listing_use([_member(item) for item in judged.values()], before=context.before, alone=context.alone),
+        models=run.models,
+        usage=total(result.usage for result in (*results, *was)),
+        agreement=run.agreement,
+        calibration=run.trust,
     )
     if context.attach is not None:
         report = context.attach(report)
-    return _decided(report, [policy for _, policy in found], context)
+    return _decided(report, [policy for _, policy in found], run.spent, context)
 
 
 def _profile(selection: Selection) -> str:
@@ -119,36 +140,64 @@ def _profile(selection: Selection) -> str:
 
 
 def _results(
-    read: Sequence[SkillSource | Unreadable], judged: Mapping[int, _Judged], context: Context
+    read: Sequence[SkillSource | Unreadable],
+    judged: Mapping[int, _Judged],
+    asked: Mapping[int, str],
+    deeper: Mapping[str, Deeper],
+    context: Context,
 ) -> Iterator[tuple[SkillResult, Policy]]:
     """Give the result of each skill that is asked about with its policy.
 
     Of another, where it shares something with one of them, only that is told, and only findings may fail it.
     """
-    neighbours = _neighbours(list(judged.values())) if context.detail else {}
-    asked = _asked(read, judged, context.touched)
+    neighbours = nearest([(str(item.root.path), item.facts) for item in judged.values()]) if context.detail else {}
     for index, item in enumerate(read):
         policy = context.policy(item.root.path)
         if index not in judged:
             if index in asked and isinstance(item, Unreadable):
                 yield _unread(item), policy
         elif index in asked:
-            yield _result(judged[index], neighbours, context), policy
+            yield _result(judged[index], neighbours, context, deeper.get(asked[index])), policy
         elif shared := tuple(claim for claim in judged[index].claims if claim.other in asked.values()):
-            beside = _result(judged[index]._replace(claims=shared), neighbours, context)
+            beside = _result(judged[index]._replace(claims=shared), neighbours, context, None)
             yield beside, Policy(fail_on=policy.fail_on & frozenset({"error", "warning"}))
 
 
-def _decided(report: Report, policies: Sequence[Policy], context: Context) -> Report:
+def _deepened(
+    read: Sequence[SkillSource | Unreadable], judged: Mapping[int, _Judged], asked: Mapping[int, str], context: Context
+) -> Deepened:
+    """Run the sampled layers on the skills that are asked about and could be read."""
+    if context.deepen is None:
+        return Deepened()
+    wanted = []
+    for index, path in asked.items():
+        source = read[index]
+        if isinstance(source, SkillSource):
+            before = context.baseline.get(path) if context.baseline else None
+            wanted.append(Asked(source, judged[index].facts, before))
+    return context.deepen(wanted)
+
+
+def _decided(report: Report, policies: Sequence[Policy], spent: str | None, context: Context) -> Report:
     """Ask every gate, of each skill and of what belongs to none."""
     baseline = context.baseline
+    before = [baseline.get(result.skill.path) if baseline else None for result in report.results]
+    drops: tuple[Drop | None, ...] = ()
+    if context.deepen is not None:
+        pairs = list(zip(before, report.results, strict=True))
+        drops = sampled_drops(pairs, [policy.max_drop for policy in policies])
     results = tuple(
         result._replace(
             gate=judge(
-                result, policy, baseline.get(result.skill.path) if baseline else None, compared=baseline is not None
+                result,
+                policy,
+                was,
+                compared=baseline is not None,
+                drop=drops[index] if drops else None,
+                spent=spent,
             )
         )
-        for result, policy in zip(report.results, policies, strict=True)
+        for index, (result, policy, was) in enumerate(zip(report.results, policies, before, strict=True))
     )
     verdicts = [result.gate for result in results]
     if report.outside:
@@ -221,22 +270,10 @@ def _member(item: _Judged) -> Member:
         path=str(item.root.path),
         listing=item.facts.listing,
         told=item.facts.told,
-        plugin=_plugin(item.root),
+        plugin=shown_plugin(item.root),
         file=item.root.file_name,
         mark=item.facts.mark,
     )
-
-
-def _plugin(root: SkillRoot) -> str | None:
-    """Show the plugin of a skill as the skill itself is shown: its path less what lies below the plugin."""
-    if root.plugin is None:
-        return None
-    below = [part for part in root.directory[len(root.plugin) :].split("/") if part]
-    parts = [part for part in str(root.path).split("/") if part != "."]
-    if parts[len(parts) - len(below) :] == below or not parts:
-        kept = parts[: len(parts) - len(below)] if parts else [".."] * len(below)
-        return ("/" if str(root.path).startswith("/") else "") + "/".join(part for part in kept if part) or "."
-    return root.plugin or "."
 
 
 def _name(root: SkillRoot, name: str = "") -> SkillName:
@@ -250,47 +287,31 @@ def _unread(item: Unreadable) -> SkillResult:
         dimensions={},
         layers=(),
         skill=_name(item.root),
-        plugin=_plugin(item.root),
+        plugin=shown_plugin(item.root),
         evaluated=False,
     )
 
 
-def _result(item: _Judged, neighbours: Mapping[str, str], context: Context) -> SkillResult:
+def _result(item: _Judged, neighbours: Mapping[str, str], context: Context, deeper: Deeper | None) -> SkillResult:
     root, path = item.root, str(item.root.path)
+    if deeper is None and context.deepen is not None:
+        deeper = Deeper(failure="not judged: it is not asked about")
     asked = context.selection(root.path)
     honoured = None if context.honoured is None else partial(context.honoured, path)
     settled = settle(
-        item.claims, item.facts.waivers, asked, directory=root.path, known=context.known, honoured=honoured
+        (*item.claims, *(deeper.claims if deeper else ())),
+        item.facts.waivers,
+        asked,
+        directory=root.path,
+        known=context.known,
+        honoured=honoured,
     )
     return result(
         item.facts,
         settled,
         skill=_name(root, item.facts.name),
-        plugin=_plugin(root),
+        plugin=shown_plugin(root),
         neighbour=neighbours.get(path),
         detail=context.detail,
+        deeper=deeper,
     )
-
-
-def _neighbours(judged: Sequence[_Judged]) -> dict[str, str]:
-    """Find, for each skill that is too short for its kind, the skill that describes nearly the same."""
-    short = [str(item.root.path) for item in judged if item.facts.short]
-    if len(judged) < 2 or not short:
-        return {}
-    from skillgate.skill.similarity import Index  # one skill alone has no neighbours and does not pay for it
-
-    texts = {str(item.root.path): _listed(item.facts) for item in judged}
-    index = Index(tuple(texts.items()))
-    found = {}
-    for key in short:
-        matches = index.rank(texts[key], limit=2)
-        own = next((match.score for match in matches if match.key == key), 0.0)
-        other = next((match for match in matches if match.key != key), None)
-        if other is not None and own and other.score >= SIMILAR * own:
-            found[key] = other.key
-    return found
-
-
-def _listed(facts: Assessment) -> str:
-    """Give what a client lists of a skill: its name and description."""
-    return f"{facts.listing.name} {facts.listing.description}"

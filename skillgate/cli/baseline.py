@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import pipeline
+from skillgate.cli.again import again, nothing
+from skillgate.cli.departed import SHOWN, moved_since, not_in_head, tell_absent
 from skillgate.cli.findings import read_whole
 from skillgate.errors import UsageError
 from skillgate.registry import Room
@@ -16,6 +18,7 @@ from skillgate.scoring.pairing import names_of, pair
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from skillgate.cli.again import Again
     from skillgate.cli.findings import Reading
     from skillgate.cli.session import Session
     from skillgate.config import Config
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
-
-SHOWN = 5  # skills that are gone, named one by one
 
 
 class Baseline(NamedTuple):
@@ -36,6 +37,7 @@ class Baseline(NamedTuple):
         listing: characters of each client's list, by client and place; None where the baseline does not say.
         across: the findings across skills; None where the baseline does not say.
         moves: where a skill is shown now, by where the baseline shows it; only those that moved.
+        again: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
     """
 
     results: Mapping[str, SkillResult]
@@ -43,6 +45,7 @@ class Baseline(NamedTuple):
     listing: Mapping[tuple[str, str], int] | None = None
     across: tuple[Finding, ...] | None = None
     moves: Mapping[str, str] = MappingProxyType({})
+    again: Again | None = None
 
 
 class Asking(NamedTuple):
@@ -87,10 +90,10 @@ def load_baseline(
         UsageError: the report cannot be read or compared, or there is no such revision.
     """
     wanted = str(config.get("baseline"))
-    listing = across = None
+    listing = across = deeper = None
     if wanted.endswith(".json"):
         text = asking.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
-        kept = _from_report(text, wanted, str(config.get("depth")))
+        kept = _from_report(text, wanted, context)
         by_path = {str(root.path): root for root in roots}
         there = {path for path in kept if os.path.lexists(os.path.join(session.cwd, path))} - by_path.keys()  # noqa: PTH118
         found, gone = _paired(by_path, {path: result for path, result in kept.items() if path not in there})
@@ -99,12 +102,12 @@ def load_baseline(
         before = _from_revision(wanted, roots, paths, session, context, asking)
         kept, (found, gone) = before.kept, before.paired
         listing = {(use.client.value, use.place): use.characters for use in before.report.listing}
-        across = before.across
+        across, deeper = before.across, before.again
     if gone and asking.told:
         more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
         session.note(f"in the baseline and not here: {', '.join(sorted(gone)[:SHOWN])}{more}")
     moves = {result.skill.path: path for path, result in found.items() if result.skill.path != path}
-    return Baseline(found, tuple(kept[path] for path in sorted(gone)), listing, across, moves)
+    return Baseline(found, tuple(kept[path] for path in sorted(gone)), listing, across, moves, deeper)
 
 
 def across_ids() -> frozenset[str]:
@@ -147,7 +150,7 @@ def _paired(
     )
 
 
-def _from_report(text: str, shown: str, depth: str) -> Mapping[str, SkillResult]:
+def _from_report(text: str, shown: str, context: pipeline.Context) -> Mapping[str, SkillResult]:
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
     from skillgate.model.score import SCORING_VERSION
@@ -161,8 +164,12 @@ def _from_report(text: str, shown: str, depth: str) -> Mapping[str, SkillResult]
             f"the baseline {shown} has scoring version {document.scoring_version}, this run {SCORING_VERSION}: their"
             " numbers are not comparable; score the baseline again"
         )
-    if document.depth.value != depth:
-        raise UsageError(f"the baseline {shown} was scored at depth {document.depth.value}, this run at {depth}")
+    if document.depth is not context.depth:
+        depths = f"at depth {document.depth.value}, this run at {context.depth.value}"
+        raise UsageError(f"the baseline {shown} was scored {depths}: such scores are not comparable")
+    if context.models and document.models != context.models:
+        judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(context.models)}"
+        raise UsageError(f"the baseline {shown} was judged {judges}: such scores are not comparable")
     results = document.results if isinstance(document, Report) else (document.result(),)
     return {result.skill.path: result for result in results}
 
@@ -177,6 +184,7 @@ class _Revision(NamedTuple):
     across: tuple[Finding, ...]
     kept: Mapping[str, SkillResult]
     paired: tuple[dict[str, SkillResult], tuple[str, ...]]
+    again: Again | None = None
 
 
 def _from_revision(
@@ -212,20 +220,23 @@ def _from_revision(
         across=context.across,
         selection=context.selection,
         detail=context.detail,
+        depth=context.depth,
+        deepen=nothing if context.deepen else None,
     )
     report = pipeline.evaluate((read(root) for root in then), plain)
     kept = {root.directory: result for root, result in zip(then, report.results, strict=True)}
     here = {path: root for path, root in now.items() if path is not None}
     files = {root.directory: root.file_name for root in then}
     is_other = bool(here.keys() - kept.keys() and kept.keys() - here.keys())
-    moved = _moved(top, revision, here, files, committed=asking.committed) if is_other else {}
+    moved = moved_since(top, revision, here, files, committed=asking.committed) if is_other else {}
     found, gone = _paired(here, kept, moved)
     gone = tuple(path for path in gone if _below(path, places))
     if asking.committed and gone:
-        left = _not_in_head(top, {path: files[path] for path in gone})
-        _tell_absent(top, sorted(set(gone) - set(left)), session)
+        left = not_in_head(top, {path: files[path] for path in gone})
+        tell_absent(top, sorted(set(gone) - set(left)), session)
         gone = left
-    return _Revision(report, told[-1], kept, (found, gone))
+    deeper = again(then, report.results, found, plain, context)
+    return _Revision(report, told[-1], kept, (found, gone), deeper)
 
 
 def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:
@@ -237,39 +248,6 @@ def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:
     called = [os.path.normpath(os.path.join(here, path)) for path in paths]  # noqa: PTH118
     real = [os.path.realpath(os.path.join(here, path)) for path in paths]  # noqa: PTH118
     return list(dict.fromkeys(os.path.relpath(place, top) for place in (*called, *real)))
-
-
-def _tell_absent(top: str, paths: Sequence[str], session: Session) -> None:
-    """Say which skills a sparse checkout leaves out, and which are there and were not found."""
-    for is_there, said in ((False, "not checked out"), (True, "here, but not found below the paths")):
-        named = [path for path in paths if os.path.lexists(os.path.join(top, path)) is is_there]  # noqa: PTH118
-        if named:
-            more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
-            are, were = ("skill is", "was") if len(named) == 1 else ("skills are", "were")
-            shown = f"{', '.join(named[:SHOWN])}{more}"
-            session.note(f"{len(named)} {are} {said}, and {were} neither gated nor looked for: {shown}")
-
-
-def _not_in_head(top: str, files: Mapping[str, str]) -> tuple[str, ...]:
-    """Pick the skills, by their directories and main files, that the checked-out commit does not have either."""
-    from skillgate.skill.commit import open_commit
-    from skillgate.skill.walk import join
-
-    tree = open_commit(top, "HEAD")
-    return tuple(path for path, file in files.items() if tree.real(join(path, file)) != join(path, file))
-
-
-def _moved(
-    top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str], *, committed: bool
-) -> dict[str, str]:
-    """Ask git which skills moved, by their main files: the directory then by the directory now."""
-    from skillgate.skill.git import renames
-    from skillgate.skill.walk import SKILL_FILE, join
-
-    told = renames(top, revision, SKILL_FILE, committed=committed)
-    before = {join(directory, file): directory for directory, file in then.items() if directory not in now}
-    asked = {join(path, root.file_name): path for path, root in now.items() if path not in then}
-    return {asked[new]: before[old] for new, old in told.items() if new in asked and old in before}
 
 
 def _was(top: str, root: SkillRoot, places: Sequence[str]) -> bool:

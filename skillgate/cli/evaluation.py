@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
+from skillgate.cli.depth import chosen_depth, static_depth
 from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.options import (
     add_depth,
@@ -21,8 +22,10 @@ from skillgate.cli.policies import policies, require_bounds
 from skillgate.cli.reporting import Run, compared
 from skillgate.cli.writing import require_place, write
 from skillgate.config import config_digest
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
+from skillgate.model.judging import JudgeLayer
+from skillgate.model.score import Depth
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
 from skillgate.skill.discover import discover
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from skillgate.config import Config
     from skillgate.model.assessment import Assessment
     from skillgate.model.documents import Comparison
-    from skillgate.model.report import Report
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
     from skillgate.skill.discover import Discovery
 
@@ -45,12 +48,16 @@ _MANY = 100  # skills before progress is worth a line
 
 
 class Evaluation(NamedTuple):
-    """A report, whether it is of one path that is itself a skill, how long it took, and whether all was searched."""
+    """A report, whether it is of one path that is itself a skill, how long it took, and whether all was searched.
+
+    ``estimate`` is what asking models would take, as text, where that was all that was wanted.
+    """
 
     report: Report
     single: bool
     seconds: float
     complete: bool = True
+    estimate: str | None = None
 
 
 def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -68,11 +75,12 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     Raises:
         UsageError: a path or an option is not valid, or no skill was found.
         IncompleteError: the depth asked for cannot run.
+        KeyboardInterrupt: the user wants no more.
     """
     started = time.perf_counter()
     config = session.config.with_options(gate_options(args))
-    require_quick(str(config.get("depth")))
-    require_bounds(config)
+    depth = static_depth(config) if command == "check" else chosen_depth(config)
+    require_bounds(config, depth)
     require_places(args, session)
     discovery = find(args, session)
     for notice in discovery.notices:
@@ -89,13 +97,21 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         across=keeper.across,
         touched=touching(args, discovery.roots, session),
         detail=command != "check",
+        depth=depth,
     )
-    report = compared(Run(args, config, session, discovery), context)
+    run = Run(args, config, session, discovery)
+    estimate = None
+    if depth is Depth.QUICK:
+        report = compared(run, context)
+    else:
+        from skillgate.cli.standard import compared_deeper  # brings in the provider's packages
+
+        report, estimate = compared_deeper(run, context)
     keeper.close()
     if keeper.failure is not None:
         session.note(keeper.failure)
     single = discovery.single and len(report.results) == 1
-    return Evaluation(report, single, time.perf_counter() - started, discovery.complete)
+    return Evaluation(report, single, time.perf_counter() - started, discovery.complete, estimate)
 
 
 def find(args: argparse.Namespace, session: Session) -> Discovery:
@@ -152,11 +168,17 @@ def touching(
 
 
 def exit_code(evaluation: Evaluation) -> int:
-    """Give 1 for a failed gate, 3 where a skill or a directory could not be read, else 0."""
+    """Give 1 for a failed gate, 3 where a skill or a directory could not be read or judged, else 0."""
     if evaluation.report.gate.passed is False:
         return EXIT_GATE_FAILED
-    whole = evaluation.complete and not evaluation.report.summary.not_evaluated
+    report = evaluation.report
+    whole = evaluation.complete and not report.summary.not_evaluated and not any(map(is_unjudged, report.results))
     return EXIT_PASSED if whole else EXIT_INCOMPLETE
+
+
+def is_unjudged(result: SkillResult) -> bool:
+    """Tell a skill that a sampled layer was asked about and did not wholly measure."""
+    return any(isinstance(layer, JudgeLayer) and layer.reason is not None for layer in result.layers)
 
 
 def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
@@ -213,20 +235,6 @@ def _digest(config: Config, args: argparse.Namespace) -> str:
     """Digest the configuration for a JSON document; nothing else shows it, and hashing costs more than a short run."""
     documents = {output_format(args), *(name for name, _ in args.output_file)}
     return config_digest(config) if "json" in documents else ""
-
-
-def require_quick(depth: str) -> None:
-    """Refuse a depth that cannot run; it is never replaced by a lower one.
-
-    Raises:
-        IncompleteError: always, but for quick.
-    """
-    if depth == "quick":
-        return
-    raise IncompleteError(
-        f"depth {depth} cannot run: this version measures the static layer alone, and a lower depth is never run in its"
-        " place; ask for --depth quick, or set depth: quick in the configuration"
-    )
 
 
 def _progress(total: int, session: Session) -> Callable[[int], None] | None:

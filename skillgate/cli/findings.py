@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Reading = Callable[[str, str, str], str]
 
-_ROOMS = ("antipatterns", "rules", "across", "defects")
+_ROOMS = ("antipatterns", "rules", "across", "defects", "judged")
 MAX_BYTES = 50_000_000  # of a file that is read whole
 
 

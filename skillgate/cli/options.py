@@ -26,10 +26,12 @@ _SUFFIXES = {
     ".xml": "junit",
 }
 _LAYERED = (
-    *("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop"),
+    *("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop", "on-inconclusive"),
     *("profile", "select", "ignore", "known-findings"),
+    *("layers", "provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature"),
+    *("max-cost-usd", "max-calls", "in-flight", "cache-dir"),
 )
-_LISTS = ("fail-on", "select", "ignore")
+_LISTS = ("fail-on", "select", "ignore", "layers", "judge-model")
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +59,7 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
     _add_list(group, "fail-on", metavar="LIST")
     _add_setting(group, "baseline", metavar="REPORT|REV")
     _add_setting(group, "max-drop", metavar="POINTS")
+    _add_setting(group, "on-inconclusive", metavar="WHAT")
     group.add_argument("--allow-empty", action="store_true", help="pass when there is no skill at all")
 
 
@@ -80,6 +83,28 @@ def add_findings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--changed", action="store_true", help="report only skills that git says are changed")
     group.add_argument("--since", metavar="REV", help="with --changed: since they left this revision (default: HEAD)")
     group.add_argument("--no-cache", action="store_true", help="judge every skill anew, and keep nothing")
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Add who judges and what it may cost; :func:`gate_options` reads the settings among them."""
+    group = parser.add_argument_group("models (from standard depth on)")
+    _add_list(group, "layers", metavar="LIST")
+    _add_setting(group, "provider", metavar="NAME")
+    _add_setting(group, "base-url", metavar="URL")
+    _add_setting(group, "key-variable", metavar="NAME")
+    _add_setting(group, "script", metavar="FILE")
+    _add_list(group, "judge-model", metavar="MODEL")
+    _add_setting(group, "judges", metavar="N")
+    _add_setting(group, "temperature", metavar="T")
+    _add_setting(group, "max-cost-usd", metavar="USD")
+    _add_setting(group, "max-calls", metavar="N")
+    _add_setting(group, "in-flight", metavar="N")
+    _add_setting(group, "cache-dir", metavar="DIR")
+    group.add_argument("--refresh", action="store_true", help="ask anew, also what is kept from an earlier run")
+    group.add_argument("--record", metavar="FILE", help="write every exchange with a model to a file")
+    group.add_argument("--replay", metavar="FILE", help="let a recording answer in place of a model")
+    group.add_argument("--calibration", metavar="FILE", help="show scores as people would give them, too")
+    group.add_argument("--dry-run", action="store_true", help="say what it would ask and cost, and ask nothing")
 
 
 def gate_options(args: argparse.Namespace) -> dict[str, Value]:
@@ -152,7 +177,7 @@ def _add_list(group: argparse._ActionsContainer, key: str, *, metavar: str) -> N
 def _add_setting(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
     setting = _declared(key)
     choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-    read = float if setting.kind is Kind.NUMBER else str
+    read = {Kind.NUMBER: float, Kind.INTEGER: int}.get(setting.kind, str)
     group.add_argument(f"--{key}", metavar=metavar, type=_typed(key, read), help=setting.help.rstrip(".") + choices)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.model.score import Badge
+from skillgate.model.score import Badge, Depth
 from skillgate.scoring.gate import MAX_DROP, Policy
 
 if TYPE_CHECKING:
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Value
 
 _BOUNDS = {"threshold": "threshold", "badge": "min-badge", "dimension": "min-dimension", "regression": "baseline"}
-_ELSEWHERE = ("benchmark", "budget")  # gates of other commands, which share the list
+_ELSEWHERE = ("benchmark",)  # gates of other commands, which share the list
+_SAMPLED = ("budget",)  # gates of depths that ask a model
+_BUDGETS = ("max-cost-usd", "max-calls")
 
 
-def require_bounds(config: Config) -> None:
+def require_bounds(config: Config, depth: Depth) -> None:
     """Refuse a list of gates that could not fail: a gate without its bound, or one that nothing here measures.
 
     Raises:
@@ -30,12 +32,12 @@ def require_bounds(config: Config) -> None:
     listed, origin = config.get("fail-on"), config.origin("fail-on")
     if origin == "option":
         decisive = []  # it stands above every override
-    _require(config, listed, origin)
+    _require(config, depth, listed, origin)
     for layer in decisive:
-        _require(config, layer.values["fail-on"], layer.origins["fail-on"])
+        _require(config, depth, layer.values["fail-on"], layer.origins["fail-on"])
 
 
-def _require(config: Config, listed: Value, origin: str) -> None:
+def _require(config: Config, depth: Depth, listed: Value, origin: str) -> None:
     if not isinstance(listed, tuple):
         return
     where = "--fail-on" if origin == "option" else f"fail-on ({origin})"
@@ -45,7 +47,10 @@ def _require(config: Config, listed: Value, origin: str) -> None:
     for gate, key in _BOUNDS.items():
         if gate in listed and not any(key in layer.values for layer in config.layers):
             raise UsageError(f"{where} lists {gate}, which needs {key}: without it the gate would always pass")
-    unmeasured = [gate for gate in listed if gate in _ELSEWHERE]
+    if "budget" in listed and depth is not Depth.QUICK and all(config.get(key) is None for key in _BUDGETS):
+        raise UsageError(f"{where} lists budget, which needs {' or '.join(_BUDGETS)}: without one it would always pass")
+    elsewhere = (*_ELSEWHERE, *(_SAMPLED if depth is Depth.QUICK else ()))
+    unmeasured = [gate for gate in listed if gate in elsewhere]
     if unmeasured and (origin == "option" or len(unmeasured) == len(listed)):
         raise UsageError(f"{where} lists {', '.join(unmeasured)}, which this command does not measure")
 
@@ -74,11 +79,12 @@ def policies(config: Config, *, command: str, note: Callable[[str], None]) -> Ca
 
 def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str], bounds: dict[str, Value]) -> Policy:
     threshold, badge, dimensions = bounds["threshold"], bounds["badge"], bounds["dimension"]
-    drop = config.get("max-drop", path)
+    drop, undecided = config.get("max-drop", path), config.get("on-inconclusive", path)
     return Policy(
         fail_on=fail_on,
         threshold=threshold if isinstance(threshold, float) else None,
         min_badge=Badge(badge.title()) if isinstance(badge, str) else None,
         min_dimension=dimensions if isinstance(dimensions, Mapping) else {},
         max_drop=drop if isinstance(drop, float) else MAX_DROP,
+        on_inconclusive=str(undecided),
     )

@@ -50,7 +50,8 @@ def compared(run: Run, context: pipeline.Context) -> Report:
 
     before = load_baseline(run.config, run.found.roots, run.args.paths, run.session, context)
     told: list[tuple[Finding, ...]] = []
-    report = reported(run, context._replace(baseline=before.results, before=before.listing, beside=told.append))
+    beside = context._replace(baseline=before.results, before=before.listing, again=before.again, beside=told.append)
+    report = reported(run, beside)
     return report._replace(across=across_change(report, before, told[-1]))
 
 

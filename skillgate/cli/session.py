@@ -122,6 +122,11 @@ class Session:
         """Whether somebody sits at a terminal who can be asked."""
         return bool(sys.stdin and sys.stdin.isatty() and self.stderr.isatty() and not self.environ.get("CI"))
 
+    def confirm(self, question: str) -> bool:
+        """Ask somebody at the terminal; only ``y`` and ``yes`` are one."""
+        self.show_progress(f"{printable(question)} [y/N] ")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
     def _to_stderr(self, text: str) -> None:
         lines = [printable(line) for line in text.rstrip("\n").split("\n")]
         with suppress(OSError):  # what cannot be said does not change the outcome

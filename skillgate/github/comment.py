@@ -90,6 +90,7 @@ def _sections(subject: Subject, lists: Lists) -> list[Section]:
 def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
     job = f" ({inert(subject.key)})" if subject.key != "default" else ""
     told = verdict.words(subject, rows, naming=True)
+    yield verdict.warning(subject)
     yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {told}",))
     yield verdict.reasons(subject, rows, links, most=lists.reasons)
     yield verdict.unmeasured(subject, rows, links, most=lists.others)
@@ -109,4 +110,5 @@ def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -
     yield found.outside(subject, links, most=lists.findings)
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
+    yield sections.judged(rows, links)
     yield sections.how_sure(subject, rows)

@@ -219,7 +219,10 @@ def _left(reasons: Sequence[str]) -> list[str]:
     return [f"{left} more"] if left > 0 else []
 
 
-_COUNTED = ("skills", "errors", "warnings", "score", "scores")
+_COUNTED = (
+    *("skills", "errors", "warnings", "score", "scores"),
+    *("coverage", "model-calls", "cached-answers", "cost-usd"),
+)
 
 
 def _counted(report: Report, beside: Collection[str]) -> dict[str, str]:
@@ -234,4 +237,8 @@ def _counted(report: Report, beside: Collection[str]) -> dict[str, str]:
         "warnings": str(counts.get("warning", 0)),
         "score": f"{min(known):.2f}" if known else "",
         "scores": json.dumps(scores, ensure_ascii=True),
+        "coverage": f"{report.coverage:.2f}" if report.coverage is not None else "",
+        "model-calls": str(report.usage.calls),
+        "cached-answers": str(report.usage.cached),
+        "cost-usd": f"{report.usage.cost_usd:.4f}" if report.usage.cost_usd is not None else "",
     }

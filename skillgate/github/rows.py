@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import folding
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
+from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
+from skillgate.report.judge_words import spread
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.skill_block import counts
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from skillgate.github.fit import Section
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
-    from skillgate.model.diff import Side
+    from skillgate.model.diff import Side, SkillChange
     from skillgate.model.report import Composite
 
 _CELL = 200  # characters of what moved
@@ -82,12 +84,18 @@ def _mark(row: Row) -> str:
 
 def _score(before: Side | None, now: Composite | Side | None, row: Row) -> str:
     was, score = before.score if before else None, now.score if now else None
-    shown = f"**{score:.2f}**" if score is not None else "—"
+    shown = f"**{score:.2f}**{_interval(row)}" if score is not None else "—"
     if before is None or was == score:
         return shown
     change = row.change.change if row.change else None
     moved = f" {arrow(change)}" if change else ""
     return f"{was:.2f} → {shown}{moved}" if was is not None else f"— → {shown}"
+
+
+def _interval(row: Row) -> str:
+    composite = row.result.composite if row.result else None
+    written = spread(composite.score, composite.ci_low, composite.ci_high) if composite else ""
+    return f" {written}" if written else ""
 
 
 def _badge(before: Side | None, now: Composite | Side | None) -> str:
@@ -98,13 +106,21 @@ def _badge(before: Side | None, now: Composite | Side | None) -> str:
 def _said(row: Row, *, compared: bool) -> str:
     withheld = _withheld(row)
     if row.change is not None:
-        return "; ".join(filter(None, (inert(what_moved(row.change)), withheld)))
+        return "; ".join(filter(None, (_undecided(row.change), inert(what_moved(row.change)), withheld)))
     parts = [counts(row.result.findings if row.result else ()), withheld]
     if row.unscored and row.result:
         parts.insert(0, inert(bounded(f"no score: {row.result.composite.reason or 'no reason is given'}", _CELL)))
     if compared:
         parts.insert(0, "not touched by the change" if row.beside else "no baseline")
     return "; ".join(filter(None, parts))
+
+
+def _undecided(change: SkillChange) -> str:
+    """Say why two scores were not compared, where they were not."""
+    outcome = change.regression
+    if outcome is None or outcome.verdict is not Outcome.INCONCLUSIVE:
+        return ""
+    return inert(bounded(outcome.reason, _CELL))
 
 
 def _withheld(row: Row) -> str:

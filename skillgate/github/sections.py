@@ -12,6 +12,23 @@ from skillgate.model.judging import JudgeLayer
 from skillgate.model.report import MonteCarloLayer
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.findings import bounded
+from skillgate.report.judge_compared import first_hint, rests_on_judge
+from skillgate.report.judge_markdown import how_sure as judge_sureness
+from skillgate.report.judge_markdown import number, path_of
+from skillgate.report.judge_text import gist, missed_prompts
+from skillgate.report.judge_words import (
+    answers_warning,
+    breadth,
+    judge_of,
+    judges_of,
+    lowest_first,
+    missed_in_words,
+    remarks,
+    spent,
+    spread,
+    sure,
+    who,
+)
 from skillgate.report.lists import lists_of, more_or_less
 from skillgate.report.markdown import code, inert
 
@@ -20,7 +37,8 @@ if TYPE_CHECKING:
 
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
-    from skillgate.model.report import SkillResult
+    from skillgate.model.judging import Quotation
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.run import ActionRun
     from skillgate.report.lists import ListOf
     from skillgate.report.standing import Row
@@ -28,6 +46,10 @@ if TYPE_CHECKING:
 _TEXT = 400  # characters of a sentence that holds something of the change
 _NONE = "—"
 _COLUMNS = 5  # skills whose dimensions are shown
+_LOWEST = 2  # dimensions of one skill that the judge is quoted on
+_GOOD = 0.8  # from here on a judged dimension needs no word
+_QUOTE = 120  # characters of a quotation
+_PROMPTS = 2  # trigger prompts that are named
 UNTRUSTED = "Found by the pull request's own workflow run, which its author controls; not checked again here."
 
 
@@ -68,10 +90,42 @@ def dimensions(rows: Sequence[Row]) -> Section:
         f"|---|{'--:|' * len(shown)}",
     )
     cells = {key: [_cell(row, key) for row in shown] for key in Dimension}
-    lines = [f"| {key.value} | {' | '.join(values)} |" for key, values in cells.items() if set(values) != {_NONE}]
+    told = [(f"{key.value}{_judges(shown, key)}", values) for key, values in cells.items() if set(values) != {_NONE}]
+    lines = [f"| {label} | {' | '.join(values)} |" for label, values in told]
     said = [f"- Not measured: {', '.join(names)} ({reason})" for reason, names in _unmeasured(shown).items()]
     tail = ("", *said[:_COLUMNS]) if said else ()
     return Section("dimensions", head, tuple(lines), (*tail, "", "</details>"), rank=7)
+
+
+def judged(rows: Sequence[Row], links: Links) -> Section:
+    """Say where the judge is lowest and why, for the worst skills that changed, folded away."""
+    shown = [row.result for row in rows if row.listed and row.result and judge_of(row.result)][:_COLUMNS]
+    lines = [line for result in shown for line in _lowest(result, links)]
+    if not lines:
+        return Section("what the judge says")
+    head = ("", "<details><summary>What the judge says</summary>", "")
+    return Section("what the judge says", head, tuple(lines), ("", "</details>"), rank=7)
+
+
+def _lowest(result: SkillResult, links: Links) -> Iterator[str]:
+    layer = judge_of(result)
+    low = [(key, item) for key, item in lowest_first(layer) if item.score is not None] if layer else []
+    for key, item in low[:_LOWEST]:
+        if item.score is not None and item.score < _GOOD and item.reasoning:
+            quoted = [_quoted(result, quotation, links) for quotation in item.quotations[:1]]
+            why = " ".join((inert(gist(item.reasoning[0], _TEXT)), *quoted))
+            yield f"- {code(shown_path(result.skill.path))} {key.value} {number(item)}: {why}"
+
+
+def _quoted(result: SkillResult, quotation: Quotation, links: Links) -> str:
+    place = links.place(path_of(result, quotation), quotation.line)
+    return f"“{inert(bounded(quotation.text.strip(), _QUOTE))}” {place}"
+
+
+def _judges(rows: Sequence[Row], key: Dimension) -> str:
+    """Mark a dimension that rests mostly on a judge, as in `` (judge, 3)``."""
+    count = max((rests_on_judge(key, row.result) for row in rows if row.result), default=0)
+    return f" (judge, {count})" if count else ""
 
 
 def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
@@ -83,8 +137,8 @@ def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
     if report.depth is Depth.QUICK and report.coverage is not None:
         share = f"{100 * report.coverage:.0f} %"
         lines.append(f"- The quick depth measures {share} of the weight: no judge and no simulation was run.")
-    lines += _sampled(report.results)
-    lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in (subject.diff.hints if subject.diff else ())[:_COLUMNS]]
+    lines += _sampled(report)
+    lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in _hints(subject, report)[:_COLUMNS]]
     if subject.diff is None:
         lines.append(f"- {_baseline(subject.run)}")
     if report.summary.suppressed:
@@ -97,6 +151,8 @@ def footer(subject: Subject, links: Links) -> Section:
     """Say in one small line what was compared, under whose policy, by which version."""
     run, report = subject.run, subject.report
     parts = [f"{report.depth.value} depth"] if report else []
+    if report and (layers := judges_of(report.results)):
+        parts += [inert(bounded(part, _TEXT)) for part in (f"judge {who(layers)}", spent(report.usage))]
     if run.head:
         parts.append(_head(run, links) + _against(subject, links))
     if run.policy:
@@ -161,9 +217,12 @@ def _cell(row: Row, key: Dimension) -> str:
     now = found.score if found else None
     change = row.change.dimensions.get(key) if row.change and row.state is not State.NEW else None
     was = change.a if change else now
-    if was == now or row.change is None or row.change.before is None:
-        return _number(now)
-    return f"{_number(was)} → **{_number(now)}**"
+    written = spread(now, found.ci_low, found.ci_high) if found else ""
+    interval = f" {written}" if written else ""
+    apart = change is not None and change.change is None and None not in (was, now)  # the two mean different things
+    if was == now or apart or row.change is None or row.change.before is None:
+        return _number(now) + interval
+    return f"{_number(was)} → **{_number(now)}**{interval}"
 
 
 def _number(score: float | None) -> str:
@@ -184,16 +243,36 @@ def _unmeasured(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {reason: names for reason, names in told.items() if names}
 
 
-def _sampled(results: Sequence[SkillResult]) -> Iterator[str]:
-    layers = [layer for result in results for layer in result.layers]
-    judges = [layer for layer in layers if isinstance(layer, JudgeLayer)]
-    if judges:
-        agreed = f", kappa {judges[0].kappa:.2f}" if judges[0].kappa is not None else ""
-        count = judges[0].judges
-        yield f"- Judge: {count} opinion{'s' * (count != 1)}{agreed}."
+def _hints(subject: Subject, report: Report) -> tuple[str, ...]:
+    """List what differences may come from; that answers are no model's is said at the top already."""
+    if subject.diff is None:
+        return ()
+    return first_hint(subject.diff)[1] if answers_warning(report.results) else subject.diff.hints
+
+
+def _sampled(report: Report) -> Iterator[str]:
+    layers = [layer for result in report.results for layer in result.layers]
+    if any(isinstance(layer, JudgeLayer) for layer in layers):
+        yield from (f"- {inert(bounded(line, _TEXT))}" for line in judge_sureness(report))
+        for result in report.results[:_COLUMNS]:
+            yield from (f"- {code(shown_path(result.skill.path))} {line}" for line in _of_one(result))
     if any(isinstance(layer, MonteCarloLayer) for layer in layers):
         runs = sum(layer.completed + layer.failed for layer in layers if isinstance(layer, MonteCarloLayer))
         yield f"- Simulations: {runs:,} runs were measured."
+
+
+def _of_one(result: SkillResult) -> Iterator[str]:
+    """Say what a wide interval comes from, and what else has to be known of how one skill was judged."""
+    layer, composite = judge_of(result), result.composite
+    wide = breadth(composite.score, composite.ci_low, composite.ci_high, scale=100.0) == "wide"
+    if layer is None:
+        return
+    if wide and composite.score is not None:
+        missed = missed_in_words(layer.triggering) if layer.triggering else ""
+        named = missed_prompts(layer.triggering, _PROMPTS) if layer.triggering and missed else ""
+        written = sure(composite.score, composite.ci_low, composite.ci_high, scale=100.0)
+        yield f"{composite.score:.2f} {written}" + (inert(f"; {missed} ({named})") if missed else "")
+    yield from (inert(bounded(remark, _TEXT)) for remark in remarks(layer))
 
 
 def _suppressed(subject: Subject) -> str:

@@ -9,6 +9,7 @@ from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.github.rows import skill_link
 from skillgate.report.findings import bounded
+from skillgate.report.judge_words import answers_warning, let_through
 from skillgate.report.markdown import code, inert
 from skillgate.report.standing import title
 from skillgate.report.text import failures
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
+    from skillgate.model.report import SkillResult
     from skillgate.report.standing import Row
 
 REASON = 400  # characters of a reason or a notice
@@ -34,7 +36,20 @@ def mark(subject: Subject) -> str:
 def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str:
     """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
     compared, show = subject.diff is not None, _shown if naming else None
-    return title(subject.run, subject.report, rows, compared=compared, show=show)
+    told = title(subject.run, subject.report, rows, compared=compared, show=show)
+    unjudged = let_through(_asked(rows)) if subject.run.result == "pass" else ""
+    bound = bounded(unjudged, REASON)
+    return f"{told}; {inert(bound) if naming else bound}" if unjudged else told
+
+
+def warning(subject: Subject) -> Section:
+    """Warn of answers that no model gave, before anything else is said."""
+    told = answers_warning(subject.report.results) if subject.report else ""
+    return Section("warning", (f"> **⚠️ {inert(bounded(told, REASON))}**", "") if told else ())
+
+
+def _asked(rows: Sequence[Row]) -> list[SkillResult]:
+    return [row.result for row in rows if row.result is not None and not row.beside]
 
 
 def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
@@ -65,7 +80,8 @@ def plain(subject: Subject, rows: Sequence[Row]) -> str:
     found = _reasons(subject, rows)
     first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return bounded(f"skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
+    scripted = answers_warning(subject.report.results) if subject.report else ""
+    return bounded(f"{scripted}{' ' * bool(scripted)}skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
 
 
 def _shown(row: Row) -> str:

@@ -42,13 +42,15 @@ class Dossier(NamedTuple):
         name: what clients list it by.
         description: likewise, with ``when_to_use`` where it has one.
         category: ``metadata.category``, ``""`` without one.
-        pages: the main file first, frontmatter included, then every text file of ``references/``, by path.
+        pages: the main file first, frontmatter included, then every text file of ``references/`` and what else of the
+            skill layer 1 takes for instructions, by path.
         unread: files of ``references/`` that are not text, each with why.
         siblings: the skills beside it, the hardest to tell apart first.
         facts: what layer 1 measured, a line each; of our own making but for names in it.
         code_blocks: how many there are in all pages; without any, code templates are not asked about.
         suspicious: passages that the static layer says address a judge or a model; empty for none.
         prompts: the trigger prompts to predict on, where a baseline or the skill's evals give them; else None.
+        prompts_source: where ``prompts`` come from: ``evals`` or ``baseline``.
     """
 
     path: str
@@ -62,6 +64,7 @@ class Dossier(NamedTuple):
     code_blocks: int = 0
     suspicious: tuple[Passage, ...] = ()
     prompts: tuple[TriggerPrompt, ...] | None = None
+    prompts_source: str = "evals"
 
 
 class Opinion(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Annotated, ClassVar, NamedTuple
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.documents import DimensionChange, Header
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.marks import Range
 from skillgate.model.judging import Points, Ratio
+from skillgate.model.marks import Range
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Dimension, Outcome
 

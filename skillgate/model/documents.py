@@ -12,19 +12,18 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
+from skillgate.model.judging import Ratio, Usage
 from skillgate.model.marks import Range
 from skillgate.model.report import (
     Advice,
     Composite,
     DimensionScore,
     Layer,
-    Ratio,
     Report,
     SkillName,
     SkillResult,
     Summary,
     Tool,
-    Usage,
     Verdict,
 )
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Depth, Dimension

@@ -2,7 +2,8 @@
 
 A request is a whole body of the Messages API, an answer its outcome. A layer is a generator: it yields a
 :class:`Request` and receives its :class:`Answer`, or yields :class:`Together` and receives the results of the
-generators in it, in their order. Whatever drives it (threads, batches, a dry run) decides when and how requests are sent.
+generators in it, in their order. Whatever drives it (threads, batches, a dry run) decides when and how requests are
+sent.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
+
+SCRIPTED_PREFIX = "scripted"
+"""How the name of every model begins that makes its answers up, over whatever provider they come: no real model."""
 
 
 class Status(Enum):
@@ -92,6 +96,8 @@ class Request(NamedTuple):
         prefix: equal for requests that begin alike and are worth warming the prompt cache for; ``""``: none.
         check: says what is wrong with a decoded value beyond its schema, None for nothing.
         typical_output: tokens that an answer takes as a rule, thinking included, for estimates.
+        instead_of: the request that this one repeats in other words; a good answer is kept as the answer to both, so
+            that the next run does not pay for the bad one again.
     """
 
     question: str
@@ -103,6 +109,7 @@ class Request(NamedTuple):
     prefix: str = ""
     check: Callable[[Any], str | None] | None = None
     typical_output: int = 1_000
+    instead_of: Request | None = None
 
 
 class Answer(NamedTuple):

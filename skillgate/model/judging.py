@@ -156,6 +156,27 @@ class Agreement(NamedTuple):
     within_one: Ratio | None = None
 
 
+class Trust(NamedTuple):
+    """How far a judge can be believed, and what that does to a run.
+
+    Attributes:
+        items: pairs it rests on, of all dimensions that are rated (triggering is computed).
+        skills: how many skills these are of.
+        kappa: of judge and people, quadratic weights, with a bootstrap interval over items (skills, from ten).
+        sensitivity: of what people pass, the share that the judge passes; exact interval.
+        specificity: of what people do not pass, the share that the judge does not; exact interval.
+        acceptable: of the run's ratings, the share that people would pass, by the judge's own share and both of
+            the above (Rogan and Gladen, 1978); its interval holds the doubt in all three.
+    """
+
+    items: Count
+    skills: Count
+    kappa: Estimate
+    sensitivity: Estimate
+    specificity: Estimate
+    acceptable: Estimate
+
+
 class Cut(NamedTuple):
     """A section that no judge was shown, since all of the skill was too long: its file, heading and lines."""
 

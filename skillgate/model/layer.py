@@ -54,14 +54,24 @@ class LayerReader:
         base: the absolute directory its patterns are relative to.
         places: the line of each place in the file, under names such as ``overrides[0].threshold``; may be empty.
         declared: the settings by key.
+        personal: whether it is the user's own, which may say where requests and keys go.
         problems: what is wrong so far, a line each.
     """
 
-    def __init__(self, *, label: str, base: str, places: Mapping[str, int], declared: Mapping[str, Setting]) -> None:
+    def __init__(
+        self,
+        *,
+        label: str,
+        base: str,
+        places: Mapping[str, int],
+        declared: Mapping[str, Setting],
+        personal: bool = False,
+    ) -> None:
         self.label = label
         self.base = base
         self.places = places
         self.declared = declared
+        self.personal = personal
         self.problems: list[str] = []
 
     def layers(self, table: Mapping[str, object]) -> tuple[Layer, ...]:
@@ -107,6 +117,12 @@ class LayerReader:
                 values[key] = checked(self.declared, key, value, also="paths" if place else "overrides")
             except ValueError as error:
                 self._problem(at, str(error))
+            if key in values and self.declared[key].personal and not self.personal:
+                self._problem(
+                    at,
+                    f"{key} decides where requests, and keys with them, go, so a project's file may not"
+                    f" set it; give --{key}, or set it in your own configuration (skillgate/config.yaml)",
+                )
             origins[key] = self._where(at)
         return Layer(values=values, origins=origins, patterns=patterns, base=self.base)
 

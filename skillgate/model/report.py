@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Agreement, Count, Estimate, JudgeLayer, Points, Ratio, Usage
+from skillgate.model.judging import Agreement, Count, Estimate, JudgeLayer, Points, Ratio, Trust, Usage
 from skillgate.model.marks import tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
 
@@ -228,7 +228,7 @@ class Report(NamedTuple):
     ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
     ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
     that belong to no evaluated skill; ``usage`` what all skills together asked of models, ``agreement`` how far the
-    judges agree over all of them (None at quick depth, or for one judge).
+    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people bear them out.
     """
 
     depth: Depth
@@ -247,3 +247,4 @@ class Report(NamedTuple):
     outside: tuple[Finding, ...] = ()
     usage: Usage = Usage()
     agreement: Agreement | None = None
+    calibration: Trust | None = None

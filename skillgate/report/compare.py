@@ -9,6 +9,8 @@ from skillgate.model.documents import Comparison
 from skillgate.model.report import Tool
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.diff import dimension_change
+from skillgate.report.judge_compared import not_comparable, unmoved
+from skillgate.report.judge_words import judges_of
 from skillgate.report.matching import unmatched
 
 if TYPE_CHECKING:
@@ -17,23 +19,40 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
 
 
-def compare(a: SkillResult, b: SkillResult, *, version: str, digest: str) -> Comparison:
-    """Set two results side by side; a dimension that one side did not measure has no change."""
+def compare(
+    a: SkillResult,
+    b: SkillResult,
+    *,
+    version: str,
+    digest: str,
+    depth: Depth | None = None,
+    models: tuple[str, ...] | None = None,
+) -> Comparison:
+    """Set two results side by side; a dimension that one side did not measure has no change.
+
+    Results whose judges were asked otherwise are not compared: nothing has a change then, and a hint that begins with
+    ``inconclusive:`` says why. Without ``depth`` and ``models`` the layers of the results say what they are.
+    """
     scores = a.composite.score, b.composite.score
     fixed, new = unmatched(a.findings, b.findings, {a.skill.path: b.skill.path})
     known = [score for score in scores if score is not None]
+    differing = not_comparable(a, b)
+    layers = judges_of((a, b))
+    asked = tuple(dict.fromkeys(model for layer in layers for model in layer.models))
+    changes = {key: dimension_change(a.dimensions.get(key), b.dimensions.get(key)) for key in Dimension}
     return Comparison(
         a=a,
         b=b,
-        change=round(known[1] - known[0], 2) if len(known) == 2 else None,
-        dimensions={key: dimension_change(a.dimensions.get(key), b.dimensions.get(key)) for key in Dimension},
+        change=round(known[1] - known[0], 2) if len(known) == 2 and not differing else None,
+        dimensions={key: unmoved(item) for key, item in changes.items()} if differing else changes,
         fixed=fixed,
         new=new,
-        hints=tuple(_hints(a, b)),
-        depth=Depth.QUICK,
+        hints=(*([differing] if differing else []), *_hints(a, b)),
+        depth=depth or (Depth.STANDARD if layers else Depth.QUICK),
         coverage=min(a.coverage, b.coverage),
         config_digest=digest,
         tool=Tool(version=version),
+        models=asked if models is None else models,
     )
 
 

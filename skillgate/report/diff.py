@@ -8,6 +8,8 @@ from skillgate.model.diff import Diff, DiffSide, DiffSummary, Side, SkillChange,
 from skillgate.model.documents import DimensionChange
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
+from skillgate.report.judge_compared import alarm, drops, not_comparable, unmoved
+from skillgate.report.judge_compared import hints as inconclusive
 from skillgate.report.matching import UNMOVED, unmatched
 from skillgate.scoring.gate import MAX_DROP, regression
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from skillgate.model.across import AcrossChange, ListingUse
     from skillgate.model.finding import Suppressed
     from skillgate.model.report import DimensionScore, SkillResult
+    from skillgate.scoring.gate import Drop
     from skillgate.scoring.pairing import Pair
 
 _NAMED = 3  # skills that a hint names one by one
@@ -71,7 +74,7 @@ def diff(
         listing=listing,
         across=across,
         gate=_gate(skills) if gated else Verdict(passed=None),
-        hints=(*hints, *_coverage_hints(skills)),
+        hints=(*alarm(known), *hints, *_coverage_hints(skills), *inconclusive(skills)),
         profile=profile,
         depth=depth,
         coverage=_coverage(known),
@@ -86,7 +89,8 @@ def _changes(
     pairs: Sequence[Pair], allowed: Callable[[str], float], rebased: Mapping[str, str]
 ) -> tuple[SkillChange, ...]:
     moves = {**rebased, **_moves(pairs)}
-    return tuple(sorted((_change(pair, moves, rebased, allowed) for pair in pairs), key=lambda change: change.path))
+    found = (_change(*told, moves, rebased, allowed) for told in zip(pairs, drops(pairs, allowed), strict=True))
+    return tuple(sorted(found, key=lambda change: change.path))
 
 
 def _coverage(pairs: Iterable[Pair]) -> float | None:
@@ -106,7 +110,11 @@ def _one(values: set[float]) -> float | None:
 
 
 def _change(
-    pair: Pair, moves: Mapping[str, str], rebased: Mapping[str, str], allowed: Callable[[str], float]
+    pair: Pair,
+    drop: Drop | None,
+    moves: Mapping[str, str],
+    rebased: Mapping[str, str],
+    allowed: Callable[[str], float],
 ) -> SkillChange:
     before, after = pair
     if after is None:
@@ -118,7 +126,7 @@ def _change(
             after.skill.name, State.NEW, None, _side(after), new=after.findings, suppressed=after.suppressed
         )
     change = _compared(before, after, moves)._replace(
-        before=_side(before, rebased), regression=_regression(before, after, allowed(after.skill.path))
+        before=_side(before, rebased), regression=_regression(before, after, allowed(after.skill.path), drop)
     )
     return change._replace(state=State.CHANGED if _differs(change) else State.UNCHANGED)
 
@@ -143,13 +151,15 @@ def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str])
     aside = _newly_suppressed(before, after, moves)
     fixed, _ = unmatched(gone, [item.finding for item in aside], moves)
     was, now = before.composite.score, after.composite.score
+    differing = not_comparable(before, after)
+    changes = dict(_dimensions(before, after))
     return SkillChange(
         name=after.skill.name,
         state=State.UNCHANGED,
         before=None,
         after=_side(after),
-        change=None if was is None or now is None else round(now - was, 2),
-        dimensions=dict(_dimensions(before, after)),
+        change=None if was is None or now is None or differing else round(now - was, 2),
+        dimensions={key: unmoved(item) for key, item in changes.items()} if differing else changes,
         new=came,
         fixed=fixed,
         kept=len(after.findings) - len(came),
@@ -181,9 +191,11 @@ def dimension_change(a: DimensionScore | None, b: DimensionScore | None) -> Dime
     return DimensionChange(a=before, b=after, change=change, better="b" if change > 0 else "a" if change < 0 else None)
 
 
-def _regression(before: SkillResult, after: SkillResult, allowed: float) -> GateOutcome:
+def _regression(before: SkillResult, after: SkillResult, allowed: float, drop: Drop | None) -> GateOutcome:
+    if differing := not_comparable(before, after):
+        return GateOutcome(gate="regression", verdict=Outcome.INCONCLUSIVE, reason=differing)
     if after.evaluated:
-        return regression("it", before, after, allowed)
+        return regression("it", before, after, allowed, drop=drop)
     reason = after.composite.reason or "not evaluated"
     return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
 

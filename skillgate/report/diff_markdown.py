@@ -9,7 +9,8 @@ from skillgate.model.diff import State
 from skillgate.model.score import Dimension, Outcome
 from skillgate.model.tool import rule_url
 from skillgate.report.across import change_lines
-from skillgate.report.diff_text import badges, gravest_first, plural, summary, unread, worst
+from skillgate.report.diff_text import badges, gravest_first, plural, summary, undecided, unread, worst
+from skillgate.report.judge_compared import first_hint
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.skill_block import counts
@@ -28,6 +29,8 @@ _COLUMNS = 6  # skills whose dimensions fit a page side by side
 def lines(diff: Diff) -> Iterator[str]:
     """Write a diff."""
     told = gravest_first(diff)
+    warning, hints = first_hint(diff)
+    yield from (f"> **⚠️ {inert(warning)}**", "") if warning else ()
     yield f"### {_headline(diff)}"
     yield ""
     yield inert(summary(diff)) + "."
@@ -37,7 +40,7 @@ def lines(diff: Diff) -> Iterator[str]:
     yield from _findings("Fixed findings", [finding for change in told for finding in change.fixed])
     yield from _suppressed(told)
     yield from _dimensions(told)
-    yield from _together(diff)
+    yield from _together(diff, hints)
     yield ""
     yield _footer(diff)
 
@@ -48,6 +51,8 @@ def _headline(diff: Diff) -> str:
         return f"{mark}skillgate: {plural(diff.summary.regressions, 'regression')}"
     if any(map(unread, diff.skills)):
         return "⚠️ skillgate: not every skill could be evaluated"
+    if any(map(undecided, diff.skills)):
+        return "⚠️ skillgate: not every skill could be compared"
     if diff.gate.passed:
         return "✅ skillgate: no regression"
     differ = diff.summary.changed + diff.summary.new + diff.summary.removed
@@ -90,8 +95,9 @@ def _number(side: Side | None) -> str:
 def _regressed(told: Sequence[SkillChange]) -> Iterator[str]:
     """Say why skills regressed, and of which that could not be decided."""
     asked = [(change.path, change.regression) for change in told if change.regression is not None]
-    for title, verdict in (("Regressions", Outcome.FAIL), ("Could not be decided", Outcome.UNMEASURED)):
-        reasons = [(path, outcome.reason) for path, outcome in asked if outcome.verdict is verdict]
+    open_ones = (Outcome.UNMEASURED, Outcome.INCONCLUSIVE)
+    for title, verdicts in (("Regressions", (Outcome.FAIL,)), ("Could not be decided", open_ones)):
+        reasons = [(path, outcome.reason) for path, outcome in asked if outcome.verdict in verdicts]
         if reasons:
             yield from ("", f"**{title}**", "")
         yield from (f"- {code(path)}: {inert(reason)}" for path, reason in reasons[:_ROWS])
@@ -134,7 +140,8 @@ def _suppressed(told: Sequence[SkillChange]) -> Iterator[str]:
 
 def _dimensions(told: Sequence[SkillChange]) -> Iterator[str]:
     """Set the dimensions that moved side by side, for the first few skills."""
-    moved = [change for change in told if any(item.a != item.b for item in change.dimensions.values())][:_COLUMNS]
+    comparable = [change for change in told if change.change is not None or not undecided(change)]
+    moved = [change for change in comparable if any(item.a != item.b for item in change.dimensions.values())][:_COLUMNS]
     if not moved:
         return
     names = {key for change in moved for key, item in change.dimensions.items() if item.a != item.b}
@@ -155,11 +162,11 @@ def _ratio(value: float | None) -> str:
     return "—" if value is None else f"{value:.4f}"
 
 
-def _together(diff: Diff) -> Iterator[str]:
+def _together(diff: Diff, hints: Sequence[str]) -> Iterator[str]:
     told = [f"- {inert(line)}" for line in change_lines(diff)]
     if told:
         yield from ("", "Across skills:", "", *told[:_ROWS])
-    for hint in diff.hints:
+    for hint in hints:
         yield from ("", f"> {inert(hint)}")
 
 

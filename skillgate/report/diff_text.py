@@ -8,6 +8,7 @@ from skillgate.model.diff import State
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
+from skillgate.report.judge_compared import first_hint
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.terminal import columns, cut, pad, wrap
 from skillgate.report.text import finding_line
@@ -40,7 +41,7 @@ def gravest_first(diff: Diff) -> list[SkillChange]:
 def _kind(change: SkillChange) -> int:
     if change.regressed:
         return 0
-    if unread(change):
+    if unread(change) or undecided(change):
         return 1
     return 3 if change.state is State.CHANGED else 2 if change.state is State.NEW else 4
 
@@ -50,9 +51,16 @@ def unread(change: SkillChange) -> bool:
     return change.after is not None and not change.after.evaluated
 
 
+def undecided(change: SkillChange) -> bool:
+    """Tell whether a skill's scores could not be compared, or their difference is not known to be one."""
+    return change.regression is not None and change.regression.verdict is Outcome.INCONCLUSIVE
+
+
 def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
     """Write a diff: a row for each skill that differs, then findings, then the sum and the verdict."""
     told = gravest_first(diff)
+    warning, hints = first_hint(diff)
+    yield from (style.paint(line, "red", "bold") for line in (wrap(printable(warning), style.width) if warning else ()))
     shown = told if verbose or len(told) <= _ROWS + 5 else told[:_ROWS]
     yield from wrap(f"from {printable(diff.a.label)} to {printable(diff.b.label)}", style.width)
     wide = min(max((columns(printable(change.path)) for change in shown), default=0), _room(style))
@@ -66,7 +74,7 @@ def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
     yield ""
     for line in change_lines(diff):
         yield from wrap(printable(line), style.width)
-    for hint in diff.hints:
+    for hint in hints:
         yield from wrap(f"hint: {printable(hint)}", style.width)
     yield from wrap(summary(diff), style.width)
     yield from _verdict(diff, style)
@@ -161,7 +169,8 @@ def _verdict(diff: Diff, style: Style) -> Iterator[str]:
         text = f"gate FAILED: {plural(diff.summary.regressions, 'regression')}"
         yield style.paint(text, "red", "bold")
     elif diff.gate.outcomes:
-        yield style.paint("gate undecided: not every skill could be evaluated", "red")
+        done = "evaluated" if any(map(unread, diff.skills)) or not any(map(undecided, diff.skills)) else "compared"
+        yield style.paint(f"gate undecided: not every skill could be {done}", "red")
     failed = [(path, outcome.reason) for path, outcome in outcomes if outcome.verdict is not Outcome.PASS]
     if failed and not diff.gate.outcomes:
         yield style.paint("what --fail-on-regression would fail, or could not decide:", "red")

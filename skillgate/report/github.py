@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
 from skillgate.report.findings import bounded, marked, place, with_fix
-from skillgate.report.skill_block import counts
+from skillgate.report.skill_block import answers_lines, counts
 from skillgate.report.text import blamed_outside, failures, suppressed_in_words, worst_first
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _escaped_property(text: str) -> str:
 
 
 def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
+    yield from answers_lines(report.results)
     total = report.summary.skills
     parts = [f"{counts(findings) or 'no findings'} in {total} skill{'s' * (total != 1)}"]
     if report.summary.not_evaluated:

@@ -26,6 +26,15 @@ class Bar(NamedTuple):
     moved: str = ""
 
 
+class Whisker(NamedTuple):
+    """A point with its interval, in per cent of the width; ``width`` is 0 where there is no interval."""
+
+    at: float
+    low: float
+    high: float
+    width: float
+
+
 class Column(NamedTuple):
     """One column of a histogram: left edge and width in per cent, top and height in pixels."""
 
@@ -68,6 +77,15 @@ def bar(value: float | None, tone: str, before: float | None = None) -> Bar | No
         return Bar(end, tone)
     start = _within(before)
     return Bar(min(start, end), tone, min(start, end), round(abs(end - start), 2), "up" if end > start else "down")
+
+
+def whisker(score: float | None, low: float | None, high: float | None) -> Whisker | None:
+    """Draw a score in [0, 1] with its interval; None where there is no score."""
+    if score is None:
+        return None
+    at = _within(100 * score)
+    start, end = (at if limit is None else _within(100 * limit) for limit in (low, high))
+    return Whisker(at, start, end, round(end - start, 2))
 
 
 def histogram(scores: Sequence[float]) -> Histogram:

@@ -23,13 +23,18 @@ from skillgate.report.html_parts import (
 from skillgate.report.html_score import Listed, listed
 from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_verdict import Decision, Reason
+from skillgate.report.judge_compared import first_hint
+from skillgate.report.judge_page import compared
+from skillgate.report.judge_words import answers_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
+    from skillgate.model.score import Dimension
     from skillgate.report.html_links import Links
+    from skillgate.report.judge_compared import Sides
 
 _ROWS = 400
 _TOLD = 50
@@ -56,6 +61,7 @@ class Changed(NamedTuple):
     sides: tuple[str, str] = _SIDES
     open: bool = False
     anchor: str = ""
+    judged: tuple[tuple[Dimension, Sides], ...] = ()
 
 
 class Difference(NamedTuple):
@@ -72,6 +78,7 @@ class Difference(NamedTuple):
     across_new: Some[Found]
     across_fixed: Some[Found]
     sides: tuple[str, str] = _SIDES
+    warning: str = ""
 
 
 def diff_page(diff: Diff, links: Links) -> str:
@@ -79,6 +86,7 @@ def diff_page(diff: Diff, links: Links) -> str:
     told = [item for item in diff.skills if item.state is not State.UNCHANGED or item.moved]
     gate = diff.gate.passed
     mark = {True: "pass", False: "fail", None: "none"}[gate]
+    warning, hints = first_hint(diff)
     page = Difference(
         title="What changed",
         decision=Decision(mark, _diff_title(diff), first(_reasons(diff), _TOLD)),
@@ -86,10 +94,11 @@ def diff_page(diff: Diff, links: Links) -> str:
         b=diff.b,
         rows=Some(()),
         unchanged=len(diff.skills) - len(told),
-        hints=diff.hints,
+        hints=hints,
         listing=listed([use for use in diff.listing if use.before not in (None, use.characters)]),
         across_new=found(diff.across.new if diff.across else (), links),
         across_fixed=found(diff.across.fixed if diff.across else (), links.nowhere),
+        warning=warning,
     )
     return _page(page, sorted(told, key=_worst_first), links, diff)
 
@@ -113,7 +122,7 @@ def compare_page(comparison: Comparison, links: Links) -> str:
     mark = {True: "pass", False: "fail", None: "none"}[comparison.gate.passed]
     page = Difference(
         title=f"{bounded(a.skill.path, PATH)} against {bounded(b.skill.path, PATH)}",
-        decision=Decision(mark, _compared(comparison.change), first(_blamed(change), _TOLD)),
+        decision=Decision(mark, _compared(a, b, comparison.change), first(_blamed(change), _TOLD)),
         a=DiffSide(bounded(a.skill.path, PATH)),
         b=DiffSide(bounded(b.skill.path, PATH)),
         rows=Some(()),
@@ -123,13 +132,21 @@ def compare_page(comparison: Comparison, links: Links) -> str:
         across_new=Some(()),
         across_fixed=Some(()),
         sides=("A", "B"),
+        warning=answers_warning((a, b)),
     )
-    return _page(page, [change], links, comparison)
+    return _page(page, [change], links, comparison, judged=compared(comparison))
 
 
-def _page(page: Difference, changes: Sequence[SkillChange], links: Links, document: Diff | Comparison) -> str:
+def _page(
+    page: Difference,
+    changes: Sequence[SkillChange],
+    links: Links,
+    document: Diff | Comparison,
+    *,
+    judged: tuple[tuple[Dimension, Sides], ...] = (),
+) -> str:
     told = [_changed(item, links, f"skill-{n}") for n, item in enumerate(changes, 1)]
-    rows = [row._replace(sides=page.sides, open=len(told) == 1) for row in told]
+    rows = [row._replace(sides=page.sides, open=len(told) == 1, judged=judged) for row in told]
     if page.sides != _SIDES:  # two skills, of which none has moved
         rows = [row._replace(moved_from="") for row in rows]
     part = macro("skill.html.j2", "changed_part")
@@ -217,7 +234,9 @@ def _kinds(diff: Diff) -> tuple[tuple[str, int], ...]:
     return (("changed", summary.changed), ("new", summary.new), ("removed", summary.removed), ("moved", summary.moved))
 
 
-def _compared(change: float | None) -> str:
+def _compared(a: SkillResult, b: SkillResult, change: float | None) -> str:
+    if change is None and None not in (a.composite.score, b.composite.score):
+        return "The two were judged otherwise and are not compared"
     if change is None:
         return "No score to compare on one side"
     if round(change, 2) == 0:

@@ -12,6 +12,8 @@ from skillgate.report.html_parts import PATH, Found, Some, first, found
 from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_skill import Row, Told, next_steps, skill_part, skill_row
 from skillgate.report.html_verdict import Decision, decide
+from skillgate.report.judge_page import method
+from skillgate.report.judge_words import answers_warning
 from skillgate.report.lists import ListOf, lists_of
 from skillgate.report.text import worst_first
 from skillgate.scoring.summary import summarise
@@ -59,7 +61,10 @@ class Gap(NamedTuple):
 
 
 class Score(NamedTuple):
-    """All that the page shows but the skills' own parts."""
+    """All that the page shows but the skills' own parts.
+
+    ``warning`` stands before anything else; ``judged`` says how it was judged, each line with what it is called.
+    """
 
     report: Report
     decision: Decision
@@ -73,6 +78,8 @@ class Score(NamedTuple):
     removed: Some[str]
     outside: Some[Found]
     gaps: tuple[Gap, ...]
+    warning: str = ""
+    judged: tuple[tuple[str, str], ...] = ()
 
 
 def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: ActionRun | None = None) -> str:
@@ -119,6 +126,8 @@ def _score(report: Report, rows: Sequence[Row], links: Links, *, diff: Diff | No
         removed=removed(diff),
         outside=found(report.outside, links),
         gaps=_gaps(report.results),
+        warning=answers_warning(report.results),
+        judged=method(report),
     )
 
 

@@ -10,6 +10,7 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar
 from skillgate.report.html_numbers import tone
 from skillgate.report.html_parts import PATH, Aside, Found, Measure, Some, first, found, measures, set_aside
+from skillgate.report.judge_page import judge_part, score_sure
 from skillgate.report.steps import main_file, steps
 from skillgate.report.text import failures
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Evidence
     from skillgate.report.html_links import Links
+    from skillgate.report.judge_page import JudgePart
     from skillgate.report.steps import Step
 
 _ADVICE = 30
@@ -43,6 +45,7 @@ class Row(NamedTuple):
         anchor: the id of its part of the page, ``""`` where that was left out.
         state: ``new``, ``changed`` or ``unchanged`` beside a baseline, ``""`` without one.
         reason: why there is no score, where there is none.
+        sure: the score's interval and what it is called, ``""`` where there is none.
     """
 
     result: SkillResult
@@ -55,6 +58,7 @@ class Row(NamedTuple):
     before: float | None = None
     change: float | None = None
     reason: str = ""
+    sure: str = ""
 
 
 class Told(NamedTuple):
@@ -79,6 +83,7 @@ class SkillPart(NamedTuple):
     aside: Some[Aside]
     checks: tuple[Check, ...]
     moved_from: str = ""
+    judge: JudgePart | None = None
 
 
 def skill_row(result: SkillResult, change: SkillChange | None, anchor: str = "") -> Row:
@@ -96,6 +101,7 @@ def skill_row(result: SkillResult, change: SkillChange | None, anchor: str = "")
         before=before,
         change=change.change if change else None,
         reason=bounded(result.composite.reason or "no score", PATH) if score is None else "",
+        sure=score_sure(result),
     )
 
 
@@ -121,6 +127,7 @@ def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: boo
         aside=set_aside(result.suppressed),
         checks=_checks(result),
         moved_from=_moved_from(change),
+        judge=judge_part(result, links),
     )
 
 

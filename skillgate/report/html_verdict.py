@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.report.findings import bounded
 from skillgate.report.html_numbers import plural, sentence
 from skillgate.report.html_parts import PATH, Some, first
+from skillgate.report.judge_words import let_through
 from skillgate.report.skill_block import counts
 from skillgate.report.standing import Row as Standing
 from skillgate.report.standing import standings, title
@@ -63,7 +64,7 @@ def decide(
         mark,
         _title(mark, report, len(failed), len(unread)) if run is None else _verdict(run, report, diff),
         first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _TOLD),
-        first(_notes(run, links), _TOLD),
+        first([*_let_through(run, report), *_notes(run, links)], _TOLD),
         first(run.policy_changes if run else (), _TOLD),
     )
 
@@ -102,6 +103,11 @@ def _title(mark: str, report: Report | None, failed: int, unread: int) -> str:
     if mark == "pass":
         return f"{alone or skills} pass{'es' * (total == 1)}" if total else "Passed: no skill was asked about"
     return alone or f"{skills}, without a gate"
+
+
+def _let_through(run: ActionRun | None, report: Report | None) -> list[str]:
+    told = let_through(report.results) if run is not None and report is not None and run.result == "pass" else ""
+    return [told] if told else []
 
 
 def _notes(run: ActionRun | None, links: Links) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Severity
 from skillgate.report.findings import bounded, order, place
+from skillgate.report.skill_block import answers_lines
 from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def _case(result: SkillResult) -> _Case:
     score = "no score" if composite.score is None else f"score {composite.score:.2f}"
     badge = composite.badge.value if composite.badge else "no badge"
     aside = [f"{len(result.suppressed)} suppressed"] if result.suppressed else []
-    case = _Case(result.skill.path, (f"{score}, {badge}", *map(_line, result.findings), *aside))
+    said = (*answers_lines((result,)), f"{score}, {badge}", *map(_line, result.findings), *aside)
+    case = _Case(result.skill.path, said)
     if not result.evaluated:
         return case._replace(fault="error", message=composite.reason or "not evaluated")
     return _failed(case, failures(result), result.findings) if result.gate.passed is False else case

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from skillgate.model.documents import Comparison
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
-from skillgate.report.skill_block import counts
+from skillgate.report.skill_block import counts, is_judged
 from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.diff import Diff
-    from skillgate.model.documents import Comparison
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
 
@@ -70,6 +70,7 @@ def render_score(report: Report) -> str:
 
 
 def _score(report: Report) -> Iterator[str]:
+    yield from _warning(report.results)
     yield f"### {_headline(report)}"
     yield ""
     yield "| skill | score | badge | findings |"
@@ -78,7 +79,7 @@ def _score(report: Report) -> Iterator[str]:
     for result in ranked[:_ROWS]:
         badge = result.composite.badge
         label = f"{badge.value} {badge.stars}" if badge else "—"
-        score = f"**{result.composite.score:.2f}**" if result.composite.score is not None else "—"
+        score = f"**{result.composite.score:.2f}**{_interval(result)}" if result.composite.score is not None else "—"
         yield f"| {code(result.skill.path)} | {score} | {label} | {counts(result.findings)} |"
     if len(ranked) > _ROWS:
         yield ""
@@ -91,8 +92,28 @@ def _score(report: Report) -> Iterator[str]:
     yield from _found(ranked[:_ROWS], report.outside)
     for result in ranked[:1] if len(ranked) == 1 else []:
         yield from _dimensions(result)
+    if is_judged(ranked):
+        from skillgate.report.judge_markdown import judged  # only where a judge was asked
+
+        yield from judged(ranked[:_ROWS], report)
     yield ""
     yield _footer(report)
+
+
+def _warning(results: Sequence[SkillResult]) -> Iterator[str]:
+    if is_judged(results):
+        from skillgate.report.judge_markdown import warning  # only where a judge was asked
+
+        yield from warning(results)
+
+
+def _interval(result: SkillResult) -> str:
+    composite = result.composite
+    if composite.ci_low is None or composite.ci_high is None:
+        return ""
+    from skillgate.report.judge_words import sure  # only where something was sampled
+
+    return f" {sure(composite.score, composite.ci_low, composite.ci_high, scale=100.0)}"
 
 
 def _changed(report: Report) -> Iterator[str]:
@@ -174,6 +195,10 @@ def _dimensions(result: SkillResult) -> Iterator[str]:
     yield "|---|--:|--:|:-:|"
     for dimension, found in result.dimensions.items():
         score = f"{found.score:.4f}" if found.score is not None else "—"
+        if found.ci_low is not None:
+            from skillgate.report.judge_markdown import dimension_interval  # only where something was sampled
+
+            score = f"{score} {dimension_interval(result, dimension)}"
         grade = found.grade.value if found.grade else inert(found.reason or "")
         yield f"| {dimension.value} | {100 * found.weight:.0f} % | {score} | {grade} |"
     yield ""
@@ -183,7 +208,15 @@ def _dimensions(result: SkillResult) -> Iterator[str]:
 def _footer(report: Report | Comparison) -> str:
     measured = f", {100 * report.coverage:.0f} % of the weight measured" if report.coverage is not None else ""
     version = f"skillgate {report.tool.version}, scoring {report.scoring_version}"
-    return f"<sub>{report.depth.value} depth{measured} · {version}</sub>"
+    return f"<sub>{report.depth.value} depth{measured}{_judged(report)} · {version}</sub>"
+
+
+def _judged(report: Report | Comparison) -> str:
+    if isinstance(report, Comparison) or not is_judged(report.results):
+        return ""
+    from skillgate.report.judge_markdown import footer  # only where a judge was asked
+
+    return footer(report)
 
 
 def render_compare(comparison: Comparison) -> str:
@@ -193,6 +226,12 @@ def render_compare(comparison: Comparison) -> str:
 
 def _compare(comparison: Comparison) -> Iterator[str]:
     one, other = comparison.a, comparison.b
+    yield from _warning((one, other))
+    judged = {}
+    if is_judged((one, other)):
+        from skillgate.report.judge_compared import sides as judged_sides  # only where a judge was asked
+
+        judged = judged_sides(comparison)
     yield f"### skillgate: {code(one.skill.path)} against {code(other.skill.path)}"
     yield ""
     yield "| | A | B | change |"
@@ -204,6 +243,11 @@ def _compare(comparison: Comparison) -> Iterator[str]:
     for dimension, change in comparison.dimensions.items():
         sides = [_number(value, digits=4) for value in (change.a, change.b)]
         yield f"| {dimension.value} | {sides[0]} | {sides[1]} | {_change(change.change, digits=4)} |"
+        if dimension in judged:
+            told = judged[dimension]
+            sides = [f"{_number(value, digits=4)}" for value in (told.a, told.b)]
+            moved = " ".join(filter(None, (_change(told.change, digits=4), told.spread)))
+            yield f"| — {told.label} | {sides[0]} | {sides[1]} | {moved} |"
     for title, findings in (("Fixed", comparison.fixed), ("New", comparison.new)):
         if findings:
             yield ""

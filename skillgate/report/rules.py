@@ -14,6 +14,7 @@ _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",
     "rule": "Rule: a finding, and nothing in the score.",
     "across": "Across skills: a finding, and nothing in the score.",
+    "judge": "What the judge met: a finding, and nothing in the score by itself.",
     "reading": "What reading met: a finding, and nothing in the score by itself.",
 }
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Severity
+from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Badge
 from skillgate.model.text import printable
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Advice, SkillResult
+    from skillgate.model.report import Advice, DimensionScore, SkillResult
 
 FEW = 3  # findings and pieces of advice that are shown unless all are asked for
 NARROW = 80  # columns under which bars are left out and indents shrink
@@ -28,14 +29,42 @@ def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bo
     if dimensions:
         yield from _dimensions(result, style)
     yield from _findings(result, style, most=len(result.findings) if everything else FEW)
+    yield from _judged(result, style, everything=everything)
     yield from _advice(result.advice if everything else most_valuable(result.advice, FEW), style)
     left = 0 if everything else len(result.advice) - FEW
     if left > 0 and dimensions:
-        yield style.paint(f"{_margin(style)}{'':8}+ {left} smaller ones (-v shows them)", "dim")
+        yield style.paint(f"{margin(style)}{'':8}+ {left} smaller ones (-v shows them)", "dim")
     if result.composite.badge_reason and result.composite.score is not None:
-        yield from _hanging("badge", result.composite.badge_reason, style, "dim")
+        yield from hanging("badge", result.composite.badge_reason, style, "dim")
     elif result.composite.reason:
-        yield from _hanging("reason", result.composite.reason, style, "red")
+        yield from hanging("reason", result.composite.reason, style, "red")
+
+
+def _judged(result: SkillResult, style: Style, *, everything: bool) -> Iterator[str]:
+    if is_judged((result,)):
+        from skillgate.report.judge_text import judge_block, judge_lines  # only where a judge was asked
+
+        yield from judge_block(result, style) if everything else judge_lines(result, style)
+
+
+def is_judged(results: Iterable[SkillResult]) -> bool:
+    """Tell whether a judge was asked about any of some skills."""
+    return any(isinstance(layer, JudgeLayer) for result in results for layer in result.layers)
+
+
+def answers_lines(results: Sequence[SkillResult], style: Style | None = None) -> list[str]:
+    """Warn of answers that no model gave, before anything else is said; nothing where there are none.
+
+    Without a style it is one line.
+    """
+    if not is_judged(results):
+        return []
+    from skillgate.report.judge_words import answers_warning  # only where a judge was asked
+
+    warning = printable(answers_warning(results))
+    if not warning or style is None:
+        return [warning] if warning else []
+    return [style.paint(line, "red", "bold") for line in wrap(warning, style.width)]
 
 
 def row(result: SkillResult, style: Style, wide: int) -> str:
@@ -59,7 +88,8 @@ def counts(findings: Sequence[Finding]) -> str:
     return ", ".join(found)
 
 
-def _margin(style: Style) -> str:
+def margin(style: Style) -> str:
+    """Give the blanks before what is told of one skill."""
     return " " * (9 if style.width >= NARROW else 2)
 
 
@@ -71,17 +101,27 @@ def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
     names = max((len(key.value) for key in result.dimensions), default=0)
     gap = "  " if style.width >= NARROW else " "
     for key, found in result.dimensions.items():
-        head = f"{_margin(style)}{key.value:{names}} {100 * found.weight:3.0f} %"
+        head = f"{margin(style)}{key.value:{names}} {100 * found.weight:3.0f} %"
         if found.score is None:
-            reason = cut(found.reason or "", style.width - len(head) - 8) if style.width >= NARROW else ""
+            reason = cut(printable(found.reason or ""), style.width - len(head) - 8) if style.width >= NARROW else ""
             yield style.paint(f"{head}{gap}   —  {reason}".rstrip(), "dim")
             continue
         grade = found.grade.value if found.grade else ""
         filled = round(found.score * _BAR)
         tone = _tone(found.score * 100)
         bar = style.paint("█" * filled + "░" * (_BAR - filled), *tone)
-        ends = f"  {bar}" if style.width >= NARROW else ""
-        yield f"{head}{gap}{found.score:.4f} {style.paint(grade, *tone)}{ends}"
+        interval = _interval(found)
+        fits = style.width >= NARROW and len(head) + len(gap) + 8 + 2 + _BAR + len(interval) <= style.width
+        ends = f"  {bar}" if fits or (style.width >= NARROW and not interval) else ""
+        yield f"{head}{gap}{found.score:.4f} {style.paint(grade, *tone)}{ends}{interval}"
+
+
+def _interval(found: DimensionScore) -> str:
+    if found.ci_low is None or found.ci_high is None:
+        return ""
+    from skillgate.report.judge_words import sure  # only where something was sampled
+
+    return f"  {sure(found.score, found.ci_low, found.ci_high)}"
 
 
 def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:
@@ -92,25 +132,25 @@ def _findings(result: SkillResult, style: Style, *, most: int) -> Iterator[str]:
         name = finding.severity.value
         tone = SEVERITY_TONE[finding.severity]
         if style.width < NARROW:
-            yield f"{_margin(style)}{place} {style.paint(name, tone)} {finding.id}"
+            yield f"{margin(style)}{place} {style.paint(name, tone)} {finding.id}"
             yield from (f"    {line}" for line in wrap(printable(finding.message), style.width - 4))
             continue
-        indent = len(_margin(style)) + wide + 2 + 8 + 1 + 18 + 1
+        indent = len(margin(style)) + wide + 2 + 8 + 1 + 18 + 1
         lines = wrap(printable(finding.message), max(20, style.width - indent))
-        yield f"{_margin(style)}{pad(place, wide)}  {style.paint(f'{name:8}', tone)} {finding.id:18} {lines[0]}"
+        yield f"{margin(style)}{pad(place, wide)}  {style.paint(f'{name:8}', tone)} {finding.id:18} {lines[0]}"
         yield from (" " * indent + line for line in lines[1:])
     if len(result.findings) > most:
         rest = counts(result.findings[most:])
-        yield style.paint(f"{_margin(style)}+ {rest} (skillgate check {printable(result.skill.path)})", "dim")
+        yield style.paint(f"{margin(style)}+ {rest} (skillgate check {printable(result.skill.path)})", "dim")
 
 
 def _advice(advice: Sequence[Advice], style: Style) -> Iterator[str]:
     for index, item in enumerate(advice):
         label = "do next" if index == 0 else ""
         gain = f"{item.gain:+.1f}" if abs(item.gain) >= 0.05 else f"{item.gain:+.2f}"
-        indent = len(_margin(style)) + 8 + 6 + 2
+        indent = len(margin(style)) + 8 + 6 + 2
         lines = wrap(f"{printable(item.action)} ({_brings(item)})", max(20, style.width - indent))
-        yield f"{_margin(style)}{style.paint(f'{label:8}', 'cyan')}{style.paint(f'{gain:>6}', 'green')}  {lines[0]}"
+        yield f"{margin(style)}{style.paint(f'{label:8}', 'cyan')}{style.paint(f'{gain:>6}', 'green')}  {lines[0]}"
         yield from (" " * indent + line for line in lines[1:])
 
 
@@ -123,8 +163,10 @@ def _brings(item: Advice) -> str:
     return "; ".join([*parts, f"{item.effort} effort"])
 
 
-def _hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
-    head = f"{_margin(style)}{label:8}  "
+def hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
+    """Write a text beside a label, its further lines below its first; ``tone`` is ``""`` for none."""
+    head = f"{margin(style)}{label:8}  "
     lines = wrap(printable(text), max(20, style.width - len(head)))
-    yield style.paint(head + lines[0], tone)
-    yield from (style.paint(" " * len(head) + line, tone) for line in lines[1:])
+    tones = (tone,) if tone else ()
+    yield style.paint(head + lines[0], *tones)
+    yield from (style.paint(" " * len(head) + line, *tones) for line in lines[1:])

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
-from skillgate.model.score import Outcome
+from skillgate.model.score import Depth, Outcome
 from skillgate.model.text import printable
-from skillgate.report.skill_block import NARROW, SEVERITY_TONE, block, counts, row
+from skillgate.report.skill_block import NARROW, SEVERITY_TONE, answers_lines, block, counts, is_judged, row
 from skillgate.report.terminal import Style, columns, pad, wrap
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def render_score(report: Report, style: Style, *, verbose: bool = False, seconds
 
 
 def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None) -> Iterator[str]:
+    yield from answers_lines(report.results, style)
     ranked = worst_first(report.results)
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
     beside = max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
@@ -94,7 +95,12 @@ def _summary(report: Report, seconds: float | None) -> str:
         parts.append(", ".join(badges))
     if report.coverage is not None:
         share = f"{100 * report.coverage:.0f} %"
-        parts.append(f"{report.depth.value} depth measures {share} of the weight (judge and simulations not run)")
+        without = "judge and simulations" if report.depth is Depth.QUICK else "simulations"
+        parts.append(f"{report.depth.value} depth measures {share} of the weight ({without} not run)")
+    if is_judged(report.results):
+        from skillgate.report.judge_words import run_in_words  # only where a judge was asked
+
+        parts += map(printable, run_in_words(report))
     if summary.suppressed:
         parts.append(suppressed_in_words(summary.suppressed))
     if seconds is not None:
@@ -142,7 +148,7 @@ def render_check(report: Report, style: Style, *, verbose: bool = False, seconds
 
     The fix of a rule stands below its first finding in each skill. Infos are counted, and shown with ``verbose``.
     """
-    lines: list[str] = []
+    lines = list(answers_lines(report.results, style))
     fixed: set[tuple[str, str]] = set()
     for result in report.results:
         if not result.evaluated:
@@ -234,6 +240,12 @@ def render_compare(comparison: Comparison, style: Style, *, verbose: bool = Fals
 
 def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
     a, b = comparison.a, comparison.b
+    yield from answers_lines((a, b), style)
+    judged = {}
+    if is_judged((a, b)):
+        from skillgate.report.judge_compared import sides  # only where a judge was asked
+
+        judged = sides(comparison)
     yield from wrap(f"A  {printable(a.skill.path)}", style.width)
     yield from wrap(f"B  {printable(b.skill.path)}", style.width)
     yield ""
@@ -243,6 +255,9 @@ def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
     yield f"{'badge':25}{badges[0]:>8} {badges[1]:>8}"
     for dimension, change in comparison.dimensions.items():
         yield _moved(dimension.value, change.a, change.b, change.change, style)
+        if dimension in judged:
+            told = judged[dimension]
+            yield f"{_moved(f'  {told.label}', told.a, told.b, told.change, style)}  {told.spread}".rstrip()
     for title, findings in (("fixed", comparison.fixed), ("new", comparison.new)):
         for finding in findings:
             yield from wrap(f"{title}: {finding_line(finding, Style())}", style.width)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.judging import JudgeLayer
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Outcome
 from skillgate.scoring.badge import award
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import Composite, SkillResult
+    from skillgate.scoring.paired import Paired
 
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
+_STRICTNESS = ("pass", "warn", "point", "fail")  # of what a policy does where a bound lies inside an interval
+REAL = 0.05  # the chance, over all skills of a run, of calling a drop real where nothing changed
 
 
 class Measurement(NamedTuple):
@@ -37,11 +41,13 @@ class Policy(NamedTuple):
 
     Attributes:
         fail_on: which gates fail the run: ``error``, ``warning``, ``threshold``, ``badge``, ``dimension``,
-            ``regression``, ``unmeasured``; empty for none.
+            ``regression``, ``unmeasured``, ``budget``; empty for none.
         threshold: the least composite, 0–100.
         min_badge: the least badge.
         min_dimension: the least score, in [0, 1], by dimension name.
         max_drop: how many points the composite may fall below the baseline's.
+        on_inconclusive: what a bound does that lies inside a measurement's interval: ``point`` (the point estimate
+            decides), ``pass``, ``warn`` (it passes, and says so) or ``fail``.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -49,6 +55,14 @@ class Policy(NamedTuple):
     min_badge: Badge | None = None
     min_dimension: Mapping[str, float] = {}
     max_drop: float = MAX_DROP
+    on_inconclusive: str = "point"
+
+
+class Drop(NamedTuple):
+    """What the paired test says of a skill whose score was sampled twice; ``p`` is corrected for all skills."""
+
+    test: Paired
+    p: float | None
 
 
 def strictest(policies: Sequence[Policy]) -> Policy:
@@ -64,24 +78,42 @@ def strictest(policies: Sequence[Policy]) -> Policy:
         min_badge=min(badges, key=_rank, default=None),
         min_dimension=bounds,
         max_drop=min(policy.max_drop for policy in policies),
+        on_inconclusive=max((policy.on_inconclusive for policy in policies), key=_STRICTNESS.index),
     )
 
 
-def at_least(measurement: Measurement, bound: float, *, gate: str, digits: int = 2) -> GateOutcome:
-    """Ask that a measurement reach a bound; the reason shows it with so many decimals."""
+def at_least(
+    measurement: Measurement, bound: float, *, gate: str, digits: int = 2, on_inconclusive: str = "point"
+) -> GateOutcome:
+    """Ask that a measurement reach a bound; the reason shows it with so many decimals.
+
+    Where its interval straddles the bound, ``on_inconclusive`` decides as in :class:`Policy`.
+    """
     name, value, low, high, reason = measurement
     if value is None:
         return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
     straddles = low is not None and high is not None and low < bound <= high
     beside = f" (inconclusive: {low:g} to {high:g})" if straddles else ""
     shown = f"{name} {value:.{digits}f}"
+    if straddles and on_inconclusive != "point":
+        passes = on_inconclusive != "fail"
+        said = f"{shown} against {bound:g}{beside}" + (
+            "; warning: it passes undecided" if on_inconclusive == "warn" else ""
+        )
+        return GateOutcome(gate=gate, verdict=Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason=said)
     if value >= bound:
         return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{shown} reaches {bound:g}{beside}")
     return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{shown} is below {bound:g}{beside}")
 
 
 def judge(
-    result: SkillResult, policy: Policy, baseline: SkillResult | None = None, *, compared: bool = False
+    result: SkillResult,
+    policy: Policy,
+    baseline: SkillResult | None = None,
+    *,
+    compared: bool = False,
+    drop: Drop | None = None,
+    spent: str | None = None,
 ) -> Verdict:
     """Answer every gate of a policy for one skill.
 
@@ -90,12 +122,16 @@ def judge(
         policy: what is asked.
         baseline: the same skill before, None where there is none.
         compared: whether a baseline was asked for at all.
+        drop: what the paired test says, where both scores were sampled.
+        spent: how the budget ended the run early, None where it did not.
 
     Returns:
         A verdict whose ``passed`` is None when nothing was asked, False when a gate in ``fail_on`` failed or could not
         be measured. Skills that were not evaluated are the caller's exit code 3; their gates are unmeasured.
     """
-    outcomes = tuple(_outcomes(result, policy, baseline, compared=compared))
+    outcomes = tuple(_outcomes(result, policy, baseline, drop, compared=compared))
+    if "budget" in policy.fail_on:
+        outcomes += (_within_budget(spent),)
     if not policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
@@ -122,20 +158,59 @@ def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
     return Verdict(passed=passed, outcomes=outcomes)
 
 
-def regression(name: str, before: SkillResult, after: SkillResult, max_drop: float) -> GateOutcome:
-    """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals."""
+def sampled_drops(
+    pairs: Sequence[tuple[SkillResult | None, SkillResult]], max_drops: Sequence[float] | None = None
+) -> tuple[Drop | None, ...]:
+    """Test each skill's drop, where it has a baseline and both were sampled; Holm's correction over all of them."""
+    if all(before is None for before, _ in pairs):
+        return tuple(None for _ in pairs)
+    from skillgate.scoring.paired import paired  # brings in numpy: only where something was sampled
+    from skillgate.stats.resampling import holm
+
+    max_drops = [MAX_DROP] * len(pairs) if max_drops is None else max_drops
+    tests = [
+        None if before is None else paired(before, after, max_drop=most)
+        for (before, after), most in zip(pairs, max_drops, strict=True)
+    ]
+    corrected = iter(holm([test.p for test in tests if test is not None and test.p is not None]))
+    return tuple(None if test is None else Drop(test, None if test.p is None else next(corrected)) for test in tests)
+
+
+def regression(
+    name: str,
+    before: SkillResult,
+    after: SkillResult,
+    max_drop: float,
+    *,
+    drop: Drop | None = None,
+    on_inconclusive: str = "point",
+) -> GateOutcome:
+    """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals.
+
+    A drop between sampled scores counts where the paired test says that it is real, or where what was not sampled
+    fell that far by itself.
+    """
     was, now = before.composite, after.composite
+    if was.score is None and _unjudged(before):
+        reason = f"{name} cannot be compared: its baseline was not measured: {was.reason}"
+        return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
     if was.score is None:
         return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{name} had no score before: {was.reason}")
     if now.score is None:
         return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its score: {now.reason}")
-    drop = round(was.score - now.score, 2)
+    fell = round(was.score - now.score, 2)
     moved = f"{was.score:.2f} → {now.score:.2f}"
-    if _rank(now.badge) > _rank(was.badge):
+    lost_badge = _rank(now.badge) > _rank(was.badge)
+    if drop is not None and (lost_badge or fell > max_drop):
+        chance = None if lost_badge and _withheld(after) else _chance(name, drop, moved, max_drop)
+        if chance is not None:
+            verdict = Outcome.INCONCLUSIVE if on_inconclusive == "fail" or drop.test.reason else Outcome.PASS
+            return GateOutcome(gate="regression", verdict=verdict, reason=chance)
+    if lost_badge:
         lost = was.badge.value if was.badge else ""
         return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its badge {lost} ({moved})")
-    if drop > max_drop:
-        reason = f"{name} dropped {drop:.2f} points ({moved}; allowed: {max_drop:g})"
+    if fell > max_drop:
+        reason = f"{name} dropped {fell:.2f} points ({moved}; allowed: {max_drop:g})"
         return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=reason)
     return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{moved}, allowed drop {max_drop:g}")
 
@@ -146,14 +221,45 @@ def together(verdicts: Iterable[Verdict]) -> bool | None:
     return all(asked) if asked else None
 
 
+def _chance(name: str, drop: Drop, moved: str, max_drop: float) -> str | None:
+    """Say why a drop is not known to be real; None where it is."""
+    test = drop.test
+    if test.reason is not None:
+        return f"inconclusive: {name} went {moved}, and the two are not comparable: {test.reason}"
+    if test.certain is not None and test.certain > max_drop:
+        return None  # what is not sampled fell that far by itself
+    if drop.p is not None and drop.p <= REAL:
+        return None  # a lost badge needs no more points than that
+    least = (
+        "" if test.smallest_detectable is None else f"; the least drop it would see is {test.smallest_detectable:.1f}"
+    )
+    chance = "" if drop.p is None else f" (p = {drop.p:.2f}{least})"
+    return f"{name} went {moved}, which the paired test does not tell from chance{chance}"
+
+
+def _withheld(result: SkillResult) -> bool:
+    """Tell whether layer 1 alone says that there can be no badge."""
+    return (result.composite.badge_reason or "").startswith("no badge: ")
+
+
+def _unjudged(result: SkillResult) -> bool:
+    return any(isinstance(layer, JudgeLayer) and layer.reason for layer in result.layers)
+
+
+def _within_budget(spent: str | None) -> GateOutcome:
+    if spent is None:
+        return GateOutcome(gate="budget", verdict=Outcome.PASS, reason="the budget was enough")
+    return GateOutcome(gate="budget", verdict=Outcome.FAIL, reason=spent)
+
+
 def _outcomes(
-    result: SkillResult, policy: Policy, baseline: SkillResult | None, *, compared: bool
+    result: SkillResult, policy: Policy, baseline: SkillResult | None, drop: Drop | None, *, compared: bool
 ) -> Iterator[GateOutcome]:
     composite = result.composite
     yield from (_severity(result, severity) for severity in ("error", "warning") if severity in policy.fail_on)
     if policy.threshold is not None:
         score = Measurement("score", composite.score, composite.ci_low, composite.ci_high, composite.reason)
-        yield at_least(score, policy.threshold, gate="threshold")
+        yield at_least(score, policy.threshold, gate="threshold", on_inconclusive=policy.on_inconclusive)
     if policy.min_badge is not None:
         yield _badge(result, policy.min_badge)
     for name, bound in policy.min_dimension.items():
@@ -161,11 +267,11 @@ def _outcomes(
         measured = Measurement(name, None, reason=composite.reason or "not evaluated")
         if found is not None:
             measured = Measurement(name, found.score, found.ci_low, found.ci_high, found.reason)
-        yield at_least(measured, bound, gate="dimension", digits=4)
+        yield at_least(measured, bound, gate="dimension", digits=4, on_inconclusive=policy.on_inconclusive)
     if compared and baseline is None:
         yield GateOutcome(gate="regression", verdict=Outcome.PASS, reason="no baseline: the skill is new")
     elif baseline is not None:
-        yield regression("it", baseline, result, policy.max_drop)
+        yield regression("it", baseline, result, policy.max_drop, drop=drop, on_inconclusive=policy.on_inconclusive)
     if "unmeasured" in policy.fail_on:
         yield _measured(result)
 
@@ -203,7 +309,9 @@ def _measured(result: SkillResult) -> GateOutcome:
     if result.composite.score is None:
         reason = f"there is no score: {result.composite.reason}"
         return GateOutcome(gate="unmeasured", verdict=Outcome.UNMEASURED, reason=reason)
-    return GateOutcome(gate="unmeasured", verdict=Outcome.PASS, reason="everything this depth measures was measured")
+    partly = next((layer.reason for layer in result.layers if isinstance(layer, JudgeLayer) and layer.reason), None)
+    reason = f"there is a score, though {partly}" if partly else "everything this depth measures was measured"
+    return GateOutcome(gate="unmeasured", verdict=Outcome.PASS, reason=reason)
 
 
 def _rank(badge: Badge | None) -> int:

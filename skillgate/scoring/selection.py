@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import Waiver
 
-GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability")
+GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge")
 """The words that stand for several rules, beside ``all`` and ``default`` (all but the opt-in ones)."""
 
 EXPIRED, UNUSED = "SUPPRESSION_EXPIRED", "SUPPRESSION_UNUSED"

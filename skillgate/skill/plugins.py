@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.model.ports import Tree
+    from skillgate.model.skill import SkillRoot
 
 FOLDER = ".claude-plugin"
 MAX_BYTES = 1 << 20  # of a marketplace's manifest; published ones stay below 100 kB
@@ -75,3 +76,15 @@ def _upward(directory: str) -> Iterator[str]:
         yield directory
         directory = directory.rpartition("/")[0]
     yield ""
+
+
+def shown_plugin(root: SkillRoot) -> str | None:
+    """Show the plugin of a skill as the skill itself is shown: its path less what lies below the plugin."""
+    if root.plugin is None:
+        return None
+    below = [part for part in root.directory[len(root.plugin) :].split("/") if part]
+    parts = [part for part in str(root.path).split("/") if part != "."]
+    if parts[len(parts) - len(below) :] == below or not parts:
+        kept = parts[: len(parts) - len(below)] if parts else [".."] * len(below)
+        return ("/" if str(root.path).startswith("/") else "") + "/".join(part for part in kept if part) or "."
+    return root.plugin or "."

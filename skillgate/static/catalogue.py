@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.page import CheckPage, Page
-from skillgate.static.layer import ACROSS, ANTIPATTERNS, DEFECTS, RULES, SUBCHECKS
+from skillgate.static.layer import ACROSS, ANTIPATTERNS, DEFECTS, JUDGED, RULES, SUBCHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ROOMS = ((ANTIPATTERNS, "anti-pattern"), (RULES, "rule"), (ACROSS, "across"), (DEFECTS, "reading"))
+_ROOMS = ((ANTIPATTERNS, "anti-pattern"), (RULES, "rule"), (ACROSS, "across"), (DEFECTS, "reading"), (JUDGED, "judge"))
 
 
 def pages() -> tuple[Page, ...]:

@@ -23,6 +23,7 @@ SUBCHECKS = Room("skillgate.static.subchecks")
 ANTIPATTERNS = Room("skillgate.static.antipatterns")
 RULES = Room("skillgate.static.rules")
 DEFECTS = Room("skillgate.static.defects")  # what reading met: a file of it is loaded only when it applies
+JUDGED = Room("skillgate.static.judged")  # what the judge met: likewise
 ACROSS = Room("skillgate.static.across")  # what only shows beside other skills: loaded where there are several
 
 
@@ -72,6 +73,13 @@ def rule(name: str) -> Rule:
 def defect(name: str) -> Rule:
     """Load one rule of those that tell of what reading met."""
     loaded: Rule = DEFECTS.load(name).RULE
+    return loaded
+
+
+@cache
+def judged_rule(name: str) -> Rule:
+    """Load one rule of those that tell of what the judge met."""
+    loaded: Rule = JUDGED.load(name).RULE
     return loaded
 
 

@@ -207,7 +207,7 @@ class TestPolicyOfTheBase:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("depth", ["standard", "deep", "certify"])
+    @pytest.mark.parametrize("depth", ["deep", "certify"])
     def test_a_depth_that_is_not_there_is_never_run_as_quick(self, repository: PullRequest, depth: str) -> None:
         repository.base(skill("merge-sheets"))
         repository.change(skill("merge-sheets", body="\nMore.\n"))

@@ -83,7 +83,8 @@ def test_nobody_swallows_every_exception_but_the_boundary() -> None:
             caught = ast.unparse(node.type) if isinstance(node, ast.ExceptHandler) and node.type else "bare"
             if isinstance(node, ast.ExceptHandler) and caught in ("Exception", "BaseException", "bare"):
                 broad.append(module.name)
-    assert broad == ["skillgate.cli.main"]
+    # The driver hands what a layer or a thread raised to whoever takes the result.
+    assert set(broad) == {"skillgate.cli.main", "skillgate.llm.driver"}
 
 
 def test_the_home_page_is_that_of_the_package() -> None:

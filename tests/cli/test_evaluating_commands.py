@@ -111,7 +111,7 @@ def test_a_gate_without_its_bound_is_refused(skills: Path) -> None:
     assert "--fail-on lists threshold, which needs threshold" in done.err
 
 
-@pytest.mark.parametrize("depth", ["standard", "deep", "certify"])
+@pytest.mark.parametrize("depth", ["deep", "certify"])
 def test_a_depth_that_cannot_run_is_refused_and_never_replaced(skills: Path, depth: str) -> None:
     done = run(skills, "score", "skills", "--depth", depth)
     assert (done.code, done.out) == (3, "")

@@ -45,7 +45,7 @@ def test_what_it_writes_loads_as_it_stands_and_with_every_line_uncommented(tmp_p
     path.write_text(re.sub(r"^# (?=[a-z-]+:( |$)|  )", "", path.read_text(), flags=re.MULTILINE))
     config = load(explicit=str(path), cwd=str(tmp_path), environ={})
     for setting in settings():
-        assert config.origin(setting.key) != "default"
+        assert (config.origin(setting.key) == "default") is setting.personal
     assert len([layer for layer in config.layers if layer.patterns]) == 1
 
 

@@ -16,9 +16,9 @@ from tests.static.cases import skill_of, tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROOMS = ("antipatterns", "rules", "across", "defects")
+ROOMS = ("antipatterns", "rules", "across", "defects", "judged")
 ALL = [(room, name) for room in ROOMS for name in Room(f"skillgate.static.{room}").names()]
-KINDS = {"antipatterns": "anti-pattern", "defects": "reading", "rules": "", "across": "across"}
+KINDS = {"antipatterns": "anti-pattern", "defects": "reading", "rules": "", "across": "across", "judged": "judge"}
 
 
 @pytest.mark.parametrize(("room", "name"), ALL)

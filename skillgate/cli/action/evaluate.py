@@ -12,30 +12,29 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate import __version__, pipeline
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
+from skillgate.cli.action.outcome import judged
+from skillgate.cli.action.sampled import sampled
 from skillgate.cli.action.stand import take_stand
 from skillgate.cli.action.strict import strict_policies, strict_selections
 from skillgate.cli.action.waived import BaseWaivers, Was
 from skillgate.cli.baseline import Asking, across_change, load_baseline
 from skillgate.cli.changed import touched
-from skillgate.cli.evaluation import require_quick
+from skillgate.cli.depth import chosen_depth
 from skillgate.cli.findings import read_whole, selections, wants_optional
 from skillgate.cli.policies import require_bounds
 from skillgate.cli.reporting import Run, reported
 from skillgate.config import config_digest
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
 from skillgate.model.diff import DiffSide
-from skillgate.model.finding import Severity
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
-from skillgate.model.score import Outcome
 from skillgate.report.diff import diff
-from skillgate.report.text import blamed_outside, failures, worst_first
 from skillgate.skill.git import is_tracked
 from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from skillgate.cli.action.inputs import Value
     from skillgate.cli.action.listening import Listening
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.github.event import Event
     from skillgate.model.assessment import Assessment
-    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot, SkillSource
@@ -71,8 +70,8 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         IncompleteError: the depth asked for cannot run, or git fails.
     """
     stand = take_stand(inputs, event, session.cwd)
-    require_quick(str(stand.config.get("depth")))
-    require_bounds(stand.config)
+    depth = chosen_depth(stand.config)
+    require_bounds(stand.config, depth)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
         changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
@@ -80,11 +79,28 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     for notice in (*stand.notes, *found.notices):
         session.note(notice)
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
-    context = _context(stand, keeper, session)
+    context = _context(stand, keeper, session)._replace(depth=depth)
+    with sampled(stand, session, depth) as (deepen, models):
+        return _evaluated(stand, event, session, found, keeper, context._replace(deepen=deepen, models=models), changes)
+
+
+def _evaluated(
+    stand: Stand,
+    event: Event,
+    session: Listening,
+    found: Discovery,
+    keeper: Keeper,
+    context: pipeline.Context,
+    changes: tuple[str, ...],
+) -> Evaluated:
+    """Evaluate head and base, and set them side by side."""
     before, base, waived = _earlier(stand, found, session, context, keeper)
     told: list[tuple[Finding, ...]] = []
     if before is not None:
-        context = context._replace(baseline=before.results, before=before.listing, beside=told.append)
+        before = _remembering(before)
+        context = context._replace(
+            baseline=before.results, before=before.listing, again=before.again, beside=told.append
+        )
     if base is not None:
         moved = {now: then for then, now in base.moves.items()}
         policy_of = _policies(stand, session, moved)
@@ -114,7 +130,20 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         touched=len(touching) + removed if stand.changed_only else None,
         beside=beside,
     )
-    return Evaluated(_judged(record, report, difference, stand, complete=found.complete), report, difference)
+    return Evaluated(judged(record, report, difference, stand, complete=found.complete), report, difference)
+
+
+def _remembering(before: Baseline) -> Baseline:
+    """Make what is measured once more take the place of what was measured first, for the comparison."""
+    if before.again is None:
+        return before
+    results, measure = dict(before.results), before.again
+
+    def again(asked: Collection[str]) -> Mapping[str, SkillResult]:
+        results.update(measure(asked))
+        return results
+
+    return before._replace(results=results, again=again)
 
 
 def _record(stand: Stand, event: Event) -> ActionRun:
@@ -242,47 +271,6 @@ def _reports(stand: Stand) -> Reading:
         return read_whole(place, shown, what)
 
     return read
-
-
-def _judged(run: ActionRun, report: Report, diff: Diff | None, stand: Stand, *, complete: bool) -> ActionRun:
-    """Say what came of it, with the reasons."""
-    reasons = [*_failed(report, diff), *_unread(report, run.beside, complete=complete)]
-    code = EXIT_GATE_FAILED if report.gate.passed is False else EXIT_PASSED
-    if code == EXIT_PASSED and reasons and stand.inputs["on-unmeasured"] != "pass":
-        code = EXIT_INCOMPLETE
-    result = {EXIT_PASSED: "pass", EXIT_GATE_FAILED: "fail"}.get(code, "error")
-    return dataclasses.replace(run, result=result, exit_code=code, reasons=tuple(reasons))
-
-
-def _failed(report: Report, diff: Diff | None) -> Iterator[str]:
-    changes = {change.path: change for change in diff.skills} if diff else {}
-    for result in worst_first(report.results):
-        if result.gate.passed is False:
-            old = _old_errors(result, changes.get(result.skill.path))
-            yield f"{result.skill.path}: {'; '.join(failures(result))}{old}"
-    yield from blamed_outside(report)
-
-
-def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
-    """Say how many of the errors that fail a skill were there before: it fails by them once it is touched."""
-    errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
-    fails = any(outcome.gate == "error" and outcome.verdict is Outcome.FAIL for outcome in result.gate.outcomes)
-    if change is None or change.before is None or not fails:
-        return ""
-    new = sum(finding.severity is Severity.ERROR for finding in change.new)
-    if new == errors:
-        return ""
-    old = errors - new
-    told = f"{old} of them there before" if new else "there before" if old == 1 else "all of them there before"
-    return f" (errors: {told})"
-
-
-def _unread(report: Report, beside: Sequence[str], *, complete: bool) -> Iterator[str]:
-    for result in report.results:
-        if result.composite.score is None and result.skill.path not in beside:
-            yield f"{result.skill.path} was not measured: {result.composite.reason}"
-    if not complete:
-        yield "not all directories could be searched: there may be skills that nobody saw"
 
 
 def _diff(

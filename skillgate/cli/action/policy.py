@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Value
 
 _BOUNDS = {"threshold": "threshold", "min-badge": "badge", "min-dimension": "dimension", "baseline": "regression"}
-_OPTIONS = ("depth", "profile", "fail-on", "threshold", "min-badge", "max-drop")
+_OPTIONS = (
+    *("depth", "profile", "fail-on", "threshold", "min-badge", "max-drop", "on-inconclusive"),
+    *("provider", "base-url", "key-variable", "judge-model", "judges", "max-cost-usd", "cache-dir"),
+)
+_WHOLE = ("judges",)  # inputs that are whole numbers
 ORIGIN = "the Action"
 """Where a value was set that neither a file nor an input sets."""
 
@@ -124,7 +128,11 @@ def _options(inputs: Mapping[str, InputValue]) -> dict[str, Value]:
     Raises:
         UsageError: a line of min-dimension is not ``NAME=SCORE``.
     """
-    options: dict[str, Value] = {key: value for key in _OPTIONS if (value := inputs.get(key)) is not None}
+    options: dict[str, Value] = {key: value for key in _OPTIONS if (value := inputs.get(key)) not in (None, ())}
+    for key in _WHOLE:
+        whole = options.get(key)
+        if isinstance(whole, float) and whole.is_integer():
+            options[key] = int(whole)
     dimensions = inputs.get("min-dimension")
     if dimensions and isinstance(dimensions, tuple):
         options["min-dimension"] = dict(map(_dimension, dimensions))

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillgate import __version__, pipeline
-from skillgate.cli.evaluation import rendered_as, require_quick, write_files
-from skillgate.cli.options import add_depth, add_output, output_format
+from skillgate.cli.depth import chosen_depth
+from skillgate.cli.evaluation import is_unjudged, rendered_as, write_files
+from skillgate.cli.options import add_depth, add_models, add_output, gate_options, output_format
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.report import Verdict
-from skillgate.model.score import Outcome
+from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
 from skillgate.report.terminal import Style
 from skillgate.scoring.gate import regression
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
+    from skillgate.model.skill import SkillSource, Unreadable
 
 FORMATS = ("text", "json", "markdown", "html")
 
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="exit 1 when B scores more than N points below A, or loses its badge",
     )
+    add_models(parser)
     add_output(parser, FORMATS)
 
 
@@ -47,16 +50,30 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Score both sides and print what differs."""
     if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
         raise UsageError("--max-drop takes a number of at least 0")
-    config = session.config
-    require_quick(str(args.depth or config.get("depth")))
-    sides = [_side(given, session) for given in (args.a, args.b)]
-    comparison = _gated(compare(*sides, version=__version__, digest=config_digest(config)), args.max_drop)
+    given = {key: value for key, value in gate_options(args).items() if key != "max-drop"}
+    config = session.config.with_options(given)
+    depth = chosen_depth(config)
+    sources = [_source(side, session) for side in (args.a, args.b)]
+    models: tuple[str, ...] = ()
+    if depth is Depth.QUICK:
+        a, b = (pipeline.evaluate([source], _plain()).results[0] for source in sources)
+    else:
+        from skillgate.cli.standard import both_sides  # brings in the provider's packages
+
+        (a, b), models, estimate = both_sides(sources, args, config, session, _plain())
+        if estimate is not None:
+            session.out(estimate)
+            return EXIT_PASSED
+    a, b = (_called(result, side) for result, side in zip((a, b), (args.a, args.b), strict=True))
+    digest = config_digest(config)
+    comparison = _gated(compare(a, b, version=__version__, digest=digest, depth=depth, models=models), args.max_drop)
     write_files(comparison, args, session, command="compare")
     style = Style(width=session.width, color=session.color)
     session.out(rendered_as(comparison, output_format(args), command="compare", style=style, verbose=session.verbose))
     if comparison.gate.passed is False:
         return EXIT_GATE_FAILED
-    return EXIT_PASSED if comparison.a.evaluated and comparison.b.evaluated else EXIT_INCOMPLETE
+    whole = all(side.evaluated and not is_unjudged(side) for side in (comparison.a, comparison.b))
+    return EXIT_PASSED if whole else EXIT_INCOMPLETE
 
 
 def _gated(comparison: Comparison, max_drop: float | None) -> Comparison:
@@ -66,16 +83,32 @@ def _gated(comparison: Comparison, max_drop: float | None) -> Comparison:
     return replace(comparison, gate=Verdict(passed=outcome.verdict is Outcome.PASS, outcomes=(outcome,)))
 
 
-def _side(given: str, session: Session) -> SkillResult:
-    """Score what one side names.
+def _plain() -> pipeline.Context:
+    return pipeline.Context(version=__version__, clock=time.perf_counter_ns)
+
+
+def _is_in_git(given: str) -> bool:
+    """Tell ``REV:path`` from a path.
+
+    A directory of that name cannot take a revision's place; ./name:path is always a path, and ``C:`` a drive.
+    """
+    revision, colon, _ = given.partition(":")
+    return bool(colon) and len(revision) > 1 and not given.startswith((".", "/"))
+
+
+def _called(result: SkillResult, given: str) -> SkillResult:
+    return result._replace(skill=result.skill._replace(path=given)) if _is_in_git(given) else result
+
+
+def _source(given: str, session: Session) -> SkillSource | Unreadable:
+    """Read what one side names.
 
     Raises:
         UsageError: it names no skill, or several.
     """
-    revision, colon, path = given.partition(":")
-    # A directory of that name cannot take a revision's place; ./name:path is always a path, and C:\\ a drive.
-    in_git = bool(colon) and len(revision) > 1 and not given.startswith((".", "/"))
-    discovery = discover_commit(revision, path, cwd=session.cwd) if in_git else discover([given], cwd=session.cwd)
+    revision, _, path = given.partition(":")
+    is_in_git = _is_in_git(given)
+    discovery = discover_commit(revision, path, cwd=session.cwd) if is_in_git else discover([given], cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)
     roots = discovery.roots[:1] if discovery.single else discovery.roots
@@ -83,6 +116,4 @@ def _side(given: str, session: Session) -> SkillResult:
         raise UsageError(f"{given} holds no skill: a skill is a directory with a SKILL.md")
     if len(roots) > 1:
         raise UsageError(f"{given} holds {len(roots)} skills; compare takes one on each side")
-    context = pipeline.Context(version=__version__, clock=time.perf_counter_ns)
-    result = pipeline.evaluate((read(root) for root in roots), context).results[0]
-    return result._replace(skill=result.skill._replace(path=given)) if in_git else result
+    return read(roots[0])

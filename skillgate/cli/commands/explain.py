@@ -1,7 +1,8 @@
-"""Explain a rule, a dimension, the grades, the badges or the penalty."""
+"""Explain a rule, a dimension, the grades, the badges or the penalty; or one dimension of a report."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
@@ -28,17 +29,43 @@ _ALIASES = {badge.value.lower(): "badges" for badge in Badge} | {grade.value.low
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what can be asked for."""
     parser.add_argument("topic", metavar="ID", help="a rule's id, a dimension, grades, badges or penalty")
+    parser.add_argument("--report", metavar="FILE", help="explain a score of this report: then ID is a skill in it,")
+    parser.add_argument("dimension", metavar="DIMENSION", nargs="?", help="and this the dimension")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Print one page."""
-    text = _page(args.topic)
+    text = _of_report(args, session) if args.report is not None else _page(args.topic)
+    if args.report is None and args.dimension is not None:
+        raise UsageError(f"explain takes one topic; to explain a score: explain --report FILE {args.topic} DIMENSION")
     if session.json:
         import json
 
         text = json.dumps({"topic": args.topic, "markdown": text}, ensure_ascii=False, indent=2)
     session.out(text)
     return 0
+
+
+def _of_report(args: argparse.Namespace, session: Session) -> str:
+    """Explain one dimension of one skill from a report.
+
+    Raises:
+        UsageError: the report cannot be read, or does not hold it.
+    """
+    if args.dimension is None:
+        raise UsageError("explain --report FILE takes a skill and a dimension of it")
+    from skillgate.cli.findings import read_whole
+    from skillgate.judge.rubric import anchors
+    from skillgate.model.documents import SingleReport
+    from skillgate.model.report import Report
+    from skillgate.report.explain_report import explain
+    from skillgate.report.json import read
+
+    text = read_whole(os.path.join(session.cwd, args.report), args.report, "the report")  # noqa: PTH118
+    document = read(text, source=args.report)
+    if not isinstance(document, Report | SingleReport):
+        raise UsageError(f"{args.report} is not a score report; write one with: skillgate score --output json")
+    return explain(document, args.topic, args.dimension, anchors=anchors)
 
 
 def _page(topic: str) -> str:

@@ -132,7 +132,7 @@ def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
 
 def configuration() -> str:
     """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations."""
-    return _HEAD + "".join(_section(setting) for setting in settings()) + _OVERRIDES
+    return _HEAD + "".join(_section(setting) for setting in settings() if not setting.personal) + _OVERRIDES
 
 
 def _section(setting: Setting) -> str:

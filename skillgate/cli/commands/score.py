@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.cli.options import add_models
+from skillgate.errors import EXIT_PASSED
+from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
     import argparse
@@ -17,10 +20,28 @@ FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "jun
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate and output."""
     add_evaluation(parser, FORMATS)
+    add_models(parser)
+
+
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Score, print, gate."""
     evaluation = evaluate(args, session, command="score")
+    if evaluation.estimate is not None:
+        session.out(evaluation.estimate)
+        return EXIT_PASSED
     publish(evaluation, args, session, command="score")
+    if evaluation.report.depth is Depth.QUICK and session.config.origin("depth") == "default" and args.depth is None:
+        _tell_what_a_key_is_for(session)
     return exit_code(evaluation)
+
+
+def _tell_what_a_key_is_for(session: Session) -> None:
+    """Say what the next depth would add, where there is a key; it is never run because of one."""
+    if any(session.environ.get(name) for name in _KEYS):
+        session.note(
+            "--depth standard would have a model judge every dimension too, output quality and robustness among them,"
+            " for about $0.1 to $0.4 a skill; --dry-run says how much"
+        )

@@ -1,1 +1,1 @@
-"""The judge's questions: each file declares one, with its anchors, and turns a reply into an estimate."""
+"""The judge's questions: each file declares one, ``QUESTION``, with the anchors of each dimension it asks about."""

@@ -1,0 +1,68 @@
+"""Who judges in the Action, where the depth asks for it; kept answers that a change may have brought are refused."""
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillgate.cli.action.places import inside
+from skillgate.errors import UsageError
+from skillgate.model.score import Depth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.cli.action.listening import Listening
+    from skillgate.cli.action.stand import Stand
+    from skillgate.deepen import Deepen
+
+
+@contextmanager
+def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Deepen | None, tuple[str, ...]]]:
+    """Give what judges skills, and its models; neither at quick depth.
+
+    Raises:
+        UsageError: an input does not do.
+        IncompleteError: a package is missing.
+    """
+    if depth is Depth.QUICK:
+        yield None, ()
+        return
+    require_own_cache(stand, session.cwd)
+    from skillgate.cli.deepening import Deepener  # brings in the judge
+    from skillgate.cli.models import Asking, Models
+
+    models = Models(stand.config, session, Asking(), session.environ)
+    try:
+        yield Deepener(models.bench, session), models.names
+    finally:
+        failure = models.close()
+        if failure is not None:
+            session.note(failure)
+
+
+def require_own_cache(stand: Stand, workspace: str) -> None:
+    """Make sure that the directory of kept answers is not one that a change could have filled.
+
+    Raises:
+        UsageError: it lies outside the workspace, or git knows a file in it: such answers may be anybody's.
+    """
+    given = stand.inputs["cache-dir"]
+    if not isinstance(given, str):
+        return
+    place = inside(workspace, given, f"input cache-dir: {given}")
+    from skillgate.skill.git import is_tracked  # starts processes
+    from skillgate.skill.tree import toplevel
+
+    real = os.path.realpath(place)
+    if real != os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)):
+        raise UsageError(f"input cache-dir: {given} is, or lies behind, a symbolic link, which a change may have made")
+    top = stand.top
+    below = os.path.relpath(real, top).replace(os.sep, "/")
+    if below == "." or is_tracked(top, below) or toplevel(real) not in (None, top):
+        raise UsageError(
+            f"input cache-dir: {given} holds files of the repository, so a change could bring answers of its own;"
+            " name a directory that only actions/cache fills"
+        )

@@ -1,0 +1,94 @@
+"""Makes a calibration: judges the skills that people have rated, and keeps both beside each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+from skillgate.cli.evaluation import evaluate
+from skillgate.cli.findings import read_whole
+from skillgate.cli.options import add_models, add_paths
+from skillgate.cli.parser import Parser, shared_defaults
+from skillgate.cli.writing import require_place, write
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.codec import encode
+from skillgate.model.judging import JudgeLayer
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+    from skillgate.model.calibration import Calibration
+
+HELP = "judge the skills that people have rated, and write a calibration of the judge"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Declare the labels, the skills they are of, who judges, and the file."""
+    parser.add_argument("labels", metavar="LABELS", help="a YAML list of skill, dimension and human (0 to 10)")
+    add_paths(parser)
+    parser.add_argument(
+        "--output-file", dest="calibration_file", metavar="FILE", required=True, help="where the calibration goes"
+    )
+    add_models(parser)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Judge, pair with the labels, write.
+
+    Raises:
+        UsageError: the labels or an option are not valid.
+        IncompleteError: a package is missing.
+    """
+    from skillgate.cli.extras import missing_extra
+
+    try:
+        from skillgate.judge.calibration import build, read_labels
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from error
+
+    require_place(args.calibration_file, session.cwd)
+    labels = read_labels(
+        read_whole(os.path.join(session.cwd, args.labels), args.labels, "the labels"),  # noqa: PTH118
+        args.labels,
+    )
+    evaluation = evaluate(_as_score(args), session, command="score")
+    if evaluation.estimate is not None:
+        session.out(evaluation.estimate)
+        return EXIT_PASSED
+    layers = {
+        result.skill.path: layer
+        for result in evaluation.report.results
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer)
+    }
+    date = time.strftime("%Y-%m-%d", time.gmtime())
+    built = build(labels, layers, date=date)
+    for line in built.left_out:
+        session.note(line)
+    write(args.calibration_file, _written(built.document), cwd=session.cwd)
+    session.out(f"wrote {args.calibration_file}: {len(built.document.items)} of {len(labels)} labels")
+    return EXIT_INCOMPLETE if built.left_out else EXIT_PASSED
+
+
+def _written(document: Calibration) -> bytes:
+    return (json.dumps(encode(document), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _as_score(args: argparse.Namespace) -> argparse.Namespace:
+    """Give the arguments of ``score --depth standard`` over the same skills."""
+    from skillgate.cli.commands import score
+
+    parser = Parser(prog="skillgate score")
+    score.add_arguments(parser)
+    asked = parser.parse([], shared_defaults())
+    for key, value in vars(args).items():
+        if key in vars(asked) and value is not None:
+            setattr(asked, key, value)
+    if args.calibration:
+        raise UsageError("evals calibrate makes a calibration, and takes none")
+    asked.depth = "standard"
+    asked.paths = args.paths or ["."]
+    return asked

@@ -1,0 +1,21 @@
+"""What to say when a package of an extra is not installed."""
+
+from __future__ import annotations
+
+from skillgate.errors import IncompleteError
+
+_OF_LLM = ("anthropic", "httpx2", "tenacity", "jsonschema", "numpy", "scipy")
+
+
+def missing_extra(error: ModuleNotFoundError) -> IncompleteError:
+    """Say which package is missing and how to install it.
+
+    Raises:
+        ModuleNotFoundError: it is of no extra, so that something else is wrong.
+    """
+    name = (error.name or "").partition(".")[0]
+    if name not in _OF_LLM:
+        raise error
+    return IncompleteError(
+        f"asking a model needs packages that are not installed ({name} is missing); pip install 'skillgate-action[llm]'"
+    )

@@ -1,0 +1,113 @@
+"""Evaluation at a depth that asks models: connects, evaluates beside the baseline, says what it could not do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillgate import pipeline
+from skillgate.cli.depth import chosen_depth
+from skillgate.cli.extras import missing_extra
+from skillgate.cli.reporting import compared
+from skillgate.model.judging import JudgeLayer
+
+try:
+    from skillgate.cli.deepening import Deepener, Estimator
+    from skillgate.cli.models import Asking, Models
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
+
+_MOST_REASONS = 5
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from skillgate.cli.reporting import Run
+    from skillgate.cli.session import Session
+    from skillgate.config import Config
+    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.skill import SkillSource, Unreadable
+
+
+def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | None]:
+    """Evaluate with the sampled layers; or, with ``--dry-run``, say what they would ask.
+
+    Returns:
+        The report, and the estimate as text where that was all that was wanted.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+        KeyboardInterrupt: the user wants no more.
+    """
+    with _judging(run.args, run.config, run.session) as (deepen, models):
+        report = compared(run, context._replace(deepen=deepen, models=models))
+    if isinstance(deepen, Estimator):
+        return report, deepen.text()
+    for sentence in unanswered(report.results):
+        run.session.note(sentence)
+    return report, None
+
+
+def both_sides(
+    sources: Sequence[SkillSource | Unreadable],
+    args: argparse.Namespace,
+    config: Config,
+    session: Session,
+    plain: pipeline.Context,
+) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], str | None]:
+    """Evaluate two skills; where both bear one name, the second on the prompts of the first.
+
+    Returns:
+        Both results, the models, and the estimate as text where that was all that was wanted.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+    """
+    with _judging(args, config, session) as (deepen, models):
+        context = plain._replace(depth=chosen_depth(config), deepen=deepen, models=models)
+        a = pipeline.evaluate(sources[:1], context).results[0]
+        # The baseline gives the prompts alone; a drop is judged where both sides are known.
+        shared = {str(sources[1].root.path): a} if sources[1].root.name == sources[0].root.name else None
+        b = pipeline.evaluate(sources[1:], context._replace(baseline=shared)).results[0]
+    if isinstance(deepen, Estimator):
+        return (a, b), models, deepen.text()
+    for sentence in unanswered((a, b)):
+        session.note(sentence)
+    return (a, b), models, None
+
+
+@contextmanager
+def _judging(
+    args: argparse.Namespace, config: Config, session: Session
+) -> Iterator[tuple[Deepener | Estimator, tuple[str, ...]]]:
+    asking = Asking(
+        record=args.record, replay=args.replay, refresh=args.refresh, keep=not getattr(args, "no_cache", False)
+    )
+    models = Models(config, session, asking, session.environ)
+    try:
+        if args.dry_run:
+            yield Estimator(models.bench), models.names
+        else:
+            yield Deepener(models.bench, session, calibration=args.calibration), models.names
+    finally:
+        failure = models.close()
+        if failure is not None:
+            session.note(failure)
+
+
+def unanswered(results: Iterable[SkillResult]) -> Iterator[str]:
+    """Say once for each cause how many skills have no score for it."""
+    reasons = Counter(
+        f"{'not' if result.composite.score is None else 'not wholly'} judged: {layer.reason}"
+        for result in results
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer) and layer.reason
+    )
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        yield f"{count} skill{'s' * (count != 1)} {reason}"
+    if len(reasons) > _MOST_REASONS:
+        yield f"and {len(reasons) - _MOST_REASONS} more reasons; the report has them all"

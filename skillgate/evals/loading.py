@@ -1,0 +1,210 @@
+"""Reads one JSON or YAML file of an eval set: bounded, with the line of everything in it, and never an exception."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.model.evals import Unread
+from skillgate.model.yaml_bounded import YamlProblem, load_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.model.ports import Entry, Tree
+
+MAX_BYTES = 1_000_000
+"""Bytes of one file; sets of a thousand prompts take about a fifth of it."""
+
+_LIST = "triggers"  # the key under which a YAML list is read as if it stood there
+# A file may be made to have places without end; beyond these a thing has the line of what encloses it.
+_MOST_PLACES = 50_000
+_LONGEST_PLACE = 400  # characters
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:\n]|[^\s{}\[\],:"]+', re.DOTALL)
+
+
+MAX_ALL = 10_000_000
+"""Bytes of all files of one skill's sets."""
+
+
+class Metered:
+    """A tree of which at most :data:`MAX_ALL` bytes are read: a stranger may have put any number of files there."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._left = MAX_ALL
+
+    def entry(self, path: str) -> Entry | None:
+        """As the tree has it."""
+        return self._tree.entry(path)
+
+    def real(self, path: str) -> str | None:
+        """As the tree has it."""
+        return self._tree.real(path)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """As the tree has it."""
+        return self._tree.names(path)
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        """Read as the tree does.
+
+        Raises:
+            OSError: the tree's own; EFBIG when enough was read.
+        """
+        if self._left <= 0:
+            raise OSError(errno.EFBIG, f"the eval sets have more than {MAX_ALL:,} bytes")
+        data = self._tree.read(path, limit=limit)
+        self._left -= len(data)
+        return data
+
+
+class Loaded(NamedTuple):
+    """A document and its places.
+
+    Attributes:
+        value: what it holds: JSON values; of YAML also dates and the like.
+        places: the line of each thing in it, counted from 1, under names such as ``evals[0].prompt``; what is in a list
+            at the top has names such as ``[0].prompt``.
+        repeated: (name, line) of each key that stands twice in one mapping.
+    """
+
+    value: Any
+    places: Mapping[str, int]
+    repeated: tuple[tuple[str, int], ...] = ()
+
+    def line(self, place: str) -> int:
+        """Give the line of a place, or of what encloses it; 1 for the whole."""
+        while place and place not in self.places:
+            cut = max(place.rfind("."), place.rfind("["))
+            place = place[:cut] if cut > 0 else ""
+        return self.places.get(place, 1)
+
+
+def read_text(tree: Tree, directory: str, file: str) -> str | Unread:
+    """Read a file as text, its line ends normalised.
+
+    Args:
+        tree: where the skill lies.
+        directory: the skill's directory in it.
+        file: relative to that.
+    """
+    try:
+        data = tree.read(f"{directory}/{file}" if directory else file, limit=MAX_BYTES + 1)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            return Unread(file, 1, f"the file was not read: {error.strerror}")
+        return Unread(file, 1, f"the file cannot be read: {error.strerror or error}", unreadable=True)
+    if len(data) > MAX_BYTES:
+        return Unread(file, 1, f"the file is larger than {MAX_BYTES:,} bytes, and was not read")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Unread(file, line, "the file is not UTF-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def load(tree: Tree, directory: str, file: str) -> Loaded | Unread:
+    """Read a file as what its suffix says: ``.json``, else YAML."""
+    text = read_text(tree, directory, file)
+    if isinstance(text, Unread):
+        return text
+    return load_json(text, file) if file.lower().endswith(".json") else load_yaml(text, file)
+
+
+def load_json(text: str, file: str) -> Loaded | Unread:
+    """Read JSON."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        return Unread(file, error.lineno, f"the file is not JSON: {error.msg} (column {error.colno})")
+    except (ValueError, RecursionError, MemoryError):  # a number of thousands of digits, or nested without end
+        return Unread(
+            file, 1, "the file is not JSON that can be read: nested too deep, or with a number that is too long"
+        )
+    scan = _Scan(text)
+    return Loaded(value, scan.places, tuple(scan.repeated))
+
+
+def load_yaml(text: str, file: str) -> Loaded | Unread:
+    """Read YAML: one mapping, or one list."""
+    shifted, moved = (f"{_LIST}:\n{text}", 1) if (is_list := _is_list(text)) else (text, 0)
+    if is_list:
+        shifted = re.sub(r"(?m)^---[ \t]*$", "", shifted, count=1)
+    try:
+        found = load_mapping(shifted)
+    except YamlProblem as problem:
+        return Unread(file, max(1, problem.line - moved), f"the file is not YAML that can be read: {problem.message}")
+    cut = len(_LIST) if is_list else 0
+    places = {place[cut:]: line - moved for place, line in found.places.items() if place[cut:]}
+    repeated = tuple((place[cut:], line - moved) for place, line in found.duplicates)
+    return Loaded(found.values[_LIST] if is_list else found.values, places, repeated)
+
+
+def _is_list(text: str) -> bool:
+    """Tell whether the first line that says something begins a list."""
+    for line in text.split("\n"):
+        said = line.strip()
+        if said and not said.startswith(("#", "---")):
+            return said.startswith("- ") or said == "-"
+    return False
+
+
+class _Level:
+    """A list or an object that a scan is in: the name of its place, and of the item or key it is at."""
+
+    __slots__ = ("index", "is_list", "key", "keys", "name")
+
+    def __init__(self, name: str, *, is_list: bool) -> None:
+        self.name, self.is_list = name, is_list
+        self.index = 0
+        self.key: str | None = None
+        self.keys: set[str] = set()
+
+    def place(self) -> str:
+        step = f"[{self.index}]" if self.is_list else f".{self.key}" if self.name else str(self.key)
+        return self.name if len(self.name) + len(step) > _LONGEST_PLACE else self.name + step
+
+
+class _Scan:
+    """Notes the line of everything in a text that is known to be JSON: of a member of an object, that of its key."""
+
+    def __init__(self, text: str) -> None:
+        self.places: dict[str, int] = {}
+        self.repeated: list[tuple[str, int]] = []
+        self._levels: list[_Level] = []
+        self._line = 1
+        for found in _MARK.finditer(text):
+            self._take(found[0])
+            if len(self.places) == _MOST_PLACES:
+                break
+
+    def _take(self, mark: str) -> None:
+        level = self._levels[-1] if self._levels else None
+        if mark == "\n":
+            self._line += 1
+        elif mark in ("}", "]"):
+            self._levels.pop()
+        elif level is not None and mark == ",":
+            level.index += 1
+            level.key = None
+        elif level is not None and not level.is_list and level.key is None:
+            self._name(level, json.loads(mark))
+        elif mark != ":":
+            place = level.place() if level is not None else ""
+            self._note(place)
+            if mark in ("{", "["):
+                self._levels.append(_Level(place, is_list=mark == "["))
+
+    def _name(self, level: _Level, key: str) -> None:
+        level.key = key
+        if key in level.keys:
+            self.repeated.append((level.place(), self._line))
+        level.keys.add(key)
+        self._note(level.place())
+
+    def _note(self, place: str) -> None:
+        self.places.setdefault(place, self._line)

@@ -1,0 +1,241 @@
+"""Reads what a skill brings in ``evals/``, whoever it was written for: all of it, or said what of it was not read."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from skillgate.evals import cases, plugin_case
+from skillgate.evals.loading import Metered, load
+from skillgate.evals.recorded import COMPANIONS, is_recorded, recorded
+from skillgate.evals.wording import folded
+from skillgate.model.evals import EvalFile, EvalSet, Recorded, TaskCase, TriggerCase, Unread
+from skillgate.model.finding import Severity
+from skillgate.model.judging import TriggerPrompt
+from skillgate.model.ports import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skillgate.model.ports import Tree
+
+FOLDER = "evals"
+LEAST = 5
+"""Prompts of each label from which on a set stands in for generated ones: as many as are generated."""
+MOST = 50
+"""Prompts of each label that are taken at most: each costs a line in every judge's question."""
+MAX_FILES = 500
+MAX_CASES = 2_000
+"""Cases of one skill; every rule looks at each of them."""
+MAX_DEPTH = 6
+MAX_UNREAD = 200
+"""Places of one skill that are told one by one."""
+_FIXTURES = frozenset(("files", "fixtures", "inputs", "assets", "outputs", "workspace", "node_modules", "__pycache__"))
+_OWN = frozenset(("triggers.yaml", "triggers.yml"))
+
+
+def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = None) -> EvalSet:
+    """Read all eval sets of one skill, or of one plugin.
+
+    Args:
+        tree: where it lies.
+        directory: its directory in the tree, ``""`` for the root.
+        skills: the names it goes by in graders that look for its calls; None for that of its directory.
+    """
+    names = skills if skills is not None else tuple(name for name in (posixpath.basename(directory),) if name)
+    reader = _Reader(Metered(tree), directory, names)
+    reader.walk()
+    return reader.result()
+
+
+def trigger_prompts(
+    tree: Tree, directory: str, *, skills: Sequence[str] | None = None
+) -> tuple[TriggerPrompt, ...] | None:
+    """Give the prompts that a skill brings to be predicted on, in the order they stand in.
+
+    A repeated prompt counts once; one that is labelled both ways not at all. At most 50 of each label are taken.
+
+    Args:
+        tree: where the skill lies.
+        directory: its directory in the tree.
+        skills: as :func:`read_evals` has it.
+
+    Returns:
+        None where there are fewer than 5 that should trigger, or fewer than 5 that should not.
+    """
+    return usable(read_evals(tree, directory, skills=skills).triggers)
+
+
+def usable(triggers: Iterable[TriggerCase]) -> tuple[TriggerPrompt, ...] | None:
+    """Choose among trigger cases, as :func:`trigger_prompts` does."""
+    found: dict[str, list[TriggerCase]] = {}
+    for case in triggers:
+        found.setdefault(folded(case.prompt) or case.prompt, []).append(case)
+    clear = [same[0] for same in found.values() if len({case.should_trigger for case in same}) == 1]
+    kept = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
+    if min(len(several) for several in kept.values()) < LEAST:
+        return None
+    return tuple(
+        TriggerPrompt(case.prompt, case.should_trigger, case.style)
+        for case in clear
+        if any(case is one for one in kept[case.should_trigger])
+    )
+
+
+class _Reader:
+    """One pass over one ``evals/``."""
+
+    def __init__(self, tree: Tree, directory: str, skills: Sequence[str]) -> None:
+        self._tree, self._directory, self._skills = tree, directory, skills
+        self._files: list[EvalFile] = []
+        self._triggers: list[TriggerCase] = []
+        self._tasks: list[TaskCase] = []
+        self._unread: list[Unread] = []
+        self._recorded: list[Recorded] = []
+        self._left: dict[str, list[str]] = {}
+        self._seen = 0
+        self._entered: set[str] = set()
+
+    def result(self) -> EvalSet:
+        """Give all that was read; what a task names as its input is no eval set of its own."""
+        attached = {posixpath.normpath(name) for task in self._tasks for name in task.attached}
+        attached |= {f"{FOLDER}/{name}" for name in attached}
+        unread = [one for one in self._unread if one.file not in attached]
+        for folder, names in self._left.items():
+            loose = [name for name in names if f"{folder}/{name}" not in attached]
+            if loose:
+                unread.append(_left_over(folder, loose))
+        if len(unread) > MAX_UNREAD:
+            last = unread[MAX_UNREAD]
+            more = f"{len(unread) - MAX_UNREAD:,} more places were not read"
+            refused = any(one.unreadable for one in unread)
+            unread = [*unread[:MAX_UNREAD], Unread(last.file, last.line, more, unreadable=refused)]
+        return EvalSet(
+            tuple(self._files), tuple(self._triggers), tuple(self._tasks), tuple(unread), tuple(self._recorded)
+        )
+
+    def walk(self) -> None:
+        """Go through the folders, never recursing; each real one once."""
+        kind = self._kind(FOLDER)
+        if kind is EntryKind.OTHER:
+            message = "the folder is a symbolic link that leads nowhere or outside: nothing of it was read"
+            self._unread.append(Unread(FOLDER, 1, message, unreadable=True))
+        pending = [(FOLDER, 0)] if kind is EntryKind.DIRECTORY else []
+        while pending:
+            folder, depth = pending.pop()
+            real = self._tree.real(self._at(folder)) or folder
+            if real in self._entered:
+                continue
+            self._entered.add(real)
+            below = self._folder(folder)
+            if depth < MAX_DEPTH:
+                pending += [(name, depth + 1) for name in reversed(below)]
+            elif below:
+                self._unread.append(
+                    Unread(below[0], 1, f"the folder lies more than {MAX_DEPTH} folders deep, and was not read")
+                )
+
+    def _folder(self, folder: str) -> list[str]:
+        """Read the files of a folder, and give the folders in it that may hold more."""
+        names = self._tree.names(self._at(folder))
+        if "SKILL.md" in names:  # a skill that a task works on
+            self._files.append(EvalFile(folder, "fixtures", 0))
+            return []
+        if plugin_case.is_case(names):
+            self._case(folder)
+            return []
+        below = []
+        for name in names:
+            path = f"{folder}/{name}"
+            kind = self._kind(path)
+            if kind is EntryKind.DIRECTORY and name in _FIXTURES:
+                self._files.append(EvalFile(path, "fixtures", len(self._tree.names(self._at(path)))))
+            elif kind is EntryKind.DIRECTORY:
+                below.append(path)
+            elif self._within(path):
+                self._file(folder, name)
+        return below
+
+    def _within(self, path: str) -> bool:
+        self._seen += 1
+        if self._seen == MAX_FILES + 1:
+            message = f"one file more than the {MAX_FILES} that are read: neither it nor those after it were"
+            self._unread.append(Unread(path, 1, message))
+        return self._seen <= MAX_FILES
+
+    def _case(self, folder: str) -> None:
+        if not self._within(folder):
+            return
+        before = len(self._tasks)
+        self._keep(plugin_case.read_case(self._tree, self._directory, folder, skills=self._skills))
+        self._files.append(EvalFile(folder, "plugin-case", len(self._tasks) - before))
+
+    def _file(self, folder: str, name: str) -> None:
+        path, suffix = f"{folder}/{name}", posixpath.splitext(name)[1].lower()
+        if suffix not in (".json", ".yaml", ".yml") or name in COMPANIONS:
+            if name not in COMPANIONS:
+                self._left.setdefault(folder, []).append(name)
+            return
+        loaded = load(self._tree, self._directory, path)
+        if isinstance(loaded, Unread):
+            self._unread.append(loaded)
+            return
+        place = cases.trigger_place(loaded)
+        if place is not None:
+            kind = "triggers" if suffix != ".json" else "trigger-set"
+            count = self._keep(cases.triggers(loaded, path, place))
+        elif cases.is_tasks(loaded.value):
+            kind, count = "evals", self._keep(cases.tasks(loaded, path))
+        elif is_recorded(loaded.value):
+            found = recorded(loaded, path)
+            self._recorded += found
+            kind, count = "results", len(found)
+        elif name in _OWN:
+            message = "the file holds no prompts: expected a list of prompts with should_trigger, or one under triggers"
+            self._unread.append(Unread(path, 1, message))
+            return
+        else:
+            self._left.setdefault(folder, []).append(name)
+            return
+        self._files.append(EvalFile(path, kind, count))
+        self._unread += [Unread(path, line, f"the key {key[:60]} stands twice") for key, line in loaded.repeated[:20]]
+
+    def _keep(self, found: Iterable[TriggerCase | TaskCase | Unread]) -> int:
+        """Keep what was found, and count the cases."""
+        count = 0
+        for one in found:
+            if isinstance(one, Unread):
+                self._unread.append(one)
+                continue
+            count += 1
+            if len(self._triggers) + len(self._tasks) == MAX_CASES:
+                message = f"one case more than the {MAX_CASES:,} that are read: neither it nor those after it were"
+                self._unread.append(Unread(one.file, one.line, message))
+                break
+            if isinstance(one, TaskCase):
+                self._tasks.append(one)
+            else:
+                self._triggers.append(one)
+        return count
+
+    def _at(self, path: str) -> str:
+        return f"{self._directory}/{path}" if self._directory else path
+
+    def _kind(self, path: str) -> EntryKind | None:
+        entry = self._tree.entry(self._at(path))
+        return entry.kind if entry is not None else None
+
+
+def _left_over(folder: str, names: Sequence[str]) -> Unread:
+    """Say in one line what of a folder nothing reads."""
+    shown = ", ".join(name if len(name) <= 60 else name[:59] + "…" for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    be, was = ("is", "was") if len(names) == 1 else ("are", "were")
+    data = [name for name in names if name.lower().endswith((".json", ".yaml", ".yml", ".jsonl", ".csv"))]
+    severity = Severity.WARNING if data else Severity.INFO
+    return Unread(
+        f"{folder}/{(data or names)[0]}",
+        1,
+        f"{shown}{more} {be} nothing that an eval set holds, and {was} not read",
+        severity,
+    )

@@ -1,0 +1,174 @@
+"""A model's answers, kept between runs: what was asked once, to the byte, is not paid for again.
+
+An entry is found under a digest of all that its answer depends on. It holds the reply as the model gave it, and is
+judged anew whenever it is used: what would not be good enough today is not there.
+"""
+# ruff: noqa: PTH118, PTH120 - as in the cache
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from skillgate.cache import MAX_BYTES, Cache, directory
+from skillgate.llm.turns import Turns
+from skillgate.model.digest import digest
+from skillgate.model.exchange import Answer, Reply, Status, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from skillgate.llm.port import Provider
+    from skillgate.model.exchange import Request
+
+API_VERSION = "2026-10-21"
+"""Of the Messages API, as the SDK sends it: what bodies and replies mean."""
+FORMAT = 1  # of an entry: changes with what is written
+
+
+class Answers:
+    """Answers by request. Thread-safe, and any number of runs may share the folder."""
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        now: Callable[[], float],
+        classify: Callable[[Request, Reply], tuple[Status, Any, str]],
+        refresh: bool = False,
+        most_bytes: int = MAX_BYTES,
+        stop: threading.Event | None = None,
+    ) -> None:
+        """Take where they lie and what tells good ones.
+
+        Args:
+            folder: which need not exist; ``""``: nothing is kept.
+            now: a clock that gives seconds since 1970.
+            classify: gives how a reply ends its request, with the value and a reason.
+            refresh: ask anew what is kept from earlier runs; what this run keeps is used.
+            most_bytes: that all entries may take; the oldest go first.
+            stop: once it is set, nothing waits for another run's answer any more.
+        """
+        self._cache = Cache(folder, now=now, most_bytes=most_bytes) if folder else None
+        self._turns = Turns(folder, stop=stop)
+        self._now = now
+        self._classify = classify
+        self._refresh = refresh
+        self._own: set[str] = set()
+
+    @property
+    def failure(self) -> str | None:
+        """Why something could not be kept, None as long as all could; the runs go on without."""
+        return None if self._cache is None else self._cache.failure
+
+    def get(self, request: Request, provider: Provider) -> Answer | None:
+        """Give the answer that was kept, None where there is none that is good today."""
+        return self._get(identity(request, provider), request)
+
+    @contextmanager
+    def turn(self, request: Request, provider: Provider) -> Iterator[Answer | None]:
+        """Give what :meth:`get` gives; where that is None, it is this caller's to ask, within the ``with``.
+
+        Whoever wants the same at the same time, in this run or another one, waits here until the block ends, and is
+        then given what :meth:`put` kept in it. So nothing is paid for twice.
+        """
+        key = identity(request, provider)
+        kept = self._get(key, request)
+        if kept is not None or self._cache is None:
+            yield kept
+            return
+        with self._turns.turn(key):
+            yield self._get(key, request)  # another may have had the turn, and kept it, just now
+
+    def put(self, request: Request, provider: Provider, reply: Reply) -> None:
+        """Keep a reply, which must be a good one; where it cannot be written ``failure`` says why."""
+        if self._cache is None:
+            return
+        key = identity(request, provider)
+        date = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
+        self._cache.put(key, _written(reply, provider.name, date))
+        self._own.add(key)
+
+    def close(self) -> None:
+        """End a run: let old entries go where there are too many."""
+        self._turns.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    def _get(self, key: str, request: Request) -> Answer | None:
+        if self._cache is None or (self._refresh and key not in self._own):
+            return None
+        text = self._cache.get(key)
+        reply = None if text is None else _read(text)
+        if reply is None:
+            return None
+        status, value, _ = self._classify(request, reply)
+        return Answer(status, value, reply, cached=True) if status is Status.OK else None
+
+
+def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> str:
+    """Say where answers are kept; ``""`` where the system has no place for such.
+
+    Args:
+        environ: the environment, for the system's place.
+        cache_dir: what the user asked for, relative to ``cwd``; None for the system's place.
+        cwd: the working directory.
+    """
+    if cache_dir:
+        return os.path.join(cwd, os.path.expanduser(cache_dir))  # noqa: PTH111
+    place = directory(environ)
+    return os.path.join(os.path.dirname(place), "answers") if place else ""
+
+
+def identity(request: Request, provider: Provider) -> str:
+    """Give the key of a request: a digest of all that its answer depends on."""
+    asked = (request.prompt_version, request.rubric_version, request.sample)
+    return digest(
+        repr((FORMAT, API_VERSION, provider.name, provider.endpoint, *asked)).encode("utf-8", "surrogatepass"),
+        canonical(request.body),
+    )
+
+
+def canonical(body: Mapping[str, Any]) -> bytes:
+    """Write a body down so that equal ones are equal to the byte: keys sorted, no white space, no escapes."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a request's body holds a {type(value).__name__}")
+
+
+def _written(reply: Reply, provider: str, date: str) -> str:
+    fields = {**reply._asdict(), "content": [dict(block) for block in reply.content]}
+    return json.dumps({"format": FORMAT, "provider": provider, "date": date, "reply": fields}, default=_plain)
+
+
+def _read(text: str) -> Reply | None:
+    """Read the reply of an entry back; None where it is of another make."""
+    try:
+        entry = json.loads(text)
+        fields = entry["reply"]
+        if entry["format"] != FORMAT or not _is_whole(fields):
+            return None
+        tokens = None if fields["tokens"] is None else Tokens(*fields["tokens"])
+        return Reply(**{**fields, "content": tuple(fields["content"]), "tokens": tokens})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _is_whole(fields: Mapping[str, Any]) -> bool:
+    """Say whether every field is of its type, for who can write the folder can write an entry."""
+    named = (fields["stop_reason"], fields["model"], fields["request_id"], fields["category"])
+    return (
+        all(isinstance(block, dict) for block in fields["content"])
+        and all(isinstance(text, str) for text in named)
+        and all(type(count) is int and count >= 0 for count in fields["tokens"] or ())
+    )

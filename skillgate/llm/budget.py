@@ -1,0 +1,196 @@
+"""What a run may spend: money, calls or both. What does not fit any more is not sent, and not measured.
+
+A request is let through only while the most that it could cost, with the most that those on their way could cost, fits
+into what is left. So the limit holds with any number of them in flight, and is never reached by surprise.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.errors import UsageError
+from skillgate.llm import prices
+from skillgate.model.exchange import SCRIPTED_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from skillgate.model.exchange import Request, Tokens
+
+ENVELOPE_TOKENS = 1_000
+"""What the provider adds to a prompt: roles, and its own words that go with a JSON schema."""
+
+
+class Reservation(NamedTuple):
+    """Leave to send one request.
+
+    Attributes:
+        number: tells it from the others of its budget.
+        model: that is asked.
+        usd: the most that it can cost; 0 where nothing limits the cost.
+    """
+
+    number: int
+    model: str
+    usd: float
+
+
+class Budget:
+    """Counts what is spent and holds back what would exceed it. Thread-safe.
+
+    Attributes:
+        reason: why a request was refused, None while none was.
+    """
+
+    def __init__(
+        self,
+        max_cost_usd: float | None = None,
+        max_calls: int | None = None,
+        *,
+        free: bool = False,
+        stop: threading.Event | None = None,
+    ) -> None:
+        """Take the limits.
+
+        Args:
+            max_cost_usd: in US dollars, None for none.
+            max_calls: how many requests may be sent, tries again not counted; None for any number.
+            free: whether the provider's answers cost nothing, as scripted and replayed ones.
+            stop: once it is set, no request that waits for others is let through.
+        """
+        self.reason: str | None = None
+        self._max_cost_usd = None if free else max_cost_usd
+        self._max_calls = max_calls
+        self._free = free
+        self._stop = stop if stop is not None else threading.Event()
+        self._change = threading.Condition()
+        self._open: dict[int, float] = {}
+        self._unpriced: set[str] = set()
+        self._spent = 0.0  # what counts against the limit: of an answer of unknown cost, the most that it can be
+        self._known = 0.0
+        self._calls = 0
+        self._numbers = 0
+
+    @property
+    def spent(self) -> float:
+        """What was spent as far as prices are known, in US dollars; less than all where ``unpriced`` is not empty."""
+        with self._change:
+            return self._known
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """What has an unknown price, or gave no count of tokens: the models, sorted."""
+        with self._change:
+            return tuple(sorted(self._unpriced))
+
+    @property
+    def calls(self) -> int:
+        """How many requests were sent, those on their way included."""
+        with self._change:
+            return self._calls
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a request was refused."""
+        return self.reason is not None
+
+    def require_prices(self, models: Iterable[str]) -> None:
+        """Make sure that the limit can be kept.
+
+        Raises:
+            UsageError: the cost is limited and the price of one of these models unknown.
+        """
+        unknown = sorted({model for model in models if prices.price(model) is None})
+        if self._max_cost_usd is not None and unknown:
+            names = ", ".join(unknown)
+            message = f"max-cost-usd cannot be kept: the price of {names} is unknown (table of {prices.DATE})"
+            raise UsageError(f"{message}; limit the run with max-calls instead")
+
+    def reserve(self, request: Request) -> Reservation | None:
+        """Ask to send a request; waits while it may still fit, once others have turned out cheaper than feared.
+
+        Returns:
+            None where it must not be sent; ``reason`` says why.
+        """
+        model = str(request.body.get("model", ""))
+        usd = self._most(request.body, model)
+        with self._change:
+            while not self._stop.is_set():
+                if self._max_calls is not None and self._calls >= self._max_calls:
+                    self._refuse(f"the {self._max_calls} calls that max-calls allows are used up")
+                    return None
+                if self._max_cost_usd is None or self._spent + sum(self._open.values()) + usd <= self._max_cost_usd:
+                    return self._reserved(model, usd)
+                if not self._open:
+                    self._refuse(self._too_dear(usd))
+                    return None
+                self._change.wait()
+            return None
+
+    def settle(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float | None:
+        """Count what a reply cost.
+
+        Args:
+            reservation: under which it was asked for; it ends with this.
+            tokens: as the reply tells, None where it does not.
+            model: as the reply names it.
+
+        Returns:
+            Its cost in US dollars, None where that is unknown.
+        """
+        paid = self._cost(reservation, tokens, model)
+        with self._change:
+            held = self._open.pop(reservation.number, None)
+            if held is not None:
+                self._spent += held if paid is None else paid
+                self._known += paid or 0.0
+                if paid is None:
+                    self._unpriced.add(model or reservation.model)
+            self._change.notify_all()
+        return paid
+
+    def release(self, reservation: Reservation, *, sent: bool = True) -> None:
+        """Give a reservation back under which no reply came.
+
+        Args:
+            reservation: what :meth:`reserve` gave.
+            sent: whether the request was sent in vain. Then it is a call; what a provider may charge for an answer that
+                never arrived nobody can tell, and is not counted.
+        """
+        with self._change:
+            if self._open.pop(reservation.number, None) is not None and not sent:
+                self._calls -= 1
+            self._change.notify_all()
+
+    def _most(self, body: Mapping[str, object], model: str) -> float:
+        """Give the most that a request can cost: no token is shorter than a byte of the prompt's UTF-8."""
+        if self._max_cost_usd is None:
+            return 0.0
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in prices.texts(body))
+        longest = body.get("max_tokens")
+        output = longest if isinstance(longest, int) else prices.context_of(model) or 0
+        usd = prices.most(model, size + ENVELOPE_TOKENS, output)
+        return float("inf") if usd is None else usd
+
+    def _cost(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float | None:
+        if self._free or model.startswith(SCRIPTED_PREFIX):
+            return 0.0
+        if tokens is None:
+            return None
+        return prices.cost(model or reservation.model, tokens)
+
+    def _reserved(self, model: str, usd: float) -> Reservation:
+        self._numbers += 1
+        self._calls += 1
+        self._open[self._numbers] = usd
+        return Reservation(self._numbers, model, usd)
+
+    def _refuse(self, reason: str) -> None:
+        self.reason = self.reason or reason
+
+    def _too_dear(self, usd: float) -> str:
+        if usd == float("inf"):
+            return "the price of a model is unknown, so that max-cost-usd cannot be kept"
+        left = max(0.0, (self._max_cost_usd or 0.0) - self._spent)
+        return f"${left:.4f} of max-cost-usd {self._max_cost_usd:g} is left, and one more request may cost ${usd:.4f}"

@@ -1,0 +1,139 @@
+"""Whether a reply is an answer: complete, of the shape that was asked for, and nothing else.
+
+The keeper of ``jsonschema``. The API constrains what a model writes, but not every server does, none of them enforces
+ranges, and a reply may have been cut off or refused; so everything is held to the schema again on receipt.
+
+One Markdown fence around the whole of a reply is tolerated, since models that are asked for JSON in words tend to add
+it and it cannot change the value. Nothing else is repaired.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from skillgate.llm.dialect import schema_of
+from skillgate.llm.failures import shown
+from skillgate.model.exchange import Cause, Status
+
+if TYPE_CHECKING:
+    from skillgate.model.exchange import Reply, Request
+
+_FENCE = "```"
+_FINISHED = ("end_turn", "stop_sequence")
+
+
+class Classified(NamedTuple):
+    """What a reply is worth.
+
+    Attributes:
+        status: how the request ended.
+        value: the decoded JSON or the text, where the status is ``OK``.
+        reason: one sentence, ``""`` for ``OK``; of an ``INVALID`` reply it is fit to be sent back to the model.
+    """
+
+    status: Status
+    value: Any
+    reason: str
+
+    @property
+    def cause(self) -> Cause | None:
+        """Of an ``ERROR``: a reply is one only when the model's context was too small."""
+        return Cause.TOO_LONG if self.status is Status.ERROR else None
+
+
+def classify(request: Request, reply: Reply) -> Classified:
+    """Hold a reply to its request."""
+    ended = _ended(request, reply)
+    if ended is not None:
+        return ended
+    text = reply.text
+    if not text.strip():
+        return _invalid("the reply holds no text")
+    schema = schema_of(request.body)
+    try:
+        value = text if schema is None else _decoded(_unfenced(text))
+    except (ValueError, RecursionError) as error:
+        return _invalid(f"the reply is not one JSON value: {shown(str(error))}")
+    wrong = (_unfit(value, schema) if schema is not None else None) or _unwritable(value)
+    if wrong is None and request.check is not None:
+        wrong = request.check(value)
+    return Classified(Status.OK, value, "") if wrong is None else _invalid(wrong)
+
+
+def _ended(request: Request, reply: Reply) -> Classified | None:
+    """Say how a reply ended that did not end as an answer does; None for one that did."""
+    ended = reply.stop_reason
+    if ended == "refusal":
+        why = f" ({shown(reply.category)})" if reply.category else ""
+        return Classified(Status.REFUSED, None, f"the model refused to answer{why}")
+    if ended == "max_tokens":
+        limit = request.body.get("max_tokens")
+        return Classified(Status.TRUNCATED, None, f"the reply was cut off after {limit} tokens")
+    if ended == "model_context_window_exceeded":
+        return Classified(Status.ERROR, None, "the request and its reply are too long for the model's context")
+    if ended == "tool_use":
+        if request.body.get("tools"):
+            return Classified(Status.OK, reply.text, "")
+        return _invalid("the reply calls a tool, and none was offered")
+    if ended not in _FINISHED:
+        return _invalid(f'the reply ended for a reason that is not known: "{shown(ended)}"')
+    return None
+
+
+def _invalid(reason: str) -> Classified:
+    return Classified(Status.INVALID, None, reason)
+
+
+def _unfenced(text: str) -> str:
+    """Take off a fence that stands around all of a text."""
+    inner = text.strip()
+    if len(inner) < 2 * len(_FENCE) or not (inner.startswith(_FENCE) and inner.endswith(_FENCE)):
+        return text
+    language, _, block = inner[len(_FENCE) : -len(_FENCE)].partition("\n")
+    return block if language.strip().lower() in ("", "json") else text
+
+
+def _decoded(text: str) -> object:
+    return json.loads(text, parse_float=_number, parse_constant=_no_number, object_pairs_hook=_object)
+
+
+def _number(text: str) -> int | float:
+    """Decode a number with a point or an exponent; ``7.0`` is the integer 7, as in JSON Schema."""
+    number = float(text)
+    if not isfinite(number):
+        return _no_number(text)
+    return int(number) if number.is_integer() else number
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f'the key "{next(name for name in names if names.count(name) > 1)}" stands twice')
+    return found
+
+
+def _unfit(value: object, schema: dict[str, Any]) -> str | None:
+    """Say where a value does not fit its schema, None where it does. Booleans are no integers here."""
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is None:
+        return None
+    return f"{error.json_path}: {shown(error.message)}"
+
+
+def _unwritable(value: object) -> str | None:
+    """Say that a text cannot be written down: half of a surrogate pair, which no file or terminal takes."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "the reply holds half of a character"
+    return None

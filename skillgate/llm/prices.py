@@ -1,0 +1,144 @@
+"""What models cost and can do: one dated table, ``prices.json``, which says where its figures are from.
+
+A model that is not in it has no price: its cost is unknown, never 0. Prices change; nothing here decides a score.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.exchange import Tokens
+
+CHARACTERS_PER_TOKEN = 2.6
+"""Of instructions in English: 2.57 over 181 public skills with the current vocabulary; the median error is 8 %."""
+_PER = 1_000_000  # tokens that a price is for
+
+
+class Price(NamedTuple):
+    """One model of the table; prices are US dollars for a million tokens.
+
+    Attributes:
+        input, output: thinking is output.
+        cache_read, cache_write: of the provider's prompt cache; writing for five minutes.
+        context: the most tokens of a prompt and its answer.
+        min_cacheable: the fewest tokens of a prefix that the provider keeps.
+        effort: whether the model knows ``output_config.effort``.
+        long_prompt: tokens of a prompt beyond which every price is ``long_factor`` times as high; None: it never is.
+        long_factor: at least 1.
+    """
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+    context: int
+    min_cacheable: int
+    effort: bool
+    long_prompt: int | None = None
+    long_factor: float = 1.0
+
+    def factor(self, prompt: int) -> float:
+        """Give what every price is multiplied with for a prompt of so many tokens, kept ones included."""
+        return self.long_factor if self.long_prompt is not None and prompt > self.long_prompt else 1.0
+
+
+_TABLE: Final[Mapping[str, Any]] = json.loads(files(__package__).joinpath("prices.json").read_text(encoding="utf-8"))
+_MODELS: Final = {name: Price(**fields) for name, fields in _TABLE["models"].items()}
+
+DATE: Final[str] = _TABLE["date"]
+"""Of the table, as in 2026-11-21: reports and estimates name it."""
+SOURCE: Final[str] = _TABLE["source"]
+DEFAULT_JUDGE: Final[str] = _TABLE["default_judge"]
+"""The current model of middle size."""
+BATCH_FACTOR: Final[float] = _TABLE["batch_factor"]
+"""What every price is multiplied with for requests of a batch."""
+
+# A snapshot of a model bears its date. Only such names are taken to be the same model: a longer or shorter one may be
+# another, and the same one elsewhere (`region.vendor.…`, `vendor/…`) may cost something else.
+_SNAPSHOT = re.compile(r"[-@]20\d{6}\Z")
+
+
+def models() -> tuple[str, ...]:
+    """List the models of the table, the current ones first."""
+    return tuple(_MODELS)
+
+
+def price(model: str) -> Price | None:
+    """Give what a model costs, None for one that the table does not hold; dated names are those of their model."""
+    return _MODELS.get(model) or _MODELS.get(_SNAPSHOT.sub("", model))
+
+
+def cost(model: str, tokens: Tokens, *, batch: bool = False) -> float | None:
+    """Give what one reply cost in US dollars, None where the model's price is unknown.
+
+    Args:
+        model: as it names itself, or as it was asked for.
+        tokens: of one reply: whether a prompt was long is a matter of each.
+        batch: whether it was a request of a batch.
+    """
+    found = price(model)
+    if found is None:
+        return None
+    factor = found.factor(tokens.input + tokens.cache_read + tokens.cache_write) * (BATCH_FACTOR if batch else 1.0)
+    total = tokens.input * found.input + tokens.output * found.output
+    total += tokens.cache_read * found.cache_read + tokens.cache_write * found.cache_write
+    return total * factor / _PER
+
+
+def most(model: str, prompt: int, output: int) -> float | None:
+    """Give the most that a request can cost in US dollars, None where the model's price is unknown.
+
+    Args:
+        model: as it is asked for.
+        prompt: the most tokens that it can be; all may be written to the prompt cache, which costs more than reading.
+        output: the most tokens that the answer may take.
+    """
+    found = price(model)
+    if found is None:
+        return None
+    dearest = max(found.input, found.cache_write)
+    return (prompt * dearest + output * found.output) * found.factor(prompt) / _PER
+
+
+def effort_of(model: str) -> str | None:
+    """Give the effort to ask a judge for, None for a model that is not known to take one."""
+    found = price(model)
+    return str(_TABLE["judge_effort"]) if found is not None and found.effort else None
+
+
+def context_of(model: str) -> int | None:
+    """Give how many tokens a prompt and its answer may take together, None where that is unknown."""
+    found = price(model)
+    return None if found is None else found.context
+
+
+def about(characters: int) -> int:
+    """Estimate how many tokens a text of so many characters is."""
+    return math.ceil(characters / CHARACTERS_PER_TOKEN)
+
+
+def texts(body: Mapping[str, Any]) -> Iterator[str]:
+    """Give every text of a request's body that the model reads: of its system prompt, its messages and its schema."""
+    pending = [body.get(key) for key in ("system", "messages", "tools", "output_config")]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            pending.extend(item.keys())
+            pending.extend(item.values())
+        elif isinstance(item, list | tuple):
+            pending.extend(item)
+
+
+def prompt_of(body: Mapping[str, Any]) -> int:
+    """Estimate the tokens of a request's prompt."""
+    return about(sum(map(len, texts(body))))

@@ -1,0 +1,238 @@
+"""The Messages API through Anthropic's own SDK: its address and its ways to find a key.
+
+The keeper of ``anthropic``. Credentials are the SDK's: a key, a token, a profile, workload identity. Whether there are
+any shows only when something is sent, so a run that finds all its answers kept needs none.
+
+``SKILLGATE_ANTHROPIC_PLATFORM`` set to ``bedrock`` or ``vertex`` takes the SDK's client for Amazon Bedrock
+(``AWS_REGION``, and ``AWS_BEARER_TOKEN_BEDROCK`` or what boto3 finds) or for Vertex AI (``CLOUD_ML_REGION``,
+``ANTHROPIC_VERTEX_PROJECT_ID``, and what google-auth finds); ``pip install 'anthropic[bedrock]'`` or ``[vertex]``
+brings what they need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anthropic
+
+from skillgate.errors import UsageError
+from skillgate.llm import wire
+from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
+from skillgate.llm.failures import Place, no_message, of_status, shown, words
+from skillgate.llm.port import ProviderError
+from skillgate.model.exchange import Cause, Reply, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx2
+
+    from skillgate.llm.port import Connection
+    from skillgate.model.exchange import Request
+
+PLATFORM_VARIABLE = "SKILLGATE_ANTHROPIC_PLATFORM"
+Unresolved = tuple[type[Exception], ...]
+_SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_CUSTOM_HEADERS")
+_KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"
+_CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"
+_UNRESOLVED: Unresolved = (anthropic.AnthropicError, OSError)  # what the SDK raises without usable credentials
+_UNRESOLVED_ELSEWHERE: Unresolved = (ImportError, RuntimeError, ValueError)  # likewise, on the platforms
+_COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_FORMAT, _EFFORT = "format", "effort"  # keys of output_config
+_FORMAT_WORDS = ("output_config.format", "output_format", "json_schema", "structured output")
+
+Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
+
+
+class Unconnected(NamedTuple):
+    """Why there is no client: credentials that cannot be read, a region that is missing."""
+
+    reason: str
+
+
+def connect(connection: Connection) -> Messages:
+    """Connect as the environment says; nothing is sent yet.
+
+    Raises:
+        UsageError: the base URL or the platform is none.
+    """
+    platform = connection.environ.get(PLATFORM_VARIABLE, "").strip().lower()
+    if platform not in ("", "bedrock", "vertex"):
+        raise UsageError(f'{PLATFORM_VARIABLE}: "{shown(platform)}" is not one of bedrock, vertex')
+    variable = f"ANTHROPIC_{platform.upper()}_BASE_URL" if platform else "ANTHROPIC_BASE_URL"
+    base = connection.base_url or connection.environ.get(variable) or None
+    if base is not None:
+        base = wire.address(base, option="base-url" if connection.base_url else variable)
+    secrets = tuple(filter(None, (connection.environ.get(name, "").strip() for name in _SECRETS)))
+    unresolved: Unresolved = _UNRESOLVED
+    if platform:
+        unresolved = (*unresolved, *_UNRESOLVED_ELSEWHERE, *_errors_of_platforms())
+    http = anthropic.DefaultHttpxClient(follow_redirects=False)  # key and skill go where they were sent
+    try:
+        client: Client | Unconnected = _client(platform, connection.environ, base, http)
+    except unresolved as error:
+        http.close()
+        client = Unconnected(shown(str(error), secrets))
+    return Messages(client, secrets, unresolved, base or "https://api.anthropic.com")
+
+
+class Messages:
+    """The Messages API. Thread-safe."""
+
+    name = "anthropic"
+    live = True
+
+    def __init__(
+        self, client: Client | Unconnected, secrets: tuple[str, ...], unresolved: Unresolved, base: str
+    ) -> None:
+        """Take what to send with.
+
+        Args:
+            client: the SDK's.
+            secrets: what no message may hold.
+            unresolved: what the client raises where it finds no usable credentials.
+            base: the address, where there is no client to tell it.
+        """
+        self.endpoint = wire.without_credentials(base if isinstance(client, Unconnected) else str(client.base_url))
+        self._client = client
+        self._secrets = secrets
+        self._unresolved = unresolved
+        self._dialect = Dialect()
+
+    def send(self, request: Request, *, timeout_s: float) -> Reply:
+        """Send a request once.
+
+        Raises:
+            ProviderError: it gave no message.
+        """
+        model = str(request.body.get("model", ""))
+        place = Place(self.endpoint, model, _CHECK_KEY, self._secrets)
+        if isinstance(self._client, Unconnected):
+            raise ProviderError(Cause.CREDENTIALS, f"no connection to Anthropic: {self._client.reason}")
+        body = self._spoken(request.body, model)
+        received = self._received(self._client, body, place, timeout_s)
+        if isinstance(received, ProviderError):
+            raise received  # outside the handlers: the SDK's errors hold the request
+        if not received.good:
+            failure = of_status(received.status, received.headers, received.text, place)
+            raise self._learned(failure, words(received.text).lower(), body, model)
+        return _reply(wire.document(received.data, place), received.headers, place)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        if not isinstance(self._client, Unconnected):
+            self._client.close()
+
+    def _received(
+        self, client: Client, body: Mapping[str, Any], place: Place, timeout_s: float
+    ) -> wire.Received | ProviderError:
+        deadline = monotonic() + timeout_s
+        try:
+            # The body is read here and not by the SDK, which takes any 200 for a message, however large or slow.
+            with client.messages.with_streaming_response.create(**body, timeout=wire.timeout(timeout_s)) as response:
+                data = wire.collected(response.iter_bytes(), deadline=deadline)
+                return wire.Received(response.status_code, wire.lowered(response.headers), data)
+        except anthropic.APIStatusError as error:
+            return wire.Received(error.status_code, wire.lowered(error.response.headers), error.response.content)
+        except anthropic.APIConnectionError as error:
+            return wire.lost(error.__cause__, place, timeout_s=timeout_s)
+        except wire.LostError as error:
+            return wire.lost(error, place, timeout_s=timeout_s)
+        except wire.TooMuchError as error:
+            return no_message(str(error), place)
+        except TypeError as error:
+            if "authentication" not in str(error):
+                raise
+            return ProviderError(Cause.CREDENTIALS, f"there is no key for {place.endpoint}: {_KEY}")
+        except self._unresolved as error:
+            return ProviderError(Cause.CREDENTIALS, f"no usable credentials: {shown(str(error), place.secrets)}")
+
+    def _spoken(self, body: Mapping[str, Any], model: str) -> dict[str, Any]:
+        """Leave out what the model has refused."""
+        kept = dict(body.get("output_config") or {})
+        refused = [name for name in kept if self._dialect.refuses(model, name)]
+        if not refused:
+            return dict(body)
+        spoken = {**body, "output_config": {name: value for name, value in kept.items() if name not in refused}}
+        if not spoken["output_config"]:
+            del spoken["output_config"]
+        if _FORMAT in refused:
+            spoken["messages"] = with_instruction(body["messages"], instruction(schema_of(body)))
+        return spoken
+
+    def _learned(self, failure: ProviderError, said: str, body: Mapping[str, Any], model: str) -> ProviderError:
+        """Where ``output_config`` or a part of it is refused, remember that; then another try makes sense."""
+        if failure.status not in (400, 422) or failure.cause is not Cause.REQUEST:
+            return failure
+        refused = _named(said) & set(body.get("output_config") or {})
+        if not refused:
+            return failure
+        self._dialect.learn(model, refused)
+        return ProviderError(failure.cause, str(failure), status=failure.status, retry_after_s=0.0, again=True)
+
+
+def _client(platform: str, environ: Mapping[str, str], base: str | None, http: httpx2.Client) -> Client:
+    """Build the SDK's client; it tries once, and what the environment does not give it finds itself."""
+    if platform == "bedrock":
+        return anthropic.AnthropicBedrock(
+            aws_region=environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or None,
+            api_key=environ.get("AWS_BEARER_TOKEN_BEDROCK") or None,
+            base_url=base,
+            max_retries=0,
+            http_client=http,
+        )
+    if platform == "vertex":
+        return anthropic.AnthropicVertex(
+            region=environ.get("CLOUD_ML_REGION") or anthropic.NOT_GIVEN,
+            project_id=environ.get("ANTHROPIC_VERTEX_PROJECT_ID") or anthropic.NOT_GIVEN,
+            base_url=base,
+            max_retries=0,
+            http_client=http,
+        )
+    key = environ.get("ANTHROPIC_API_KEY", "").strip() or None
+    token = None if key else environ.get("ANTHROPIC_AUTH_TOKEN", "").strip() or None
+    return anthropic.Anthropic(api_key=key, auth_token=token, base_url=base, max_retries=0, http_client=http)
+
+
+def _errors_of_platforms() -> Unresolved:
+    """Name what the libraries of the platforms raise for credentials, where they are installed."""
+    found = []
+    for module, name in (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError")):
+        try:
+            found.append(getattr(import_module(module), name))
+        except ImportError:
+            continue
+    return tuple(found)
+
+
+def _named(said: str) -> set[str]:
+    """Tell which parts of ``output_config`` a refusal names; all, where it names the whole."""
+    named = {_EFFORT} if _EFFORT in said else set()
+    if any(word in said for word in _FORMAT_WORDS):
+        named.add(_FORMAT)
+    return named or ({_FORMAT, _EFFORT} if "output_config" in said else set())
+
+
+def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
+    """Read a message.
+
+    Raises:
+        ProviderError: it is none: no list of blocks, no reason to stop, no usage.
+    """
+    content, ended, usage = document.get("content"), document.get("stop_reason"), document.get("usage")
+    whole = isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content)
+    if not whole or not isinstance(ended, str) or not isinstance(usage, dict):
+        raise no_message("what is no message", place)
+    counts = wire.counted(*(usage.get(name) for name in _COUNTS))
+    details, model = document.get("stop_details"), document.get("model")
+    category = details.get("category") if isinstance(details, dict) else None
+    return Reply(
+        tuple(content or ()),
+        ended,
+        None if counts is None else Tokens(*counts),
+        model if isinstance(model, str) else place.model,
+        headers.get("request-id", ""),
+        category if isinstance(category, str) else "",
+    )

@@ -1,0 +1,165 @@
+"""A server that speaks OpenAI's chat completions: gateways, and models on one's own machine.
+
+A body of the Messages API is translated. What the protocol has no word for is left out: cache marks, and the effort.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from skillgate.errors import UsageError
+from skillgate.llm import wire
+from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
+from skillgate.llm.failures import Place, no_message, of_status, words
+from skillgate.llm.port import ProviderError
+from skillgate.model.exchange import Cause, Reply, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from skillgate.llm.port import Connection
+    from skillgate.model.exchange import Request
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool_calls": "tool_use"}
+_NAMED = {  # what a 400 says of a parameter that the server or the model does not know
+    "response_format": ("response_format", "json_schema", "structured output"),
+    "max_tokens": ("max_completion_tokens",),
+}
+
+
+def connect(connection: Connection) -> OpenAICompatible:
+    """Connect to the server at the base URL, with the key that the named variable holds.
+
+    Raises:
+        UsageError: there is no base URL, or it is none.
+    """
+    if not connection.base_url:
+        raise UsageError(
+            "provider openai-compatible needs the address of the server, as in --base-url http://127.0.0.1:8080/v1"
+        )
+    base = wire.address(connection.base_url, option="base-url")
+    variable = connection.key_variable or KEY_VARIABLE
+    return OpenAICompatible(base, connection.environ.get(variable, "").strip(), variable, connection.temperature)
+
+
+class OpenAICompatible:
+    """Chat completions. Thread-safe."""
+
+    name = "openai-compatible"
+    live = True
+
+    def __init__(self, base: str, key: str, variable: str, temperature: float | None) -> None:
+        """Take the address without a slash at its end, the key (``""``: none), its variable, and the temperature."""
+        self.endpoint = wire.without_credentials(base)
+        self._url = f"{base}/chat/completions"
+        self._key = key
+        self._variable = variable
+        self._temperature = temperature
+        self._dialect = Dialect()
+        self._client = wire.client()
+
+    def send(self, request: Request, *, timeout_s: float) -> Reply:
+        """Send a request once.
+
+        Raises:
+            ProviderError: it gave no message.
+        """
+        model = str(request.body.get("model", ""))
+        place = Place(self.endpoint, model, f"check {self._variable}", (self._key,))
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        if not headers and urlsplit(self._url).hostname not in _LOOPBACK:
+            raise ProviderError(Cause.CREDENTIALS, f"no key for {self.endpoint}: set {self._variable}")
+        body = self._translated(request.body, model)
+        try:
+            received = wire.post(self._client, self._url, headers=headers, body=body, timeout_s=timeout_s)
+        except wire.TooMuchError as error:
+            failure = no_message(str(error), place)
+        except wire.LostError as error:
+            failure = wire.lost(error, place, timeout_s=timeout_s)
+        else:
+            if received.good:
+                return _reply(wire.document(received.data, place), place)
+            failure = of_status(received.status, received.headers, received.text, place)
+            failure = self._learned(failure, words(received.text).lower(), body, model)
+        raise failure  # outside the handlers: the library's errors hold the request
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.close()
+
+    def _learned(self, failure: ProviderError, said: str, body: Mapping[str, Any], model: str) -> ProviderError:
+        """Where a parameter is refused that can be left out, remember that; then another try makes sense."""
+        refused = [name for name, named in _NAMED.items() if name in body and any(word in said for word in named)]
+        if failure.status not in (400, 422) or not refused:
+            return failure
+        self._dialect.learn(model, refused)
+        return ProviderError(failure.cause, str(failure), status=failure.status, retry_after_s=0.0, again=True)
+
+    def _translated(self, body: Mapping[str, Any], model: str) -> dict[str, Any]:
+        if body.get("tools"):
+            raise ProviderError(Cause.REQUEST, "runs with tools need another provider than openai-compatible")
+        schema, turns = schema_of(body), body["messages"]
+        plain = schema is not None and self._dialect.refuses(model, "response_format")
+        if plain:
+            turns = with_instruction(turns, instruction(schema))
+        system = _text(body.get("system") or "")
+        messages = [{"role": "system", "content": system}] if system else []
+        messages += [{"role": turn["role"], "content": _text(turn["content"])} for turn in turns]
+        limit = "max_completion_tokens" if self._dialect.refuses(model, "max_tokens") else "max_tokens"
+        translated = {"model": model, "messages": messages, limit: body["max_tokens"]}
+        if schema is not None and not plain:
+            answer = {"name": "answer", "strict": True, "schema": schema}
+            translated["response_format"] = {"type": "json_schema", "json_schema": answer}
+        if self._temperature is not None:
+            translated["temperature"] = self._temperature
+        return translated
+
+
+def _text(content: str | Iterable[Mapping[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(str(block["text"]) for block in content if block.get("type") == "text")
+
+
+def _reply(document: Mapping[str, Any], place: Place) -> Reply:
+    """Read a completion.
+
+    Raises:
+        ProviderError: it is none.
+    """
+    choices = document.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise no_message("what is no chat completion", place)
+    text, ended, refusal = message.get("content"), choice.get("finish_reason"), message.get("refusal")
+    if not isinstance(text, str | None) or not isinstance(ended, str | None):
+        raise no_message("what is no chat completion", place)
+    blocks: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text else []
+    stop_reason = "refusal" if isinstance(refusal, str) and refusal else _STOPS.get(ended or "", ended or "none given")
+    category = "content_filter" if ended == "content_filter" else ""
+    model, number = document.get("model"), document.get("id")
+    return Reply(
+        tuple(blocks),
+        stop_reason,
+        _tokens(document.get("usage")),
+        model if isinstance(model, str) else place.model,
+        number if isinstance(number, str) else "",
+        category,
+    )
+
+
+def _tokens(usage: object) -> Tokens | None:
+    """Read what a completion cost; the protocol counts what was read from the cache as part of the prompt."""
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    kept = details.get("cached_tokens") if isinstance(details, dict) else None
+    counts = wire.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"), kept)
+    if counts is None or counts[2] > counts[0]:
+        return None
+    prompt, output, read = counts
+    return Tokens(prompt - read, output, read)

@@ -1,0 +1,182 @@
+"""The eval sets that a skill brings: what was read of them, what it is worth, and the document that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+from skillgate.model.documents import Header
+from skillgate.model.finding import Finding, Severity
+from skillgate.model.judging import Count
+from skillgate.model.marks import Range
+from skillgate.model.report import Verdict
+
+STYLES = ("direct", "indirect")
+
+Share = Annotated[float, Range(0, 1)]
+
+
+class TriggerCase(NamedTuple):
+    """A prompt and whether the skill is meant for it. ``file`` is relative to the skill's directory, lines from 1."""
+
+    prompt: str
+    should_trigger: bool
+    file: str
+    line: int
+    style: str = "direct"
+
+
+class Check(NamedTuple):
+    """What an answer is held to.
+
+    Attributes:
+        kind: ``assertion`` (a sentence), or a grader's type: regex, tool_used, tool_order, file_exists, llm, baseline.
+        text: the sentence, the pattern, the rubric, the tool or the path.
+        file, line: where it stands.
+        can_fail: False for a grader that passes whatever happens.
+    """
+
+    kind: str
+    text: str
+    file: str
+    line: int
+    can_fail: bool = True
+
+
+class TaskCase(NamedTuple):
+    """A task, and what its answer is held to.
+
+    ``expected`` describes a good answer, ``""`` for none; ``attached`` are the files that it is given, as written.
+    """
+
+    id: str
+    prompt: str
+    file: str
+    line: int
+    expected: str = ""
+    checks: tuple[Check, ...] = ()
+    attached: tuple[str, ...] = ()
+
+
+class Unread(NamedTuple):
+    """Something below ``evals/`` that was not read, and why.
+
+    ``unreadable`` tells that the operating system refused: nothing is known of the file.
+    """
+
+    file: str
+    line: int
+    message: str
+    severity: Severity = Severity.ERROR
+    unreadable: bool = False
+
+
+class Recorded(NamedTuple):
+    """How one case came out in one arm of a recorded run.
+
+    Attributes:
+        case: its id, name or prompt.
+        arm: with or without the skill, as the record calls it.
+        passed: how many of the runs met all that was asked.
+        runs: how many there were; those that nobody graded are in neither number.
+        file, line: where the record stands.
+        paired: whether the record is of a kind that can have an arm without the skill.
+    """
+
+    case: str
+    arm: str
+    passed: int
+    runs: int
+    file: str
+    line: int
+    paired: bool = True
+
+
+class EvalFile(NamedTuple):
+    """A file that was read, or a folder of fixtures.
+
+    ``kind`` is one of trigger-set, triggers, evals, plugin-case, results, fixtures; ``cases`` how many there are in it.
+    """
+
+    file: str
+    kind: str
+    cases: Count
+
+
+class EvalSet(NamedTuple):
+    """All that lies in one ``evals/``."""
+
+    files: tuple[EvalFile, ...] = ()
+    triggers: tuple[TriggerCase, ...] = ()
+    tasks: tuple[TaskCase, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    recorded: tuple[Recorded, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether there is nothing at all: no case, no record, no file."""
+        return not (self.files or self.unread)
+
+
+class ShownCase(NamedTuple):
+    """A case as ``evals show`` lists it.
+
+    ``should_trigger`` is None for a task; ``checks`` counts what its answer is held to.
+    """
+
+    prompt: str
+    should_trigger: bool | None
+    file: str
+    line: Count
+    style: str | None = None
+    checks: Count = 0
+
+
+class SetSummary(NamedTuple):
+    """One skill's (or plugin's) eval sets in numbers.
+
+    Attributes:
+        name: of the skill; of a plugin its directory's.
+        path: its directory as given.
+        files: what was read.
+        should, should_not: prompts that should trigger and that should not.
+        tasks: cases whose answer is checked.
+        checks: all that their answers are held to.
+        recorded: results that lie beside them.
+        unread: places that were not read.
+        judged: whether ``score`` takes these prompts in place of generated ones.
+        cases: every one of them, where they were asked for.
+    """
+
+    name: str
+    path: str
+    files: tuple[EvalFile, ...]
+    should: Count
+    should_not: Count
+    tasks: Count
+    checks: Count
+    recorded: Count
+    unread: Count
+    judged: bool
+    cases: tuple[ShownCase, ...] = ()
+
+
+_NO_GATE = Verdict(passed=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalsReport(Header):
+    """``evals lint`` and ``evals show``: the sets that were found, and what is wrong with them.
+
+    ``threshold`` is the rate that the sets should be able to show, None where nothing was linted; ``skills`` how many
+    were looked at, with eval sets or without; ``complete`` is False where something could not be read.
+    """
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "evals")
+
+    sets: tuple[SetSummary, ...]
+    skills: Count
+    findings: tuple[Finding, ...] = ()
+    threshold: Share | None = None
+    complete: bool = True
+    gate: Verdict = _NO_GATE

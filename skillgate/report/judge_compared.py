@@ -1,0 +1,171 @@
+"""Two skills' judge layers side by side: whether their numbers may be compared at all, and how they differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.score import Dimension, LayerName, Outcome
+from skillgate.report.judge_words import SCRIPTED, answers_warning, judge_of, spread
+from skillgate.scoring.gate import sampled_drops
+from skillgate.scoring.weights import BLEND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.documents import Comparison, DimensionChange
+    from skillgate.model.judging import Assessment, JudgeLayer
+    from skillgate.model.report import SkillResult
+    from skillgate.scoring.gate import Drop
+    from skillgate.scoring.pairing import Pair
+
+_DIGITS = 12  # hexadecimal digits of a digest that are shown
+_NAMED = 5  # models of one side that are named
+
+
+class Sides(NamedTuple):
+    """What the judge alone gave one dimension on two sides; ``change`` is None where they are not compared.
+
+    ``spread`` writes both intervals, or the one there is; ``""`` for none.
+    """
+
+    label: str
+    a: float | None
+    b: float | None
+    change: float | None
+    spread: str = ""
+
+
+def not_comparable(before: SkillResult, after: SkillResult) -> str:
+    """Say why the scores of two results mean different things; ``""`` where they may be compared.
+
+    Only where both have a score: one that is missing has its own reason.
+
+    Args:
+        before: the skill on one side.
+        after: the skill on the other.
+
+    Returns:
+        All reasons as one text that begins with ``inconclusive:``.
+    """
+    if before.composite.score is None or after.composite.score is None:
+        return ""
+    one, other = judge_of(before), judge_of(after)
+    if one is None and other is None:
+        return ""
+    if one is None or other is None:
+        return f"inconclusive: only the skill {'after' if one is None else 'before'} was judged"
+    found = list(_differences(one, other))
+    return f"inconclusive: {'; '.join(found)}" if found else ""
+
+
+def _differences(one: JudgeLayer, other: JudgeLayer) -> Iterator[str]:
+    if one.live != other.live:
+        lived = ["a model's" if layer.live else "scripted or replayed" for layer in (one, other)]
+        yield f"the answers before are {lived[0]}, those after {lived[1]}"
+    if _mix(one) != _mix(other):
+        yield _told("judges", *(", ".join(dict.fromkeys(layer.models[:_NAMED])) for layer in (one, other)))
+    if one.prompt_version != other.prompt_version:
+        yield _told("questions", f"version {one.prompt_version}", f"version {other.prompt_version}")
+    if one.rubric_version != other.rubric_version:
+        yield _told("rubrics", f"version {one.rubric_version}", f"version {other.rubric_version}")
+    digests = [layer.triggering.digest if layer.triggering else None for layer in (one, other)]
+    if None not in digests and digests[0] != digests[1]:
+        yield _told("trigger prompts", *((digest or "")[:_DIGITS] for digest in digests))
+
+
+def _told(what: str, before: str, after: str) -> str:
+    return f"other {what}: {before or 'none'} before, {after or 'none'} after"
+
+
+def _mix(layer: JudgeLayer) -> dict[str, float]:
+    """Give each model's share of the opinions: more opinions of the same judges mean the same."""
+    return {model: count / len(layer.models) for model, count in Counter(layer.models).items()}
+
+
+def unmoved(change: DimensionChange) -> DimensionChange:
+    """Leave both scores of a dimension beside each other without a change: they mean different things."""
+    return change._replace(change=None, better=None)
+
+
+def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[Drop | None]:
+    """Ask the paired test about every skill that was judged on both sides and can be compared; in their order.
+
+    Args:
+        pairs: each skill before and after.
+        allowed: points that a score may fall, by the skill's shown path after.
+    """
+    tested = [pair if _is_sampled(*pair) else None for pair in pairs]
+    known = [(before, after) for before, after in filter(None, tested) if after is not None]
+    if not known:
+        return [None] * len(tested)
+    found = iter(sampled_drops(known, [allowed(after.skill.path) for _, after in known]))
+    return [None if pair is None else next(found) for pair in tested]
+
+
+def _is_sampled(before: SkillResult | None, after: SkillResult | None) -> bool:
+    if before is None or after is None or judge_of(before) is None or judge_of(after) is None:
+        return False
+    return None not in (before.composite.score, after.composite.score) and not not_comparable(before, after)
+
+
+def alarm(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """Warn of answers on either side that no model gave; the first of a diff's hints."""
+    told = answers_warning(side for pair in pairs for side in pair if side is not None)
+    return (told,) if told else ()
+
+
+def first_hint(diff: Diff) -> tuple[str, tuple[str, ...]]:
+    """Take the warning that :func:`alarm` gave, ``""`` for none, out of a diff's hints."""
+    alarms = [hint for hint in diff.hints if hint.startswith(SCRIPTED)]
+    return " ".join(alarms[:1]), tuple(hint for hint in diff.hints if hint not in alarms[:1])
+
+
+def hints(skills: Iterable[SkillChange]) -> Iterator[str]:
+    """Say which scores were not compared, and why."""
+    found: dict[str, list[str]] = {}
+    for change in skills:
+        outcome = change.regression
+        if outcome is not None and outcome.verdict is Outcome.INCONCLUSIVE and change.change is None:
+            found.setdefault(outcome.reason, []).append(change.path)
+    for reason, paths in found.items():
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        yield f"{reason} ({', '.join(paths[:_NAMED])}{more})"
+
+
+def rests_on_judge(dimension: Dimension, result: SkillResult) -> int:
+    """Count the opinions that a dimension mostly rests on; 0 where most of it, or all, is static."""
+    layer = judge_of(result)
+    found = layer.assessments.get(dimension) if layer else None
+    if layer is None or found is None or found.score is None:
+        return 0
+    shares = BLEND[dimension]
+    return (len(found.ratings) or layer.judges) if shares[LayerName.JUDGE] >= shares[LayerName.STATIC] else 0
+
+
+def sides(comparison: Comparison) -> dict[Dimension, Sides]:
+    """Set what the judge alone gave side by side, by dimension; only those that it was asked about."""
+    a, b, comparable = comparison.a, comparison.b, comparison.change is not None
+    found = {dimension: judged_sides(dimension, a, b, comparable=comparable) for dimension in Dimension}
+    return {dimension: item for dimension, item in found.items() if item is not None}
+
+
+def judged_sides(dimension: Dimension, a: SkillResult, b: SkillResult, *, comparable: bool) -> Sides | None:
+    """Set what the judge gave one dimension side by side; None where it was asked on neither side."""
+    layers = judge_of(a), judge_of(b)
+    found = [layer.assessments.get(dimension) if layer else None for layer in layers]
+    scores = [item.score if item else None for item in found]
+    if scores == [None, None]:
+        return None
+    change = None
+    if comparable and scores[0] is not None and scores[1] is not None:
+        change = round(scores[1] - scores[0], 4)
+    opinions = max(layer.judges for layer in layers if layer is not None)
+    label = f"judge, {opinions} opinion{'s' * (opinions != 1)}"
+    return Sides(label, scores[0], scores[1], change, _spreads(*found))
+
+
+def _spreads(a: Assessment | None, b: Assessment | None) -> str:
+    written = [spread(item.score, item.ci_low, item.ci_high) if item else "" for item in (a, b)]
+    return " → ".join(text or "—" for text in written) if any(written) else ""

@@ -1,0 +1,244 @@
+"""Whether a judged score really dropped: the paired test that the regression gate asks at depths that sample.
+
+What layer 1 and the penalty say is deterministic, and a drop there is real by itself. What the judges say is noisy: the
+same text judged twice differs. So their answers on the two versions are exchanged, answer by answer, in every way there
+is, and a drop counts as real where few exchanges give one as large.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from skillgate.model.judging import JudgeLayer
+from skillgate.model.report import StaticLayer
+from skillgate.model.score import Dimension
+from skillgate.scoring.gate import MAX_DROP
+from skillgate.scoring.sampled import composites
+from skillgate.stats.intervals import balanced
+from skillgate.stats.resampling import at_least, critical, p_value, swaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy.typing as npt
+
+    from skillgate.model.judging import Assessment, TriggerPrompt
+    from skillgate.model.report import SkillResult
+
+    Array = npt.NDArray[np.float64]
+
+ALPHA = 0.05  # how often the test may call real what is none
+POWER = 0.8
+_TRIGGER = Dimension.TRIGGERING_ACCURACY
+# Asked about only where there is code, so a version may have it and the other not.
+_OPTIONAL = Dimension.CODE_TEMPLATE_QUALITY
+
+
+class Paired(NamedTuple):
+    """A composite before and after, compared answer by answer.
+
+    Attributes:
+        drop: composite points lost, negative for a gain; None where a side has no score.
+        certain: of these, what layer 1 and the penalty alone account for: no sampling is in it.
+        p: one-sided, of the judged part: how often chance alone loses as much.
+        units: answers that could be exchanged: a judge's rating of one dimension, or all predictions on a prompt.
+        smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, with answers that scatter
+            as these do (a real drop adds to the scatter, so it is at most that); None where so few answers differ that
+            no p can be small.
+        flip_rate: of comparisons of two judgings of one text, the share that the gate would fail; likewise.
+        reason: why the two cannot be compared, and all but ``drop`` is missing; None where they can.
+    """
+
+    drop: float | None
+    certain: float | None = None
+    p: float | None = None
+    units: int = 0
+    smallest_detectable: float | None = None
+    flip_rate: float | None = None
+    reason: str | None = None
+
+    def real(self, max_drop: float = MAX_DROP, *, p: float | None = None) -> bool | None:
+        """Tell whether more than ``max_drop`` points are really lost; None where they cannot be compared.
+
+        Args:
+            max_drop: how many points may be lost.
+            p: the adjusted one, where several skills are tested at once.
+        """
+        tested = self.p if p is None else p
+        if self.drop is None or self.certain is None or tested is None:
+            return None
+        return self.certain > max_drop or (self.drop > max_drop and tested <= ALPHA)
+
+
+class _Side(NamedTuple):
+    """One version: its static scores, its judgement, its penalty, and its composite."""
+
+    static: Mapping[Dimension, float | None]
+    layer: JudgeLayer
+    anti_patterns: int
+    score: float
+
+
+class _Refusal(Exception):  # noqa: N818 - a signal between the functions below, never seen outside
+    """Why two versions are not compared."""
+
+
+class _Answer(NamedTuple):
+    """One number that both versions have: of which dimension, in which unit, its values in [0, 1].
+
+    ``kind`` tells prompts that should trigger from near misses; None for ratings.
+    """
+
+    dimension: Dimension
+    unit: tuple[object, ...]
+    before: float
+    after: float
+    kind: bool | None = None
+
+
+def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: float = MAX_DROP) -> Paired:
+    """Compare two versions of a skill that the same judges judged, on the same trigger prompts.
+
+    Judges are paired by their place, prompts by their text. Exact for at most 15 units that differ, else 9,999
+    exchanges by chance and the one as found. Ratings that one reply gives together are exchanged one by one all the
+    same: by simulation, with half and more of the noise common to a reply, at most 6 % of comparisons of one text with
+    itself come out at p ≤ 0.05, and exchanging replies leaves one judge too few units to find anything.
+
+    Args:
+        before: the version to hold against.
+        after: the version to test.
+        seed: of exchanges by chance.
+        max_drop: the gate's, which decides with p what would be found and what would flip.
+    """
+    scores = (before.composite.score, after.composite.score)
+    drop = None if scores[0] is None or scores[1] is None else round(scores[0] - scores[1], 2)
+    try:
+        one, two = _side(before, "before"), _side(after, "after")
+        _comparable(one.layer, two.layer)
+        answers = tuple(_answers(one.layer, two.layer))
+    except _Refusal as refusal:
+        return Paired(drop, reason=str(refusal))
+    null = _null(answers, two, seed)
+    was = _judged(answers, np.asarray([[answer.before for answer in answers]]))
+    old, new = (composites(side.static, was, side.anti_patterns) for side in (one, two))
+    return Paired(
+        drop=drop,
+        certain=round(float((old - new)[0]), 2),
+        p=round(p_value(null), 6),
+        units=len({answer.unit for answer in answers}),
+        smallest_detectable=_detectable(null, max_drop),
+        flip_rate=round(_flips(null, max_drop), 4),
+    )
+
+
+def _side(result: SkillResult, which: str) -> _Side:
+    layers = {type(layer): layer for layer in result.layers}
+    static, judge, score = layers.get(StaticLayer), layers.get(JudgeLayer), result.composite.score
+    if score is None:
+        raise _Refusal(f"{which}, there is no score: {result.composite.reason or 'not evaluated'}")
+    if not isinstance(static, StaticLayer) or not static.sub_checks:
+        raise _Refusal(f"{which}, the report does not hold the scores of layer 1")
+    if not isinstance(judge, JudgeLayer):
+        raise _Refusal(f"{which}, no judge was asked")
+    if len(layers) > 2:
+        raise _Refusal(f"{which}, there are layers that this test does not know")
+    scores = {check.dimension: check.score for check in static.sub_checks.values()}
+    return _Side(scores, judge, len(static.anti_patterns), score)
+
+
+def _comparable(before: JudgeLayer, after: JudgeLayer) -> None:
+    """Refuse what differs in anything but the skill."""
+    for words, one, two in (
+        ("judges", before.judges, after.judges),
+        ("models", before.models, after.models),
+        ("provider", before.provider, after.provider),
+        ("live and made-up answers", before.live, after.live),
+        ("prompt version", before.prompt_version, after.prompt_version),
+        ("rubric version", before.rubric_version, after.rubric_version),
+    ):
+        if one != two:
+            raise _Refusal(f"{words} differ: {_shown(one)} before, {_shown(two)} after")
+    digests = [layer.triggering.digest if layer.triggering else None for layer in (before, after)]
+    if None in digests:
+        raise _Refusal("the trigger prompts were not measured on both sides")
+    if digests[0] != digests[1]:
+        raise _Refusal("the trigger prompts differ")
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _answers(before: JudgeLayer, after: JudgeLayer) -> Iterator[_Answer]:
+    for dimension in Dimension:
+        one, two = (_measured(layer.assessments.get(dimension)) for layer in (before, after))
+        if dimension is _TRIGGER:
+            yield from _predictions(before, after)
+        elif one is not None and two is not None:
+            yield from _ratings(dimension, one, two, before.judges)
+        elif (one is None) != (two is None) and dimension is not _OPTIONAL:
+            raise _Refusal(f"{dimension.value} was judged on one side only")
+
+
+def _measured(assessment: Assessment | None) -> Assessment | None:
+    return assessment if assessment is not None and assessment.score is not None else None
+
+
+def _ratings(dimension: Dimension, before: Assessment, after: Assessment, judges: int) -> Iterator[_Answer]:
+    if not len(before.ratings) == len(after.ratings) == judges:
+        raise _Refusal(f"not every judge answered for {dimension.value}")
+    for judge, (one, two) in enumerate(zip(before.ratings, after.ratings, strict=True)):
+        yield _Answer(dimension, (judge, dimension), one / 10, two / 10)
+
+
+def _predictions(before: JudgeLayer, after: JudgeLayer) -> Iterator[_Answer]:
+    """Pair trigger prompts; one that no judge answered on either side is in neither."""
+    sides = [layer.triggering.prompts if layer.triggering else () for layer in (before, after)]
+    was, now = ({(prompt.prompt, prompt.should_trigger): _share(prompt) for prompt in side} for side in sides)
+    for key, share in was.items():
+        other = now.get(key)
+        if share is not None and other is not None:
+            yield _Answer(_TRIGGER, key, share, other, kind=key[1])
+    if {key[1] for key in was if was[key] is not None and now.get(key) is not None} != {True, False}:
+        raise _Refusal("the predictions on trigger prompts were not measured on both sides")
+
+
+def _share(prompt: TriggerPrompt) -> float | None:
+    answers = [answer for answer in prompt.predicted if answer is not None]
+    return sum(answers) / len(answers) if answers else None
+
+
+def _null(answers: tuple[_Answer, ...], after: _Side, seed: int) -> Array:
+    """Give the drop of the judged part for every exchange, the one as found first; the static part is as it is now."""
+    units = tuple(dict.fromkeys(answer.unit for answer in answers if answer.before != answer.after))
+    place = {unit: index for index, unit in enumerate(units)}
+    # One column more than there are units: that of the answers that are the same on both sides.
+    moved = np.pad(swaps(len(units), seed=seed), ((0, 0), (0, 1)))[:, [place.get(item.unit, -1) for item in answers]]
+    was, now = np.asarray([item.before for item in answers]), np.asarray([item.after for item in answers])
+    old, new = _judged(answers, np.where(moved, now, was)), _judged(answers, np.where(moved, was, now))
+    return composites(after.static, old, after.anti_patterns) - composites(after.static, new, after.anti_patterns)
+
+
+def _judged(answers: tuple[_Answer, ...], values: Array) -> dict[Dimension, Array]:
+    """Give each dimension's judged score for many sets of answers: shape (sets, answers) to (sets,) for each."""
+    columns: dict[tuple[Dimension, bool | None], list[int]] = {}
+    for index, answer in enumerate(answers):
+        columns.setdefault((answer.dimension, answer.kind), []).append(index)
+    means = {key: values[:, places].mean(axis=1) for key, places in columns.items()}
+    judged = {dimension: mean for (dimension, kind), mean in means.items() if kind is None}
+    return {**judged, _TRIGGER: balanced(means[_TRIGGER, True], means[_TRIGGER, False])}
+
+
+def _detectable(null: Array, max_drop: float) -> float | None:
+    """Give the drop that, with chance on top, passes both bounds of the gate in 80 of 100 cases."""
+    rare = critical(null, ALPHA)
+    if rare is None:
+        return None
+    return round(max(rare, max_drop) - float(np.quantile(null, 1 - POWER)), 2)
+
+
+def _flips(null: Array, max_drop: float) -> float:
+    rare = critical(null, ALPHA)
+    return 0.0 if rare is None else min(at_least(null, rare), float(np.mean(null > max_drop + 1e-9)))

@@ -1,0 +1,173 @@
+"""The Action at standard depth: who pays for what, what is shown, and what a change cannot bring."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("anthropic")
+
+from tests.action.pull_request import PullRequest, skill
+from tests.cli.running import commit
+from tests.standard.asking import KEY, Model, model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TWO = {**skill("merge-sheets"), **skill("split-sheets", description="Splits sheets. Use when a table is too long.")}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> PullRequest:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    return PullRequest(folder=folder)
+
+
+@pytest.fixture
+def demo() -> Iterator[Model]:
+    with model("rules: [{reply: {rating: 7}}]") as one:
+        yield one
+
+
+def ready(repository: PullRequest, demo: Model, *, key: str = KEY, body: str = "\nMore of it.\n") -> None:
+    repository.base(TWO)
+    repository.change(skill("merge-sheets", body=body))
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": key}
+    if not key:
+        del repository.environ["ANTHROPIC_API_KEY"]
+
+
+def test_only_the_touched_skill_is_judged_at_head_and_base_on_the_same_prompts(
+    repository: PullRequest, demo: Model
+) -> None:
+    ready(repository, demo)
+    ran = repository.run(depth="standard")
+    assert (ran.code, ran.outputs["result"]) == (0, "pass"), ran.outputs["reasons"]
+    asked = demo.take()
+    assert asked.count("trigger_prompts") == 1
+    # The description did not change, so neither did what is predicted from it.
+    assert asked.count("trigger_predictions") == 1
+    assert len(asked) == 2 + 2 * 4
+    report = ran.document("report.json")
+    assert report["depth"] == "standard"
+    (judge,) = [layer for one in report["results"] for layer in one["layers"] if layer["name"] == "judge"]
+    assert judge["triggering"]["source"] == "baseline"
+    assert ran.outputs["model-calls"] == "10"
+    assert ran.outputs["coverage"] == "1.00"
+    again = repository.run(depth="standard")
+    assert demo.take() == []
+    assert (again.outputs["model-calls"], again.outputs["cost-usd"]) == ("0", "0.0000")
+    assert KEY not in ran.log + ran.err + ran.summary + json.dumps(ran.outputs)
+    assert all(KEY not in path.read_text() for path in (repository.folder / "skillgate-report").iterdir())
+
+
+def test_without_a_key_what_is_not_kept_is_not_judged_and_fails(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo, key="")
+    ran = repository.run(depth="standard")
+    assert ran.code == 1
+    assert demo.take() == []
+    assert "not judged" in ran.outputs["reasons"]
+    assert ran.outputs["score"] == ""
+    assert json.loads(ran.outputs["scores"]) == {"skills/merge-sheets": None}
+
+
+def test_where_that_may_pass_the_first_line_says_so(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo, key="")
+    ran = repository.run(depth="standard", on_unmeasured="pass", fail_on="error, unmeasured")
+    assert (ran.code, ran.outputs["result"]) == (0, "pass")
+    first = next(line for line in ran.summary.splitlines() if line.startswith("#"))
+    assert "not judged" in first, ran.summary[:400]
+
+
+def test_kept_answers_serve_a_run_without_a_key(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
+    assert repository.run(depth="standard", cache_dir="kept").code == 0
+    demo.take()
+    del repository.environ["ANTHROPIC_API_KEY"]
+    ran = repository.run(depth="standard", cache_dir="kept")
+    assert (ran.code, demo.take()) == (0, [])
+    assert ran.outputs["cached-answers"] == "11"
+
+
+def test_a_change_cannot_bring_its_own_answers(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    (repository.folder / ".git/info/exclude").write_text("skillgate-report/\n")
+    assert repository.run(depth="standard", cache_dir="kept").code == 0
+    commit(repository.folder)  # the answers are now the change's
+    ran = repository.run(depth="standard", cache_dir="kept")
+    assert ran.code == 2
+    assert "cache-dir" in ran.outputs["reasons"]
+
+
+@pytest.mark.parametrize("place", ["../elsewhere", ".", "skills", "link", ".git/kept"])
+def test_answers_are_kept_nowhere_else(repository: PullRequest, demo: Model, tmp_path: Path, place: str) -> None:
+    ready(repository, demo)
+    (repository.folder / "link").symlink_to(tmp_path)
+    ran = repository.run(depth="standard", cache_dir=place)
+    assert ran.code == 2
+    assert "cache-dir" in ran.outputs["reasons"]
+    assert demo.take() == []
+
+
+@pytest.mark.parametrize("brought", ["judge-model: [claude-opus-5-5]\n", "base-url: http://127.0.0.1:9\n"])
+def test_the_base_says_who_judges_and_a_project_never_where(repository: PullRequest, demo: Model, brought: str) -> None:
+    settings = "depth: standard\njudge-model: [claude-haiku-5-5]\n"
+    repository.base({**TWO, ".skillgate.yaml": settings})
+    repository.change({**skill("merge-sheets", body="\nMore.\n"), ".skillgate.yaml": settings + brought})
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    ran = repository.run()
+    assert ran.code == 2  # a key twice, or one that no project's file may set: after the merge no gate could run
+    assert demo.take() == []
+
+
+def test_another_judge_holds_after_the_merge(repository: PullRequest, demo: Model) -> None:
+    settings = "depth: standard\njudge-model: [claude-haiku-5-5]\n"
+    repository.base({**TWO, ".skillgate.yaml": settings})
+    changed = settings.replace("haiku", "opus")
+    repository.change({**skill("merge-sheets", body="\nMore.\n"), ".skillgate.yaml": changed})
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    ran = repository.run()
+    assert ran.document("report.json")["models"] == ["claude-haiku-5-5"]
+    assert any("judge-model" in change for change in ran.run["policy_changes"])
+    assert demo.take()
+
+
+def test_a_drop_that_may_be_chance_is_shown_and_fails_nothing(repository: PullRequest) -> None:
+    repository.base(TWO)
+    repository.change(skill("merge-sheets", body="\nA worse one.\n"))
+    rules = """rules:
+      - {match: {question: other_dimensions, contains: A worse one}, reply: {rating: 3}}
+      - {match: {question: scope_calibration, contains: A worse one}, reply: {rating: 0}}
+      - {reply: {rating: 7}}"""
+    with model(rules) as demo:
+        repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+        ran = repository.run(depth="standard")
+        loud = repository.run(depth="standard", on_inconclusive="fail")
+    one = next(item for item in ran.document("report.json")["results"] if item["skill"]["name"] == "merge-sheets")
+    (regression,) = [outcome for outcome in one["gate"]["outcomes"] if outcome["gate"] == "regression"]
+    assert regression["verdict"] == ("fail" if ran.code else "pass")
+    assert "p = " in regression["reason"] or "dropped" in regression["reason"]
+    assert loud.code == 1
+
+
+def test_the_budget_of_a_run_is_five_dollars_unless_said_otherwise(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    ran = repository.run(depth="standard", max_cost_usd="0.01", fail_on="unmeasured")
+    assert ran.code == 1
+    assert "max-cost-usd" in ran.outputs["reasons"]
+    assert demo.take() == []
+
+
+def test_a_skill_that_is_gone_has_no_judged_score(repository: PullRequest, demo: Model) -> None:
+    repository.base(TWO)
+    repository.change({"skills/split-sheets": None})
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    ran = repository.run(depth="standard")
+    assert demo.take() == []
+    (change,) = ran.document("diff.json")["skills"]
+    assert change["before"]["score"] is None

@@ -1,0 +1,142 @@
+"""When a run ends early: after an outage, or at once for what will not change; and who waits is woken."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("tenacity")
+pytest.importorskip("jsonschema")
+pytest.importorskip("anthropic")
+
+from skillgate.llm.breaker import Breaker
+from skillgate.llm.port import ProviderError
+from skillgate.llm.retrying import Policy
+from skillgate.model.exchange import Answer, Cause, Reply, Status
+from tests.llm.requests import asking, connected, request
+from tests.llm.server import ModelServer, message, raw, refusal
+from tests.llm.table import GOOD, Table, replying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillgate.model.exchange import Request
+
+
+def test_after_five_failures_in_a_row_nothing_is_sent() -> None:
+    with ModelServer(refusal(529, "overloaded_error")) as server:
+        provider = connected(server.url)
+        asker = asking(provider, breaker=Breaker())
+        answers = [asker.ask(request()) for _ in range(8)]
+        provider.close()
+    assert [answer.cause for answer in answers] == [Cause.SERVER] * 5 + [Cause.STOPPED] * 3
+    assert len(server.seen) == 5 * 4
+    assert "5 requests in a row" in answers[5].reason
+    assert "529" in answers[5].reason
+    assert (answers[5].sent, answers[5].cost_usd) == (0, 0.0)
+
+
+def test_an_answer_in_between_starts_the_count_anew() -> None:
+    fail = [raw(b"", status=501)]
+    with ModelServer(*(fail * 4), message("no JSON"), *(fail * 4), message()) as server:
+        provider = connected(server.url)
+        asker = asking(provider, breaker=Breaker())
+        causes = [asker.ask(request()).cause for _ in range(10)]
+        provider.close()
+    assert causes == [Cause.SERVER] * 4 + [None] + [Cause.SERVER] * 4 + [None]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(Cause.CREDENTIALS, "the key was refused", status=401),
+        ProviderError(Cause.CREDENTIALS, "there is no key"),
+        ProviderError(Cause.BILLING, "unpaid", status=402),
+    ],
+)
+def test_what_will_not_change_ends_the_run_at_once(error: ProviderError) -> None:
+    asker = asking(Table(replying(error, GOOD)), breaker=Breaker())
+    first, second = asker.ask(request()), asker.ask(request(model="another"))
+    assert (first.cause, second.cause, second.sent) == (error.cause, Cause.STOPPED, 0)
+    assert str(error) in second.reason
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ProviderError(Cause.MODEL, "no model", status=404), ProviderError(Cause.CREDENTIALS, "not yours", status=403)],
+)
+def test_a_model_that_is_not_there_ends_only_what_asks_it(error: ProviderError) -> None:
+    asker = asking(Table(replying(error, GOOD)), breaker=Breaker())
+    answers = [asker.ask(request(model=model)) for model in ("absent", "absent", "present")]
+    assert [answer.cause for answer in answers] == [error.cause, Cause.STOPPED, None]
+
+
+@pytest.mark.parametrize("cause", [Cause.TOO_LONG, Cause.UNKNOWN])
+def test_what_is_about_one_request_alone_ends_nothing(cause: Cause) -> None:
+    asker = asking(Table(replying(ProviderError(cause, "this one"))), breaker=Breaker())
+    assert {asker.ask(request()).cause for _ in range(20)} == {cause}
+
+
+def in_the_background(ask: Callable[[], Answer]) -> tuple[threading.Thread, list[Answer]]:
+    found: list[Answer] = []
+    thread = threading.Thread(target=lambda: found.append(ask()), daemon=True)
+    thread.start()
+    return thread, found
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-5-5", "another"])
+def test_who_waits_for_another_try_is_woken_when_the_run_ends(model: str) -> None:
+    tried = threading.Event()
+
+    def busy(one: Request) -> Reply:
+        if one.body["model"] == "no-key":
+            raise ProviderError(Cause.CREDENTIALS, "the key was refused", status=401)
+        tried.set()
+        raise ProviderError(Cause.RATE, "busy", retry_after_s=60, again=True)
+
+    asker = asking(Table(busy), policy=Policy(), breaker=Breaker())
+    thread, found = in_the_background(lambda: asker.ask(request(model=model)))
+    assert tried.wait(10)
+    asker.ask(request(model="no-key"))
+    thread.join(10)
+    assert [(answer.status, answer.cause, answer.sent) for answer in found] == [(Status.ERROR, Cause.STOPPED, 1)]
+
+
+def test_ctrl_c_ends_a_wait() -> None:
+    stop, tried = threading.Event(), threading.Event()
+
+    def busy(_: Request) -> Reply:
+        tried.set()
+        raise ProviderError(Cause.RATE, "busy", retry_after_s=60, again=True)
+
+    asker = asking(Table(busy), policy=Policy(), breaker=Breaker(stop=stop))
+    thread, found = in_the_background(lambda: asker.ask(request()))
+    assert tried.wait(10)
+    stop.set()
+    thread.join(10)
+    assert [answer.cause for answer in found] == [Cause.STOPPED]
+    assert asker.ask(request()).reason == "the run was interrupted"
+
+
+def test_a_wait_for_one_model_goes_on_when_another_is_not_there() -> None:
+    breaker = Breaker()
+    breaker.failed(ProviderError(Cause.MODEL, "no model", status=404), "absent")
+    breaker.pause(0.01, "present")
+    assert breaker.reason("present") is None
+
+
+def test_many_threads_fail_together_and_each_has_an_answer() -> None:
+    with ModelServer(refusal(500, "api_error")) as server:
+        provider = connected(server.url)
+        asker = asking(provider, breaker=Breaker())
+        running = [in_the_background(lambda: asker.ask(request())) for _ in range(24)]
+        for thread, _ in running:
+            thread.join(30)
+        provider.close()
+    answers = [answer for _, found in running for answer in found]
+    assert len(answers) == 24
+    assert {answer.cause for answer in answers} <= {Cause.SERVER, Cause.STOPPED}
+    assert sum(answer.sent for answer in answers) == len(server.seen)
+    assert asker.ask(request()).cause is Cause.STOPPED

@@ -1,0 +1,117 @@
+"""What a reply is worth: only what is complete and fits to the last key is an answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jsonschema")
+
+from skillgate.llm.classify import classify
+from skillgate.model.exchange import Reply, Status, Tokens
+from tests.llm.requests import SCHEMA, request
+
+
+def reply(text: str, *, stop_reason: str = "end_turn") -> Reply:
+    return Reply(({"type": "text", "text": text},), stop_reason, Tokens(1, 1), "m")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"score": 7}',
+        ' \n{"score":7}\n',
+        '```json\n{"score": 7}\n```',
+        '```\n{"score": 7}```',
+        '\n```JSON  \r\n{"score": 7}\n```\n\n',
+        '{"score": 7.0}',
+        '{"score": 0.7e1}',
+    ],
+)
+def test_json_that_fits_is_an_answer(text: str) -> None:
+    found = classify(request(), reply(text))
+    assert (found.status, found.value, found.reason) == (Status.OK, {"score": 7}, "")
+    assert type(found.value["score"]) is int
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no text"),
+        ("7 of 10", "not one JSON value"),
+        ('Here it is: {"score": 7}', "not one JSON value"),
+        ('{"score": 7} I hope this helps', "not one JSON value"),
+        ('{"score": 7}{"score": 7}', "not one JSON value"),
+        ('```python\n{"score": 7}\n```', "not one JSON value"),
+        ('```json\n{"score": 7}\n```\n```json\n{"score": 7}\n```', "not one JSON value"),
+        ("```", "not one JSON value"),
+        ('{"score": 7, "score": 2}', '"score" stands twice'),
+        ('{"score": NaN}', "NaN is no number"),
+        ('{"score": -Infinity}', "-Infinity is no number"),
+        ('{"score": 1e999}', "1e999 is no number"),
+        ('{"score": 7.5}', "$.score"),
+        ('{"score": true}', "$.score"),
+        ('{"score": "7"}', "$.score"),
+        ('{"score": null}', "$.score"),
+        ('{"score": 11}', "$.score"),
+        ('{"score": -1}', "$.score"),
+        ("{}", "'score' is a required property"),
+        ("[7]", "$: "),
+        ("7", "$: "),
+        ('{"score": 7, "more": 1}', "$: Additional properties"),
+        ('{"score": ' + "9" * 5_000 + "}", "not one JSON value"),
+        ("[" * 100_000, "not one JSON value"),
+    ],
+)
+def test_anything_else_is_not(text: str, said: str) -> None:
+    found = classify(request(), reply(text))
+    assert (found.status, found.value) == (Status.INVALID, None)
+    assert said in found.reason
+    assert len(found.reason) < 400
+
+
+def test_a_deep_fault_is_named_by_its_path() -> None:
+    schema = {"type": "object", "properties": {"items": {"type": "array", "items": SCHEMA}}, "required": ["items"]}
+    found = classify(request(schema=schema), reply('{"items": [{"score": 1}, {"score": 12}]}'))
+    assert found.reason.startswith("$.items[1].score: 12")
+
+
+def test_booleans_are_no_numbers_in_an_enumeration_either() -> None:
+    schema = {"enum": [0, 1]}
+    assert classify(request(schema=schema), reply("true")).status is Status.INVALID
+    assert classify(request(schema=schema), reply("1")).status is Status.OK
+
+
+def test_half_a_character_is_refused() -> None:
+    schema = {"type": "string"}
+    assert classify(request(schema=schema), reply(r'"\ud83d\ude00"')).value == "😀"
+    assert "half of a character" in classify(request(schema=schema), reply(r'"\ud83d"')).reason
+    assert "half of a character" in classify(request(schema=None), reply("\ud83d")).reason
+
+
+def test_the_request_s_own_check_has_the_last_word() -> None:
+    def odd(value: Any) -> str | None:
+        return None if value["score"] % 2 else f"{value['score']} is even"
+
+    assert classify(request(check=odd), reply('{"score": 7}')).status is Status.OK
+    found = classify(request(check=odd), reply('{"score": 8}'))
+    assert (found.status, found.value, found.reason) == (Status.INVALID, None, "8 is even")
+
+
+def test_without_a_schema_the_text_is_the_answer() -> None:
+    assert classify(request(schema=None), reply("```json\n{}\n```")).value == "```json\n{}\n```"
+
+
+def test_a_tool_is_called_only_where_one_was_offered() -> None:
+    called = Reply(({"type": "tool_use", "name": "Skill", "input": {}},), "tool_use", Tokens(1, 1), "m")
+    assert classify(request(), called).status is Status.INVALID
+    assert classify(request(schema=None, tools=[{"name": "Skill"}]), called).status is Status.OK
+
+
+@pytest.mark.parametrize("text", ["```" * 200_000, "```\n" + " \n" * 300_000 + "x", "{" + '"a":' * 100_000])
+def test_no_reply_takes_long_to_refuse(text: str) -> None:
+    began = time.process_time()
+    assert classify(request(), reply(text)).status is Status.INVALID
+    assert time.process_time() - began < 2.0

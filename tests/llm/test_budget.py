@@ -1,0 +1,211 @@
+"""The budget: it holds whatever runs at once, and what could still fit waits rather than fails."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillgate.errors import UsageError
+from skillgate.llm import prices
+from skillgate.llm.budget import ENVELOPE_TOKENS, Budget
+from skillgate.model.exchange import Request, Tokens
+from tests.llm.askers import MODEL, request
+
+ONE = request("q", text="x" * 1_000)  # with the keys of a message and the envelope
+MOST = prices.most(MODEL, 1_000 + len("roleusercontent") + ENVELOPE_TOKENS, 1_000) or 0.0
+
+
+def asked(budget: Budget, what: Request = ONE) -> bool:
+    """Ask for leave and settle at once with what was asked for; gives whether there was leave."""
+    leave = budget.reserve(what)
+    if leave is not None:
+        budget.settle(leave, Tokens(1_000, 1_000), MODEL)
+    return leave is not None
+
+
+def test_the_most_a_request_can_cost_is_held_until_it_is_known() -> None:
+    budget = Budget(max_cost_usd=MOST)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert leave.usd == pytest.approx(MOST)
+    assert budget.settle(leave, Tokens(1_000, 100), MODEL) == pytest.approx(0.003)
+    assert budget.spent == pytest.approx(0.003)
+    assert not budget.exhausted
+
+
+def test_what_does_not_fit_is_refused_with_the_figures() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.1)
+    assert asked(budget)
+    assert not asked(budget)
+    assert budget.exhausted
+    assert budget.reason == (
+        f"${MOST * 1.1 - 0.012:.4f} of max-cost-usd {MOST * 1.1:g} is left, and one more request may cost ${MOST:.4f}"
+    )
+    assert budget.calls == 1
+
+
+def test_a_smaller_request_may_still_fit_after_a_larger_one_did_not() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5)
+    assert not asked(budget, request("q", text="x" * 100_000))
+    assert asked(budget)
+
+
+def test_a_request_waits_for_others_that_may_turn_out_cheaper() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5)
+    first = budget.reserve(ONE)
+    assert first is not None
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(budget.reserve, ONE)
+        time.sleep(0.05)
+        assert not second.done()
+        budget.settle(first, Tokens(10, 10), MODEL)
+        assert second.result(timeout=10) is not None
+    assert not budget.exhausted
+
+
+def test_a_request_that_waited_in_vain_is_refused() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5)
+    first = budget.reserve(ONE)
+    assert first is not None
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(budget.reserve, ONE)
+        budget.settle(first, None, MODEL)  # it said nothing of its tokens: the most it can be counts
+        assert second.result(timeout=10) is None
+    assert budget.exhausted
+
+
+def test_what_was_given_back_is_there_for_others() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5, max_calls=2)
+    for sent in (False, True):
+        leave = budget.reserve(ONE)
+        assert leave is not None
+        budget.release(leave, sent=sent)
+        budget.release(leave, sent=sent)  # twice is once
+    assert (budget.calls, budget.spent) == (1, 0.0)
+    assert asked(budget)
+
+
+def test_a_stopped_run_lets_none_through_that_waits() -> None:
+    stop = threading.Event()
+    budget = Budget(max_cost_usd=MOST * 1.5, stop=stop)
+    first = budget.reserve(ONE)
+    assert first is not None
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(budget.reserve, ONE)
+        stop.set()
+        budget.settle(first, Tokens(), MODEL)
+        assert second.result(timeout=10) is None
+    assert budget.reserve(ONE) is None
+    assert not budget.exhausted  # it was not for want of money
+
+
+@pytest.mark.parametrize("most", [0, 1, 7])
+def test_no_more_calls_than_allowed(most: int) -> None:
+    budget = Budget(max_calls=most)
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: asked(budget), range(40))) == most
+    assert budget.calls == most
+    assert budget.reason == f"the {most} calls that max-calls allows are used up"
+
+
+def test_no_money_is_no_request() -> None:
+    budget = Budget(max_cost_usd=0.0)
+    assert not asked(budget)
+    assert budget.spent == 0.0
+
+
+def test_without_limits_everything_is_let_through_and_counted() -> None:
+    budget = Budget()
+    assert sum(asked(budget) for _ in range(100)) == 100
+    assert budget.spent == pytest.approx(1.2)
+    assert (budget.calls, budget.reason) == (100, None)
+
+
+def test_an_unknown_price_is_unknown_and_the_limit_says_so_before_anything_is_sent() -> None:
+    free_of_limits = Budget(max_calls=9)
+    free_of_limits.require_prices(["gpt-oss", MODEL])
+    leave = free_of_limits.reserve(request("q", model="gpt-oss"))
+    assert leave is not None
+    assert free_of_limits.settle(leave, Tokens(1, 1), "gpt-oss") is None
+    assert free_of_limits.unpriced == ("gpt-oss",)
+
+    limited = Budget(max_cost_usd=5)
+    limited.require_prices([MODEL])
+    with pytest.raises(UsageError, match=r"the price of gpt-oss, llama is unknown .*max-calls instead"):
+        limited.require_prices(["llama", MODEL, "gpt-oss", "llama"])
+    assert limited.reserve(request("q", model="gpt-oss")) is None
+
+
+def test_an_answer_of_unknown_cost_counts_for_the_limit_with_the_most_it_can_be() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.settle(leave, Tokens(1, 1), "renamed-by-a-gateway") is None
+    assert budget.spent == 0.0
+    assert budget.unpriced == ("renamed-by-a-gateway",)
+    assert not asked(budget)
+
+
+def test_a_reply_that_names_no_model_costs_what_was_asked_for() -> None:
+    budget = Budget()
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.settle(leave, Tokens(1_000, 0), "") == pytest.approx(0.002)
+
+
+def test_scripted_answers_cost_nothing_and_no_limit_of_money_is_in_their_way() -> None:
+    budget = Budget(max_cost_usd=0.0, max_calls=1, free=True)
+    budget.require_prices(["scripted-judge"])
+    leave = budget.reserve(request("q", model="scripted-judge"))
+    assert leave is not None
+    assert budget.settle(leave, Tokens(1_000, 1_000), "scripted-judge") == 0.0
+    assert (budget.spent, budget.unpriced) == (0.0, ())
+    assert not asked(budget)  # calls are counted all the same
+
+
+def test_a_scripted_model_at_the_other_end_costs_nothing_whatever_was_asked_for() -> None:
+    budget = Budget(max_cost_usd=MOST * 1.5)
+    for tokens in (Tokens(1_000, 1_000), None):
+        leave = budget.reserve(ONE)
+        assert leave is not None
+        assert budget.settle(leave, tokens, "scripted-claude-sonnet-5-5") == 0.0
+    assert (budget.spent, budget.unpriced) == (0.0, ())
+
+
+@pytest.mark.parametrize("text", ["word " * 400, "日本語の説明" * 200, "🙂" * 300, "a9Zk+/" * 300, "\udc80" * 50])
+def test_no_text_can_be_more_tokens_than_were_reserved_for(text: str) -> None:
+    """A vocabulary over bytes has no token shorter than one byte."""
+    leave = Budget(max_cost_usd=100.0).reserve(request("q", text=text))
+    assert leave is not None
+    used = Tokens(cache_write=len(text.encode("utf-8", "surrogatepass")), output=1_000)
+    assert leave.usd >= (prices.cost(MODEL, used) or 0.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32), cap=st.floats(0.0, 1.0), workers=st.integers(1, 8))
+def test_what_is_spent_never_exceeds_the_limit(seed: int, cap: float, workers: int) -> None:
+    budget = Budget(max_cost_usd=cap)
+    plans = random.Random(seed).choices(range(4), k=60)
+
+    def work(plan: int) -> None:
+        size = (10, 1_000, 20_000, 60_000)[plan]
+        leave = budget.reserve(request("q", text="x" * size))
+        if leave is None:
+            return
+        share = random.Random(seed + size).random()
+        if plan == 3 and share < 0.3:
+            budget.release(leave)
+        else:
+            budget.settle(leave, Tokens(cache_write=int(size * share), output=int(1_000 * share)), MODEL)
+        assert budget.spent <= cap + 1e-9
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, plans))
+    assert budget.spent <= cap + 1e-9
+    assert budget.exhausted or budget.calls == 60
