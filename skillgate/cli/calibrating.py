@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import evaluate
+from skillgate.cli.extras import require_packages
 from skillgate.cli.findings import read_whole
 from skillgate.cli.options import add_models, add_paths
 from skillgate.cli.parser import Parser, shared_defaults
@@ -42,12 +43,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: the labels or an option are not valid.
         IncompleteError: a package is missing.
     """
-    from skillgate.cli.extras import missing_extra
-
-    try:
-        from skillgate.judge.calibration import build, read_labels
-    except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
+    require_packages()
+    from skillgate.judge.calibration import build, read_labels  # numpy
 
     require_place(args.calibration_file, session.cwd)
     labels = read_labels(

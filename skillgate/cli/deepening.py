@@ -2,70 +2,39 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-import time
-from collections import Counter
-from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
 
+from skillgate.cli.bench import layer_of
 from skillgate.cli.findings import read_whole
+from skillgate.cli.spending import require_leave
 from skillgate.deepen import Deepened
-from skillgate.errors import UsageError
-from skillgate.judge import calibration
-from skillgate.judge.calibration import calibrate
-from skillgate.judge.dossier import Unjudged, dossier
-from skillgate.judge.layer import judge
-from skillgate.judge.pooling import agreement
 from skillgate.judge.siblings import Shelves
-from skillgate.judge.subject import Judged, Panel, Ratings
-from skillgate.judge.trust import trust
-from skillgate.llm import driver, dry
-from skillgate.model.exchange import Together
+from skillgate.llm import driver
 from skillgate.model.finding import Hit
 from skillgate.model.judging import JudgeLayer
 from skillgate.scoring.result import Deeper
 from skillgate.static.layer import claim, judged_rule
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterator, Sequence
 
+    from skillgate.cli.bench import Bench
     from skillgate.cli.session import Session
     from skillgate.deepen import Asked
-    from skillgate.llm.answers import Answers
-    from skillgate.llm.port import Asker, Progress, Provider
+    from skillgate.judge.subject import Judged
+    from skillgate.llm.port import Progress
     from skillgate.model.calibration import Calibration
     from skillgate.model.exchange import Steps
     from skillgate.model.finding import Claim
-    from skillgate.model.judging import Agreement, TriggerPrompt
+    from skillgate.model.judging import Agreement, Trust
     from skillgate.model.skill import SkillRoot
 
-UNASKED_USD = 10.0  # the estimate up to which nobody is asked
+_LATER = ("skillgate.llm.shape", "skillgate.stats.intervals", "skillgate.stats.agreement", "skillgate.scoring.sampled")
 WATCH_S = 0.2  # between two drawings of the progress
-
-
-class Bench(NamedTuple):
-    """Who judges and who answers.
-
-    Attributes:
-        panel: the judges.
-        asker: answers requests.
-        in_flight: how many may be on their way at once.
-        stop: once it is set nothing waits any more.
-        spent: says how the budget ended the run early, None where it did not.
-        provider: who answers.
-        answers: those of earlier runs, None for none.
-        limits: the most that may be spent, in US dollars, and the most calls; None for none.
-    """
-
-    panel: Panel
-    asker: Asker
-    in_flight: int
-    stop: threading.Event
-    spent: Callable[[], str | None]
-    provider: Provider
-    answers: Answers | None
-    limits: tuple[float | None, int | None]
 
 
 class Deepener:
@@ -88,7 +57,10 @@ class Deepener:
         bench, panel = self._bench, self._bench.panel
         wanted = [one for one in asked if one.facts.unscored is None]
         layers = [partial(self._layer, one) for one in wanted]
-        self._agree(layers)
+        if not self._agreed:
+            require_leave(bench, self._session, wanted, layers)
+            self._agreed = True
+        threading.Thread(target=_load_later, daemon=True).start()
         watch = _watch(self._session, len(layers))
         try:
             found = list(driver.run(layers, bench.asker, in_flight=bench.in_flight, watch=watch, stop=bench.stop))
@@ -99,83 +71,42 @@ class Deepener:
             if watch is not None:
                 self._session.show_progress("\r" + " " * 79 + "\r")
         judges = len(panel.opinions)
-        agreed = agreement([one.ratings for one in found], judges) if judges > 1 else None
+        agreed = _agreement(found, judges) if judges > 1 else None
         skills = {str(one.source.root.path): _unscored(one) for one in asked if one.facts.unscored is not None}
         for one, judged in zip(wanted, found, strict=True):
             skills[str(one.source.root.path)] = deeper(self._calibrated(judged), agreed, one.source.root)
         models = tuple(dict.fromkeys(opinion.model for opinion in panel.opinions))
-        known = None if self._calibration is None else trust(self._calibration, [one.layer for one in found])
+        known = None if self._calibration is None else _trust(self._calibration, found)
         return Deepened(skills, agreed, models, bench.spent(), known)
 
     def _calibrated(self, judged: Judged) -> Judged:
-        return (
-            judged if self._calibration is None else judged._replace(layer=calibrate(self._calibration, judged.layer))
-        )
+        if self._calibration is None:
+            return judged
+        from skillgate.judge.calibration import calibrate  # few runs have one
 
-    def _agree(self, layers: Sequence[Callable[[], Steps[Judged]]]) -> None:
-        """Ask before much is spent without a limit.
-
-        Raises:
-            UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
-        """
-        bench = self._bench
-        if self._agreed or not bench.provider.live or any(limit is not None for limit in bench.limits):
-            return
-        self._agreed = True
-        cost = dry.estimate(layers, answers=bench.answers, provider=bench.provider).cost_usd
-        if cost is None or cost.high <= UNASKED_USD:
-            return
-        about = f"this run may cost about ${cost.low:.2f} to ${cost.high:.2f}"
-        if not self._session.interactive:
-            raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
-        if not self._session.confirm(f"{about}; go on?"):
-            raise UsageError(f"{about}, and was not begun")
+        return judged._replace(layer=calibrate(self._calibration, judged.layer))
 
     def _layer(self, asked: Asked) -> Steps[Judged]:
         """Begin to judge one skill: its files are read when its turn comes, and not kept after it."""
         return layer_of(asked, self._bench.panel, self._shelves)
 
 
-class Estimator:
-    """Finds out what judging would ask and cost, in the place of a :class:`Deepener`; nothing is sent."""
-
-    def __init__(self, bench: Bench) -> None:
-        """Take who would judge."""
-        self._bench = bench
-        self._forecasts: list[dry.Forecast] = []
-
-    def __call__(self, asked: Sequence[Asked]) -> Deepened:
-        """Count what these skills would ask; none of them gets a score."""
-        panel, shelves = self._bench.panel, Shelves()
-        wanted = [one for one in asked if one.facts.unscored is None]
-        layers = [partial(layer_of, one, panel, shelves) for one in wanted]
-        self._forecasts.append(dry.estimate(layers, answers=self._bench.answers, provider=self._bench.provider))
-        return Deepened()
-
-    def text(self) -> str:
-        """Say it for people."""
-        cost, calls = self._bench.limits
-        return "\n".join(dry.lines(_together(self._forecasts), max_cost_usd=cost, max_calls=calls))
+def _load_later() -> None:
+    """Load what is needed only with the answers, while they are awaited: it takes as long as several of them."""
+    for name in _LATER:
+        importlib.import_module(name)
 
 
-def _together(forecasts: Sequence[dry.Forecast]) -> dry.Forecast:
-    """Add up what a run asks about a baseline and about what is here."""
-    calls: Counter[str] = Counter()
-    for one in forecasts:
-        calls.update(dict(one.models))
-    costs = [one.cost_usd for one in forecasts]
-    known = [cost for cost in costs if cost is not None]
-    none = dry.Span(0, 0)
-    return dry.Forecast(
-        layers=sum(one.layers for one in forecasts),
-        calls=sum(one.calls for one in forecasts),
-        cached=sum(one.cached for one in forecasts),
-        input_tokens=reduce(dry.Span.plus, (one.input_tokens for one in forecasts), none),
-        output_tokens=reduce(dry.Span.plus, (one.output_tokens for one in forecasts), none),
-        cost_usd=reduce(dry.Span.plus, known, none) if len(known) == len(costs) else None,
-        models=tuple(sorted(calls.items())),
-        unpriced=tuple(sorted({name for one in forecasts for name in one.unpriced})),
-    )
+def _agreement(judged: Sequence[Judged], judges: int) -> Agreement:
+    from skillgate.judge.pooling import agreement  # numpy: loaded by now
+
+    return agreement([one.ratings for one in judged], judges)
+
+
+def _trust(known: Calibration, judged: Sequence[Judged]) -> Trust:
+    from skillgate.judge.trust import trust  # few runs have a calibration
+
+    return trust(known, [one.layer for one in judged])
 
 
 def load_calibration(path: str, cwd: str) -> Calibration:
@@ -184,24 +115,9 @@ def load_calibration(path: str, cwd: str) -> Calibration:
     Raises:
         UsageError: it cannot be read, or is none.
     """
+    from skillgate.judge import calibration  # few runs have one
+
     return calibration.read(read_whole(os.path.join(cwd, path), path, "the calibration"), path)  # noqa: PTH118
-
-
-def layer_of(asked: Asked, panel: Panel, shelves: Shelves) -> Steps[Judged]:
-    """Give the generator that judges a skill; where it was judged before, on the prompts of then."""
-    found = dossier(asked.source, asked.facts, shelves=shelves)
-    if isinstance(found, Unjudged):
-        return _not_judged(found.reason, panel)
-    before = _prompts(asked)
-    if before is not None:
-        found = found._replace(prompts=before, prompts_source="baseline")
-    return judge(found, panel, time.perf_counter_ns)
-
-
-def _not_judged(reason: str, panel: Panel) -> Steps[Judged]:
-    yield Together(())
-    layer = JudgeLayer(0, len(panel.opinions), None, reason=reason, provider=panel.provider, live=panel.live)
-    return Judged(layer, Ratings(), failure=reason)
 
 
 def deeper(judged: Judged, agreed: Agreement | None, root: SkillRoot) -> Deeper:
@@ -230,15 +146,6 @@ def _has_gap(layer: JudgeLayer) -> bool:
 
 def _unscored(asked: Asked) -> Deeper:
     return Deeper(failure=f"not judged: {asked.facts.unscored}")
-
-
-def _prompts(asked: Asked) -> tuple[TriggerPrompt, ...] | None:
-    """Give the prompts that the baseline was judged on, without what was predicted then."""
-    layers = asked.before.layers if asked.before else ()
-    for layer in layers:
-        if isinstance(layer, JudgeLayer) and layer.triggering is not None and layer.triggering.prompts:
-            return tuple(prompt._replace(predicted=()) for prompt in layer.triggering.prompts)
-    return None
 
 
 def _claims(judged: Judged, root: SkillRoot) -> Iterator[Claim]:

@@ -104,7 +104,10 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     if depth is Depth.QUICK:
         report = compared(run, context)
     else:
-        from skillgate.cli.standard import compared_deeper  # brings in the provider's packages
+        from skillgate.cli.extras import require_packages
+
+        require_packages()
+        from skillgate.cli.standard import compared_deeper  # brings in the judge
 
         report, estimate = compared_deeper(run, context)
     keeper.close()

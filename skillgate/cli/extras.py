@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from skillgate.errors import IncompleteError
 
 _OF_LLM = ("anthropic", "httpx2", "tenacity", "jsonschema", "numpy", "scipy")
+
+
+def require_packages() -> None:
+    """Make sure that what is loaded later is there, before anything is asked.
+
+    Raises:
+        IncompleteError: naming what is missing.
+    """
+    for name in _OF_LLM:
+        if find_spec(name) is None:
+            raise missing_extra(ModuleNotFoundError(name=name))
 
 
 def missing_extra(error: ModuleNotFoundError) -> IncompleteError:

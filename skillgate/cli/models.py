@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.cli.deepening import Bench
+from skillgate.cli.bench import Bench
 from skillgate.cli.extras import missing_extra
 from skillgate.errors import UsageError
 from skillgate.judge.subject import Opinion, Panel

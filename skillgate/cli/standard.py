@@ -7,16 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillgate import pipeline
+from skillgate.cli.deepening import Deepener
 from skillgate.cli.depth import chosen_depth
-from skillgate.cli.extras import missing_extra
+from skillgate.cli.models import Asking, Models
 from skillgate.cli.reporting import compared
+from skillgate.cli.spending import Estimator
 from skillgate.model.judging import JudgeLayer
-
-try:
-    from skillgate.cli.deepening import Deepener, Estimator
-    from skillgate.cli.models import Asking, Models
-except ModuleNotFoundError as error:
-    raise missing_extra(error) from error
 
 _MOST_REASONS = 5
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.judge.rubric import HIGHEST
 from skillgate.model.judging import Estimate
-from skillgate.stats.intervals import balanced_f1, clopper_pearson, mean_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +38,8 @@ def spread(ratings: Sequence[int], judges: int) -> Spread:
         return Spread(reason="one judge gives no interval")
     if len(ratings) < 2:
         return Spread(reason=f"{len(ratings)} of {judges} judges gave a rating; an interval needs two")
+    from skillgate.stats.intervals import mean_t  # numpy and scipy: loaded while answers are awaited
+
     low, high = mean_t([rating / HIGHEST for rating in ratings], least_half_width=HALF_STEP)
     return Spread(low, high)
 
@@ -50,6 +51,8 @@ def rate(shares: Sequence[Fraction]) -> Estimate:
     """
     if not shares:
         return Estimate(None, reason="no judge predicted on such a prompt")
+    from skillgate.stats.intervals import clopper_pearson  # as above
+
     total = sum(shares)
     low, _ = clopper_pearson(floor(total), len(shares))
     _, high = clopper_pearson(ceil(total), len(shares))
@@ -61,6 +64,8 @@ def precision(hits: Sequence[Fraction], alarms: Sequence[Fraction]) -> Estimate:
     right, wrong = sum(hits), sum(alarms)
     if not right + wrong:
         return Estimate(None, reason="the skill is never predicted to be loaded")
+    from skillgate.stats.intervals import clopper_pearson  # as above
+
     low, _ = clopper_pearson(floor(right), floor(right) + ceil(wrong))
     _, high = clopper_pearson(ceil(right), ceil(right) + floor(wrong))
     return Estimate(float(right / (right + wrong)), low, high, round(right + wrong))
@@ -70,6 +75,8 @@ def f1(hits: Sequence[Fraction], alarms: Sequence[Fraction], seed: int) -> Estim
     """Give class-balanced F1, 2 · TPR ÷ (1 + TPR + FPR), with the interval of seeded draws of both rates."""
     if not hits or not alarms:
         return Estimate(None, reason="predictions on fitting prompts and on near misses are needed, and one is missing")
+    from skillgate.stats.intervals import balanced_f1  # as above
+
     recall, false_alarms = sum(hits) / len(hits), sum(alarms) / len(alarms)
     low, high = balanced_f1([float(hit) for hit in hits], [float(alarm) for alarm in alarms], seed)
     return Estimate(float(2 * recall / (1 + recall + false_alarms)), low, high, len(hits) + len(alarms))

@@ -1,7 +1,7 @@
 """Whether a reply is an answer: complete, of the shape that was asked for, and nothing else.
 
-The keeper of ``jsonschema``. The API constrains what a model writes, but not every server does, none of them enforces
-ranges, and a reply may have been cut off or refused; so everything is held to the schema again on receipt.
+The API constrains what a model writes, but not every server does, none of them enforces ranges, and a reply may have
+been cut off or refused; so everything is held to the schema again on receipt.
 
 One Markdown fence around the whole of a reply is tolerated, since models that are asked for JSON in words tend to add
 it and it cannot change the value. Nothing else is repaired.
@@ -12,9 +12,6 @@ from __future__ import annotations
 import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from skillgate.llm.dialect import schema_of
 from skillgate.llm.failures import shown
@@ -124,10 +121,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _unfit(value: object, schema: dict[str, Any]) -> str | None:
     """Say where a value does not fit its schema, None where it does. Booleans are no integers here."""
-    error = best_match(Draft202012Validator(schema).iter_errors(value))
-    if error is None:
-        return None
-    return f"{error.json_path}: {shown(error.message)}"
+    from skillgate.llm.shape import misfit  # loaded while the first answer is awaited
+
+    found = misfit(value, schema)
+    return None if found is None else f"{found.place}: {shown(found.message)}"
 
 
 def _unwritable(value: object) -> str | None:

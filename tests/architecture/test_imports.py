@@ -53,7 +53,7 @@ HEAVY = {"numpy", "scipy", "anthropic", "jsonschema", "rich", "asyncio", "pydant
 KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.github.api": {"github", "requests"},
     "skillgate.report.html_shell": {"jinja2", "markupsafe"},
-    "skillgate.llm.classify": {"jsonschema"},
+    "skillgate.llm.shape": {"jsonschema"},
     "skillgate.llm.providers.anthropic": {"anthropic", "httpx2"},
     "skillgate.llm.retrying": {"tenacity"},
     "skillgate.llm.turns": {"fcntl"},  # within a try: elsewhere there are no turns between processes

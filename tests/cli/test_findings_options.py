@@ -38,7 +38,7 @@ def configure(folder: Path, text: str, name: str = ".skillgate.yaml") -> None:
 
 
 def test_the_ids_are_those_of_all_rules() -> None:
-    rooms = [Room(f"skillgate.static.{name}") for name in ("antipatterns", "rules", "across", "defects")]
+    rooms = [Room(f"skillgate.static.{name}") for name in ("antipatterns", "rules", "across", "defects", "judged")]
     assert rule_ids() == {room.load(name).RULE.id for room in rooms for name in room.names()}
 
 

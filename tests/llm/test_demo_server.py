@@ -26,6 +26,7 @@ from skillgate.llm.scripted import handler
 from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.filler import OPENING
 from skillgate.llm.scripted.rules import parse
+from tests import listening
 from tests.llm.scripted_bodies import assessments, plain
 
 if TYPE_CHECKING:
@@ -370,6 +371,7 @@ def command(*words: str, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], lis
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        preexec_fn=listening.hear_ctrl_c,
     ) as process:
         assert process.stdout is not None
         try:

@@ -18,6 +18,7 @@ from benchmarks.judge_schedule import rounds_of
 from skillgate.llm.driver import AHEAD, OPEN, run
 from skillgate.llm.port import Progress
 from skillgate.model.exchange import Answer, Cause, Request, Status, Together
+from tests import listening
 from tests.llm.askers import Echo, judge, one, request
 
 if TYPE_CHECKING:
@@ -413,7 +414,10 @@ except KeyboardInterrupt:
 def interrupted(folder: Path, *, latency_s: float, grace_s: float) -> subprocess.Popen[bytes]:
     """Start a run in a process of its own and send it Ctrl-C once four requests are on their way."""
     arguments = [sys.executable, "-c", INTERRUPTED, str(folder), str(latency_s), str(grace_s)]
-    process = subprocess.Popen(arguments, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    # Where the tests run in the background, Ctrl-C is ignored there and in whatever they start.
+    process = subprocess.Popen(
+        arguments, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, preexec_fn=listening.hear_ctrl_c
+    )
     deadline = time.monotonic() + 30
     while len(list(folder.glob("*.sent"))) < 4:
         assert time.monotonic() < deadline

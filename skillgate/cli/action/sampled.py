@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillgate.cli.action.places import inside
+from skillgate.cli.extras import require_packages
 from skillgate.errors import UsageError
 from skillgate.model.score import Depth
 
@@ -30,6 +31,7 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
     if depth is Depth.QUICK:
         yield None, ()
         return
+    require_packages()
     require_own_cache(stand, session.cwd)
     from skillgate.cli.deepening import Deepener  # brings in the judge
     from skillgate.cli.models import Asking, Models

@@ -58,7 +58,10 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if depth is Depth.QUICK:
         a, b = (pipeline.evaluate([source], _plain()).results[0] for source in sources)
     else:
-        from skillgate.cli.standard import both_sides  # brings in the provider's packages
+        from skillgate.cli.extras import require_packages
+
+        require_packages()
+        from skillgate.cli.standard import both_sides  # brings in the judge
 
         (a, b), models, estimate = both_sides(sources, args, config, session, _plain())
         if estimate is not None:

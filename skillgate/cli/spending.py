@@ -1,0 +1,122 @@
+"""What judging would cost: said before anything is asked, and leave asked for where it is much."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from skillgate.cli.bench import layer_of
+from skillgate.deepen import Deepened
+from skillgate.errors import UsageError
+from skillgate.judge.siblings import Shelves
+from skillgate.llm import dry, prices
+from skillgate.model.ports import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from skillgate.cli.bench import Bench
+    from skillgate.cli.session import Session
+    from skillgate.deepen import Asked
+    from skillgate.judge.subject import Judged, Panel
+    from skillgate.model.exchange import Steps
+
+UNASKED_USD = 10.0  # the estimate up to which nobody is asked
+_READINGS = 5  # of a skill, by each judge and for the prompts
+_QUESTIONS = 8_000  # characters around a skill's text
+_OUTPUT = 20_000  # tokens of all answers about a skill, twice what is usual
+_LARGE = 1 << 20
+_READ_TWICE = ("JUDGE_ADDRESSED", "INSTRUCTION_OVERRIDE", "HIDDEN_UNICODE")
+
+
+def require_leave(
+    bench: Bench, session: Session, asked: Sequence[Asked], layers: Sequence[Callable[[], Steps[Judged]]]
+) -> None:
+    """Ask before much is spent without a limit.
+
+    Raises:
+        UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
+    """
+    if not bench.provider.live or any(limit is not None for limit in bench.limits):
+        return
+    if _at_most(asked, bench.panel) <= UNASKED_USD:
+        return
+    cost = dry.estimate(layers, answers=bench.answers, provider=bench.provider).cost_usd
+    if cost is None or cost.high <= UNASKED_USD:
+        return
+    about = f"this run may cost about ${cost.low:.2f} to ${cost.high:.2f}"
+    if not session.interactive:
+        raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+    if not session.confirm(f"{about}; go on?"):
+        raise UsageError(f"{about}, and was not begun")
+
+
+def _at_most(asked: Sequence[Asked], panel: Panel) -> float:
+    """Give what judging cannot cost more than, in US dollars: by the sizes of files alone, and at no reading.
+
+    Infinite where a price is unknown. Each opinion reads a skill nine times at worst, and so much of it as is shown.
+    """
+    texts = sum(min(_size(one), panel.most_characters) + _QUESTIONS for one in asked)
+    costs = [
+        prices.most(opinion.model, _READINGS * texts, _READINGS * _OUTPUT * len(asked)) for opinion in panel.opinions
+    ]
+    return float("inf") if None in costs else sum(cost or 0.0 for cost in costs)
+
+
+def _size(asked: Asked) -> int:
+    """Give the bytes of a skill's main file and of all that lies beside it, as far as that is known without reading."""
+    root, found = asked.source.root, asked.source.size
+    pending = [root.directory]
+    while pending and found < _LARGE:
+        folder = pending.pop()
+        for name in root.tree.names(folder):
+            path = f"{folder}/{name}" if folder else name
+            entry = root.tree.entry(path)
+            if entry is not None and entry.kind is EntryKind.DIRECTORY:
+                pending.append(path)
+            elif entry is not None:
+                found += entry.size
+    return found
+
+
+class Estimator:
+    """Finds out what judging would ask and cost, in the place of a :class:`Deepener`; nothing is sent."""
+
+    def __init__(self, bench: Bench) -> None:
+        """Take who would judge."""
+        self._bench = bench
+        self._forecasts: list[dry.Forecast] = []
+
+    def __call__(self, asked: Sequence[Asked]) -> Deepened:
+        """Count what these skills would ask; none of them gets a score."""
+        panel, shelves = self._bench.panel, Shelves()
+        wanted = [one for one in asked if one.facts.unscored is None]
+        layers = [partial(layer_of, one, panel, shelves) for one in wanted]
+        self._forecasts.append(dry.estimate(layers, answers=self._bench.answers, provider=self._bench.provider))
+        return Deepened()
+
+    def text(self) -> str:
+        """Say it for people."""
+        cost, calls = self._bench.limits
+        return "\n".join(dry.lines(_together(self._forecasts), max_cost_usd=cost, max_calls=calls))
+
+
+def _together(forecasts: Sequence[dry.Forecast]) -> dry.Forecast:
+    """Add up what a run asks about a baseline and about what is here."""
+    calls: Counter[str] = Counter()
+    for one in forecasts:
+        calls.update(dict(one.models))
+    costs = [one.cost_usd for one in forecasts]
+    known = [cost for cost in costs if cost is not None]
+    none = dry.Span(0, 0)
+    return dry.Forecast(
+        layers=sum(one.layers for one in forecasts),
+        calls=sum(one.calls for one in forecasts),
+        cached=sum(one.cached for one in forecasts),
+        input_tokens=reduce(dry.Span.plus, (one.input_tokens for one in forecasts), none),
+        output_tokens=reduce(dry.Span.plus, (one.output_tokens for one in forecasts), none),
+        cost_usd=reduce(dry.Span.plus, known, none) if len(known) == len(costs) else None,
+        models=tuple(sorted(calls.items())),
+        unpriced=tuple(sorted({name for one in forecasts for name in one.unpriced})),
+    )
