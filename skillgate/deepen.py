@@ -45,6 +45,12 @@ class Deepened(NamedTuple):
     trust: Trust | None = None
 
 
+def judged_as(prompt_version: str, rubric_version: str, provider: str) -> tuple[str, ...]:
+    """Say how a score came about, beside its models; scores that came about otherwise are not compared."""
+    asked = f"{provider} answers" if provider in ("scripted", "replay") else "a model's answers"
+    return (f"prompts {prompt_version}", f"rubrics {rubric_version}", asked)
+
+
 def total(usages: Iterable[Usage]) -> Usage:
     """Add up what several skills asked for; the cost of all is unknown where that of one is."""
     found = tuple(usages)

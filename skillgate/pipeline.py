@@ -11,7 +11,8 @@ from skillgate.model.assessment import Assessment, Member
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
 from skillgate.model.skill import SkillSource, Unreadable
-from skillgate.scoring.gate import Drop, Policy, judge, judge_outside, sampled_drops, together
+from skillgate.scoring.drops import sampled_drops
+from skillgate.scoring.gate import Policy, judge, judge_outside, together
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.result import Deeper, result
 from skillgate.scoring.selection import Selection, settle
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from skillgate.deepen import Deepen
     from skillgate.model.finding import Claim, Finding
+    from skillgate.model.judging import DropTest
     from skillgate.model.skill import SkillRoot, Waiver
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
@@ -67,6 +69,7 @@ class Context(NamedTuple):
         again: gives the baseline at this depth for the skills of these shown paths, which alone are asked about; None
             where ``baseline`` is at this depth already.
         models: those that ``deepen`` asks, each once.
+        judged_as: the versions of the questions, and whether a real model answers: as :func:`judged_as` gives it.
     """
 
     version: str
@@ -90,6 +93,7 @@ class Context(NamedTuple):
     deepen: Deepen | None = None
     again: Callable[[Collection[str]], Mapping[str, SkillResult]] | None = None
     models: tuple[str, ...] = ()
+    judged_as: tuple[str, ...] = ()
 
 
 class _Judged(NamedTuple):
@@ -182,22 +186,15 @@ def _decided(report: Report, policies: Sequence[Policy], spent: str | None, cont
     """Ask every gate, of each skill and of what belongs to none."""
     baseline = context.baseline
     before = [baseline.get(result.skill.path) if baseline else None for result in report.results]
-    drops: tuple[Drop | None, ...] = ()
+    drops: tuple[DropTest | None, ...] = tuple(None for _ in before)
     if context.deepen is not None:
         pairs = list(zip(before, report.results, strict=True))
         drops = sampled_drops(pairs, [policy.max_drop for policy in policies])
     results = tuple(
         result._replace(
-            gate=judge(
-                result,
-                policy,
-                was,
-                compared=baseline is not None,
-                drop=drops[index] if drops else None,
-                spent=spent,
-            )
+            drop=drop, gate=judge(result, policy, was, compared=baseline is not None, drop=drop, spent=spent)
         )
-        for index, (result, policy, was) in enumerate(zip(report.results, policies, before, strict=True))
+        for result, policy, was, drop in zip(report.results, policies, before, drops, strict=True)
     )
     verdicts = [result.gate for result in results]
     if report.outside:

@@ -10,7 +10,9 @@ from skillgate import pipeline
 from skillgate.cli.again import again, nothing
 from skillgate.cli.departed import SHOWN, moved_since, not_in_head, tell_absent
 from skillgate.cli.findings import read_whole
+from skillgate.deepen import judged_as
 from skillgate.errors import UsageError
+from skillgate.model.judging import JudgeLayer
 from skillgate.registry import Room
 from skillgate.report.across_change import across_change as changed
 from skillgate.scoring.pairing import names_of, pair
@@ -171,6 +173,15 @@ def _from_report(text: str, shown: str, context: pipeline.Context) -> Mapping[st
         judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(context.models)}"
         raise UsageError(f"the baseline {shown} was judged {judges}: such scores are not comparable")
     results = document.results if isinstance(document, Report) else (document.result(),)
+    ways = {
+        judged_as(layer.prompt_version, layer.rubric_version, layer.provider)
+        for result in results
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer) and layer.prompt_version
+    }
+    if context.judged_as and ways - {context.judged_as}:
+        then, now = ", ".join(sorted(ways - {context.judged_as})[0]), ", ".join(context.judged_as)
+        raise UsageError(f"the baseline {shown} was judged by {then}, this run by {now}: not comparable")
     return {result.skill.path: result for result in results}
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
     from skillgate.model.calibration import Calibration
+    from skillgate.model.judging import Estimate
 
 HELP = "judge the skills that people have rated, and write a calibration of the judge"
 
@@ -33,7 +34,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-file", dest="calibration_file", metavar="FILE", required=True, help="where the calibration goes"
     )
-    add_models(parser)
+    add_models(parser, no_cache=True)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """
     require_packages()
     from skillgate.judge.calibration import build, read_labels  # numpy
+    from skillgate.judge.trust import trust
 
     require_place(args.calibration_file, session.cwd)
     labels = read_labels(
@@ -67,6 +69,11 @@ def run(args: argparse.Namespace, session: Session) -> int:
         session.note(line)
     write(args.calibration_file, _written(built.document), cwd=session.cwd)
     session.out(f"wrote {args.calibration_file}: {len(built.document.items)} of {len(labels)} labels")
+    known = trust(built.document, ())
+    for name in ("kappa", "sensitivity", "specificity"):
+        one: Estimate = getattr(known, name)
+        shown = one.reason if one.value is None else f"{one.value:.2f} ({one.ci_low:.2f} to {one.ci_high:.2f})"
+        session.out(f"  {name:<12} {shown}")
     return EXIT_INCOMPLETE if built.left_out else EXIT_PASSED
 
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.bench import layer_of
 from skillgate.cli.findings import read_whole
-from skillgate.cli.spending import require_leave
+from skillgate.cli.spending import Leave
 from skillgate.deepen import Deepened
 from skillgate.judge.siblings import Shelves
 from skillgate.llm import driver
-from skillgate.model.finding import Hit
-from skillgate.model.judging import JudgeLayer
+from skillgate.model.finding import Hit, Severity
 from skillgate.scoring.result import Deeper
 from skillgate.static.layer import claim, judged_rule
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
 
 _LATER = ("skillgate.llm.shape", "skillgate.stats.intervals", "skillgate.stats.agreement", "skillgate.scoring.sampled")
+LOG_S = 15.0  # between two lines where there is no terminal
 WATCH_S = 0.2  # between two drawings of the progress
 
 
@@ -46,7 +46,7 @@ class Deepener:
         self._session = session
         self._calibration = None if calibration is None else load_calibration(calibration, session.cwd)
         self._shelves = Shelves()
-        self._agreed = False
+        self._leave = Leave(bench, session)
 
     def __call__(self, asked: Sequence[Asked]) -> Deepened:
         """Judge them all, several at a time; what cannot be judged is said so and stops none of the others.
@@ -57,9 +57,7 @@ class Deepener:
         bench, panel = self._bench, self._bench.panel
         wanted = [one for one in asked if one.facts.unscored is None]
         layers = [partial(self._layer, one) for one in wanted]
-        if not self._agreed:
-            require_leave(bench, self._session, wanted, layers)
-            self._agreed = True
+        self._leave.require(wanted, layers)
         threading.Thread(target=_load_later, daemon=True).start()
         watch = _watch(self._session, len(layers))
         try:
@@ -68,7 +66,7 @@ class Deepener:
             self._session.note("interrupted: the answers that came are kept; the same command goes on from them")
             raise
         finally:
-            if watch is not None:
+            if watch is not None and self._session.stderr.isatty():
                 self._session.show_progress("\r" + " " * 79 + "\r")
         judges = len(panel.opinions)
         agreed = _agreement(found, judges) if judges > 1 else None
@@ -133,15 +131,25 @@ def deeper(judged: Judged, agreed: Agreement | None, root: SkillRoot) -> Deeper:
     return Deeper(
         layers=(layer,),
         scores=layer.assessments,
-        failure=f"not judged: {judged.failure}" if judged.failure and _has_gap(layer) else None,
+        failure=_failure(judged),
+        no_badge=judged.partial,
         usage=layer.usage,
         claims=tuple(_claims(judged, root)),
     )
 
 
-def _has_gap(layer: JudgeLayer) -> bool:
-    """Tell whether a dimension has no score: where one of several judges gave none, the others do."""
-    return not layer.assessments or any(one.score is None for one in layer.assessments.values())
+def _failure(judged: Judged) -> str | None:
+    """Say why a skill has no judged score, None where it has one.
+
+    Where an outage kept one of several judges from answering, the others give the score; where what it read may have
+    done so, they do not: else a text could choose its judges.
+    """
+    scores = judged.layer.assessments.values()
+    if judged.silenced is not None:
+        return f"not judged: {judged.silenced}"
+    if judged.failure is not None and (not scores or any(one.score is None for one in scores)):
+        return f"not judged: {judged.failure}"
+    return None
 
 
 def _unscored(asked: Asked) -> Deeper:
@@ -149,15 +157,18 @@ def _unscored(asked: Asked) -> Deeper:
 
 
 def _claims(judged: Judged, root: SkillRoot) -> Iterator[Claim]:
-    for problem in judged.problems:
-        hit = Hit(problem.span, problem.message)
+    told = [*((problem, None) for problem in judged.problems), *((note, Severity.INFO) for note in judged.notes)]
+    for problem, severity in told:
+        hit = Hit(problem.span, problem.message, severity=severity)
         yield claim(judged_rule(problem.rule), hit, problem.file or root.file_name, "judge")
 
 
 def _watch(session: Session, skills: int) -> Callable[[Progress], None] | None:
     """Draw a line on stderr where somebody is looking."""
-    if session.quiet or not session.stderr.isatty():
+    if session.quiet:
         return None
+    if not session.stderr.isatty():
+        return _log(session, skills) if session.verbose else None
     drawn = [-WATCH_S]
 
     def show(now: Progress) -> None:
@@ -167,6 +178,18 @@ def _watch(session: Session, skills: int) -> Callable[[Progress], None] | None:
         session.show_progress("\r" + progress_line(now, skills).ljust(79)[:79])
 
     return show
+
+
+def _log(session: Session, skills: int) -> Callable[[Progress], None]:
+    """Say it in lines of their own, where nobody looks at a terminal, so that a long run does not look dead."""
+    told = [0.0]
+
+    def say(now: Progress) -> None:
+        if now.elapsed_s - told[0] >= LOG_S or (now.layers_done == now.layers and told[0] != float("inf")):
+            told[0] = now.elapsed_s if now.layers_done < now.layers else float("inf")
+            session.detail(progress_line(now, skills))
+
+    return say
 
 
 def progress_line(now: Progress, skills: int) -> str:

@@ -8,7 +8,15 @@ from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
+    import argparse
+
     from skillgate.config import Config
+
+MODEL_OPTIONS = (
+    *("provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature", "max-cost-usd"),
+    *("max-calls", "in-flight", "cache-dir", "refresh", "record", "replay", "calibration", "dry-run"),
+)
+"""Options that say who judges and what it may cost, beside depth and layers."""
 
 _LAYERS = {
     frozenset({"static"}): Depth.QUICK,
@@ -43,6 +51,17 @@ def chosen_depth(config: Config) -> Depth:
             " never run in its place; ask for --depth standard or --depth quick, or set depth in the configuration"
         )
     return depth
+
+
+def require_no_models(args: argparse.Namespace) -> None:
+    """Refuse options that only mean something where a model is asked.
+
+    Raises:
+        UsageError: naming those that were given.
+    """
+    given = [f"--{name}" for name in MODEL_OPTIONS if getattr(args, name.replace("-", "_"), None)]
+    if given:
+        raise UsageError(f"{', '.join(given)}: quick depth asks no model; give --depth standard too")
 
 
 def static_depth(config: Config) -> Depth:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
-from skillgate.cli.depth import chosen_depth, static_depth
+from skillgate.cli.depth import chosen_depth, require_no_models, static_depth
 from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.options import (
     add_depth,
@@ -102,6 +103,7 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
     run = Run(args, config, session, discovery)
     estimate = None
     if depth is Depth.QUICK:
+        require_no_models(args)
         report = compared(run, context)
     else:
         from skillgate.cli.extras import require_packages
@@ -138,8 +140,12 @@ def require_places(args: argparse.Namespace, session: Session) -> None:
     Raises:
         UsageError: naming the first.
     """
+    for name in {output_format(args), *(name for name, _ in args.output_file)}:
+        RENDERERS.load(name)  # whatever it needs must be there before anything is paid for
     for _, path in args.output_file:
-        require_place(path, session.cwd)
+        folder = os.path.dirname(require_place(path, session.cwd))  # noqa: PTH120
+        if not os.path.isdir(folder):  # noqa: PTH112
+            raise UsageError(f"cannot write {path}: there is no directory {os.path.dirname(path)}")  # noqa: PTH120
     if args.write_known_findings:
         require_place(args.write_known_findings, session.cwd)
         given = [f"--{name}" for name in _PART if getattr(args, name, None)]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.cli.bench import Bench
 from skillgate.cli.extras import missing_extra
+from skillgate.deepen import judged_as
 from skillgate.errors import UsageError
+from skillgate.judge.layer import PROMPT_VERSION, RUBRIC_VERSION
 from skillgate.judge.subject import Opinion, Panel
 from skillgate.llm.answers import Answers, folder_of
 from skillgate.llm.asker import PortAsker
@@ -16,7 +18,7 @@ from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
 from skillgate.llm.classify import classify
 from skillgate.llm.port import Connection
-from skillgate.llm.prices import DEFAULT_JUDGE, effort_of
+from skillgate.llm.prices import DEFAULT_JUDGE, context_of, effort_of
 from skillgate.llm.recording import Recorder
 from skillgate.registry import Room
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from skillgate.config import Config
     from skillgate.llm.port import Provider
 
+_UNKNOWN = 300_000  # characters: what fits 200,000 tokens, the least context of the models there are
+_MOST = 1_200_000
+_BESIDE = 50_000  # tokens
+_PER_TOKEN = 1.7  # characters: skills have 2.6 as a rule; code and tables have fewer
 _PROVIDERS = Room("skillgate.llm.providers")
 
 
@@ -72,14 +78,12 @@ class Models:
             IncompleteError: a package is missing.
         """
         self.provider = connect(config, asking, environ, session.cwd)
-        names = config.get("judge-model")
-        models = names if isinstance(names, tuple) and names else (DEFAULT_JUDGE,)
-        count = config.get("judges")
-        opinions = tuple(models[index % len(models)] for index in range(count if isinstance(count, int) else 1))
+        opinions = _opinions(config)
         self.panel = Panel(
             opinions=tuple(Opinion(model, effort_of(model)) for model in opinions),
             provider=self.provider.name,
             live=self.provider.live,
+            most_characters=min(_characters(model) for model in opinions),
         )
         self.stop = threading.Event()
         cost, calls = config.get("max-cost-usd"), config.get("max-calls")
@@ -109,6 +113,11 @@ class Models:
             answers=self.answers,
             limits=(cost if isinstance(cost, float) else None, calls if isinstance(calls, int) else None),
         )
+
+    @property
+    def judged_as(self) -> tuple[str, ...]:
+        """Say how scores come about, as ``pipeline.Context.judged_as``."""
+        return judged_as(PROMPT_VERSION, RUBRIC_VERSION, self.provider.name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,6 +166,29 @@ def connect(config: Config, asking: Asking, environ: Mapping[str, str], cwd: str
         raise missing_extra(error) from error
     provider: Provider = module.connect(connection)
     return provider
+
+
+def _opinions(config: Config) -> tuple[str, ...]:
+    """Give the model of each judge: the models in turn, each at least once.
+
+    Raises:
+        UsageError: there are more models than judges.
+    """
+    names, count = config.get("judge-model"), config.get("judges")
+    models = names if isinstance(names, tuple) and names else (DEFAULT_JUDGE,)
+    judges = count if isinstance(count, int) else len(models)
+    if judges < len(models):
+        raise UsageError(
+            f"judges is {judges}, and judge-model names {len(models)} models: {', '.join(models[judges:])} would never"
+            f" be asked; give --judges {len(models)} or more, or fewer models"
+        )
+    return tuple(models[index % len(models)] for index in range(judges))
+
+
+def _characters(model: str) -> int:
+    """Give how much of a skill a model is shown: what surely fits its context, beside question and answer."""
+    context = context_of(model)
+    return _UNKNOWN if context is None else max(_UNKNOWN, min(_MOST, int((context - _BESIDE) * _PER_TOKEN)))
 
 
 def _answers(

@@ -82,11 +82,16 @@ def add_findings(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--changed", action="store_true", help="report only skills that git says are changed")
     group.add_argument("--since", metavar="REV", help="with --changed: since they left this revision (default: HEAD)")
-    group.add_argument("--no-cache", action="store_true", help="judge every skill anew, and keep nothing")
+    group.add_argument(
+        "--no-cache", action="store_true", help="judge every skill anew, models included, and keep nothing"
+    )
 
 
-def add_models(parser: argparse.ArgumentParser) -> None:
-    """Add who judges and what it may cost; :func:`gate_options` reads the settings among them."""
+def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> None:
+    """Add who judges and what it may cost; :func:`gate_options` reads the settings among them.
+
+    ``no_cache`` adds ``--no-cache`` too, for commands without the options of findings.
+    """
     group = parser.add_argument_group("models (from standard depth on)")
     _add_list(group, "layers", metavar="LIST")
     _add_setting(group, "provider", metavar="NAME")
@@ -100,6 +105,8 @@ def add_models(parser: argparse.ArgumentParser) -> None:
     _add_setting(group, "max-calls", metavar="N")
     _add_setting(group, "in-flight", metavar="N")
     _add_setting(group, "cache-dir", metavar="DIR")
+    if no_cache:
+        group.add_argument("--no-cache", action="store_true", help="ask every question anew, and keep nothing")
     group.add_argument("--refresh", action="store_true", help="ask anew, also what is kept from an earlier run")
     group.add_argument("--record", metavar="FILE", help="write every exchange with a model to a file")
     group.add_argument("--replay", metavar="FILE", help="let a recording answer in place of a model")

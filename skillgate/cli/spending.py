@@ -30,38 +30,54 @@ _LARGE = 1 << 20
 _READ_TWICE = ("JUDGE_ADDRESSED", "INSTRUCTION_OVERRIDE", "HIDDEN_UNICODE")
 
 
-def require_leave(
-    bench: Bench, session: Session, asked: Sequence[Asked], layers: Sequence[Callable[[], Steps[Judged]]]
-) -> None:
-    """Ask before much is spent without a limit.
+class Leave:
+    """Asks before much is spent without a limit; what was estimated before counts, however often it is called."""
 
-    Raises:
-        UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
-    """
-    if not bench.provider.live or any(limit is not None for limit in bench.limits):
-        return
-    if _at_most(asked, bench.panel) <= UNASKED_USD:
-        return
-    cost = dry.estimate(layers, answers=bench.answers, provider=bench.provider).cost_usd
-    if cost is None or cost.high <= UNASKED_USD:
-        return
-    about = f"this run may cost about ${cost.low:.2f} to ${cost.high:.2f}"
-    if not session.interactive:
-        raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
-    if not session.confirm(f"{about}; go on?"):
-        raise UsageError(f"{about}, and was not begun")
+    def __init__(self, bench: Bench, session: Session) -> None:
+        """Take who would be paid, and who can be asked."""
+        self._bench = bench
+        self._session = session
+        self._low = self._high = 0.0
+        self._given = False
+
+    def require(self, asked: Sequence[Asked], layers: Sequence[Callable[[], Steps[Judged]]]) -> None:
+        """Make sure that judging these too is wanted.
+
+        Raises:
+            UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
+        """
+        bench = self._bench
+        if self._given or not bench.provider.live or any(limit is not None for limit in bench.limits):
+            return
+        rough = _at_most(asked, bench.panel)
+        if self._high + rough <= UNASKED_USD:
+            self._high += rough
+            return
+        cost = dry.estimate(layers, answers=bench.answers, provider=bench.provider).cost_usd
+        if cost is None:
+            return
+        self._low, self._high = self._low + cost.low, self._high + cost.high
+        if self._high <= UNASKED_USD:
+            return
+        about = f"this run may cost about ${self._low:.2f} to ${self._high:.2f}"
+        if not self._session.interactive:
+            raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+        if not self._session.confirm(f"{about}; go on?"):
+            raise UsageError(f"{about}, and was not begun")
+        self._given = True
 
 
 def _at_most(asked: Sequence[Asked], panel: Panel) -> float:
-    """Give what judging cannot cost more than, in US dollars: by the sizes of files alone, and at no reading.
+    """Give what judging will hardly cost more than, in US dollars, by the sizes of files alone.
 
-    Infinite where a price is unknown. Each opinion reads a skill nine times at worst, and so much of it as is shown.
+    Infinite where a price is unknown, or a text addresses its judge and is read twice.
     """
-    texts = sum(min(_size(one), panel.most_characters) + _QUESTIONS for one in asked)
-    costs = [
-        prices.most(opinion.model, _READINGS * texts, _READINGS * _OUTPUT * len(asked)) for opinion in panel.opinions
-    ]
-    return float("inf") if None in costs else sum(cost or 0.0 for cost in costs)
+    if any(claim.id in _READ_TWICE for one in asked for claim in one.facts.claims):
+        return float("inf")
+    tokens = [_READINGS * prices.about(min(_size(one), panel.most_characters) + _QUESTIONS) for one in asked]
+    costs = [prices.most(opinion.model, most, _OUTPUT) for opinion in panel.opinions for most in tokens]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else float("inf")
 
 
 def _size(asked: Asked) -> int:

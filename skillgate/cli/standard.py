@@ -39,7 +39,8 @@ def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | 
         KeyboardInterrupt: the user wants no more.
     """
     with _judging(run.args, run.config, run.session) as (deepen, models):
-        report = compared(run, context._replace(deepen=deepen, models=models))
+        asked = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
+        report = compared(run, asked)
     if isinstance(deepen, Estimator):
         return report, deepen.text()
     for sentence in unanswered(report.results):
@@ -64,31 +65,33 @@ def both_sides(
         IncompleteError: a package is missing.
     """
     with _judging(args, config, session) as (deepen, models):
-        context = plain._replace(depth=chosen_depth(config), deepen=deepen, models=models)
+        context = plain._replace(
+            depth=chosen_depth(config), deepen=deepen, models=models.names, judged_as=models.judged_as
+        )
         a = pipeline.evaluate(sources[:1], context).results[0]
         # The baseline gives the prompts alone; a drop is judged where both sides are known.
         shared = {str(sources[1].root.path): a} if sources[1].root.name == sources[0].root.name else None
         b = pipeline.evaluate(sources[1:], context._replace(baseline=shared)).results[0]
     if isinstance(deepen, Estimator):
-        return (a, b), models, deepen.text()
+        return (a, b), models.names, deepen.text()
     for sentence in unanswered((a, b)):
         session.note(sentence)
-    return (a, b), models, None
+    return (a, b), models.names, None
 
 
 @contextmanager
 def _judging(
     args: argparse.Namespace, config: Config, session: Session
-) -> Iterator[tuple[Deepener | Estimator, tuple[str, ...]]]:
+) -> Iterator[tuple[Deepener | Estimator, Models]]:
     asking = Asking(
         record=args.record, replay=args.replay, refresh=args.refresh, keep=not getattr(args, "no_cache", False)
     )
     models = Models(config, session, asking, session.environ)
     try:
         if args.dry_run:
-            yield Estimator(models.bench), models.names
+            yield Estimator(models.bench), models
         else:
-            yield Deepener(models.bench, session, calibration=args.calibration), models.names
+            yield Deepener(models.bench, session, calibration=args.calibration), models
     finally:
         failure = models.close()
         if failure is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from skillgate.evals import cases, plugin_case
@@ -53,7 +54,8 @@ def trigger_prompts(
 ) -> tuple[TriggerPrompt, ...] | None:
     """Give the prompts that a skill brings to be predicted on, in the order they stand in.
 
-    A repeated prompt counts once; one that is labelled both ways not at all. At most 50 of each label are taken.
+    A repeated prompt counts once; one that is labelled both ways not at all, nor one that names the skill: no user
+    would, and any model would find it. At most 50 of each label are taken.
 
     Args:
         tree: where the skill lies.
@@ -63,13 +65,16 @@ def trigger_prompts(
     Returns:
         None where there are fewer than 5 that should trigger, or fewer than 5 that should not.
     """
-    return usable(read_evals(tree, directory, skills=skills).triggers)
+    names = (*(skills or ()), posixpath.basename(directory))
+    return usable(read_evals(tree, directory, skills=skills).triggers, names)
 
 
-def usable(triggers: Iterable[TriggerCase]) -> tuple[TriggerPrompt, ...] | None:
-    """Choose among trigger cases, as :func:`trigger_prompts` does."""
+def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerPrompt, ...] | None:
+    """Choose among trigger cases, as :func:`trigger_prompts` does; ``names`` are those the skill goes by."""
     found: dict[str, list[TriggerCase]] = {}
     for case in triggers:
+        if any(_names(case.prompt, name) for name in names):
+            continue
         found.setdefault(folded(case.prompt) or case.prompt, []).append(case)
     clear = [same[0] for same in found.values() if len({case.should_trigger for case in same}) == 1]
     kept = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
@@ -80,6 +85,13 @@ def usable(triggers: Iterable[TriggerCase]) -> tuple[TriggerPrompt, ...] | None:
         for case in clear
         if any(case is one for one in kept[case.should_trigger])
     )
+
+
+def _names(prompt: str, name: str) -> bool:
+    """Tell whether a prompt holds a skill's name as a word; a name of one word may be what the task is called."""
+    if "-" not in name:
+        return False
+    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", prompt, re.IGNORECASE) is not None
 
 
 class _Reader:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.github import advised, found, sections, sticky, verdict
+from skillgate.github import advised, found, sections, sticky, sureness, verdict
 from skillgate.github.fit import Section, fit, utf8, utf16
 from skillgate.github.links import links_of
 from skillgate.github.rows import rows_of, table
@@ -111,4 +111,4 @@ def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
     yield sections.judged(rows, links)
-    yield sections.how_sure(subject, rows)
+    yield sureness.how_sure(subject, rows)

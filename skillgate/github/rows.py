@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import folding
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
-from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
+from skillgate.report.judge_doubt import in_words, inconclusive
 from skillgate.report.judge_words import spread
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skillgate.github.fit import Section
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
-    from skillgate.model.diff import Side, SkillChange
+    from skillgate.model.diff import Side
     from skillgate.model.report import Composite
 
 _CELL = 200  # characters of what moved
@@ -106,8 +106,8 @@ def _badge(before: Side | None, now: Composite | Side | None) -> str:
 def _said(row: Row, *, compared: bool) -> str:
     withheld = _withheld(row)
     if row.change is not None:
-        return "; ".join(filter(None, (_undecided(row.change), inert(what_moved(row.change)), withheld)))
-    parts = [counts(row.result.findings if row.result else ()), withheld]
+        return "; ".join(filter(None, (_undecided(row), inert(what_moved(row.change)), withheld)))
+    parts = [_undecided(row), counts(row.result.findings if row.result else ()), withheld]
     if row.unscored and row.result:
         parts.insert(0, inert(bounded(f"no score: {row.result.composite.reason or 'no reason is given'}", _CELL)))
     if compared:
@@ -115,12 +115,10 @@ def _said(row: Row, *, compared: bool) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _undecided(change: SkillChange) -> str:
-    """Say why two scores were not compared, where they were not."""
-    outcome = change.regression
-    if outcome is None or outcome.verdict is not Outcome.INCONCLUSIVE:
-        return ""
-    return inert(bounded(outcome.reason, _CELL))
+def _undecided(row: Row) -> str:
+    """Say why two scores were not compared, or that one may have fallen by chance; ``""`` where neither is so."""
+    told = inconclusive(row.result) if row.result else ""
+    return inert(bounded(told or (in_words(row.change.regression) if row.change else ""), _CELL))
 
 
 def _withheld(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The other parts of a comment: what the change does to its own gate, skills together, dimensions, how sure it is."""
+"""The other parts of a comment: what the change does to its own gate, skills together, dimensions, what judges say."""
 
 from __future__ import annotations
 
@@ -8,25 +8,17 @@ from skillgate.github.fit import Section
 from skillgate.github.found import told
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
-from skillgate.model.judging import JudgeLayer
-from skillgate.model.report import MonteCarloLayer
-from skillgate.model.score import Depth, Dimension
+from skillgate.model.score import Dimension
 from skillgate.report.findings import bounded
-from skillgate.report.judge_compared import first_hint, rests_on_judge
-from skillgate.report.judge_markdown import how_sure as judge_sureness
+from skillgate.report.judge_compared import rests_on_judge
 from skillgate.report.judge_markdown import number, path_of
-from skillgate.report.judge_text import gist, missed_prompts
+from skillgate.report.judge_text import gist
 from skillgate.report.judge_words import (
-    answers_warning,
-    breadth,
     judge_of,
     judges_of,
     lowest_first,
-    missed_in_words,
-    remarks,
     spent,
     spread,
-    sure,
     who,
 )
 from skillgate.report.lists import lists_of, more_or_less
@@ -38,7 +30,7 @@ if TYPE_CHECKING:
     from skillgate.github.links import Links
     from skillgate.github.subject import Subject
     from skillgate.model.judging import Quotation
-    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.report import SkillResult
     from skillgate.model.run import ActionRun
     from skillgate.report.lists import ListOf
     from skillgate.report.standing import Row
@@ -128,25 +120,6 @@ def _judges(rows: Sequence[Row], key: Dimension) -> str:
     return f" (judge, {count})" if count else ""
 
 
-def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
-    """Say what the numbers rest on, folded away."""
-    report = subject.report
-    if report is None or not any(row.listed for row in rows):
-        return Section("how sure this is")
-    lines = ["- Static scores are exact: the same files give the same numbers."]
-    if report.depth is Depth.QUICK and report.coverage is not None:
-        share = f"{100 * report.coverage:.0f} %"
-        lines.append(f"- The quick depth measures {share} of the weight: no judge and no simulation was run.")
-    lines += _sampled(report)
-    lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in _hints(subject, report)[:_COLUMNS]]
-    if subject.diff is None:
-        lines.append(f"- {_baseline(subject.run)}")
-    if report.summary.suppressed:
-        lines.append(f"- Set aside and not gated: {_suppressed(subject)}.")
-    head = ("", "<details><summary>How sure is this?</summary>", "")
-    return Section("how sure this is", head, tuple(lines), ("", "</details>"), rank=7)
-
-
 def footer(subject: Subject, links: Links) -> Section:
     """Say in one small line what was compared, under whose policy, by which version."""
     run, report = subject.run, subject.report
@@ -167,12 +140,6 @@ def footer(subject: Subject, links: Links) -> Section:
 def rest(subject: Subject, links: Links) -> str:
     """Name where everything stands, linked where the run is known: a run that ended early has a log, no report."""
     return links.report if subject.report is not None else link("log", links.run)
-
-
-def _baseline(run: ActionRun) -> str:
-    """Say that there is no baseline, and why."""
-    compared = inert(bounded(run.compared, _TEXT))
-    return f"No baseline{compared.removeprefix('nothing')}." if compared.startswith("nothing") else "No baseline."
 
 
 def _head(run: ActionRun, links: Links) -> str:
@@ -241,40 +208,3 @@ def _unmeasured(rows: Sequence[Row]) -> dict[str, list[str]]:
         if found.score is None and key.value not in names:
             names.append(key.value)
     return {reason: names for reason, names in told.items() if names}
-
-
-def _hints(subject: Subject, report: Report) -> tuple[str, ...]:
-    """List what differences may come from; that answers are no model's is said at the top already."""
-    if subject.diff is None:
-        return ()
-    return first_hint(subject.diff)[1] if answers_warning(report.results) else subject.diff.hints
-
-
-def _sampled(report: Report) -> Iterator[str]:
-    layers = [layer for result in report.results for layer in result.layers]
-    if any(isinstance(layer, JudgeLayer) for layer in layers):
-        yield from (f"- {inert(bounded(line, _TEXT))}" for line in judge_sureness(report))
-        for result in report.results[:_COLUMNS]:
-            yield from (f"- {code(shown_path(result.skill.path))} {line}" for line in _of_one(result))
-    if any(isinstance(layer, MonteCarloLayer) for layer in layers):
-        runs = sum(layer.completed + layer.failed for layer in layers if isinstance(layer, MonteCarloLayer))
-        yield f"- Simulations: {runs:,} runs were measured."
-
-
-def _of_one(result: SkillResult) -> Iterator[str]:
-    """Say what a wide interval comes from, and what else has to be known of how one skill was judged."""
-    layer, composite = judge_of(result), result.composite
-    wide = breadth(composite.score, composite.ci_low, composite.ci_high, scale=100.0) == "wide"
-    if layer is None:
-        return
-    if wide and composite.score is not None:
-        missed = missed_in_words(layer.triggering) if layer.triggering else ""
-        named = missed_prompts(layer.triggering, _PROMPTS) if layer.triggering and missed else ""
-        written = sure(composite.score, composite.ci_low, composite.ci_high, scale=100.0)
-        yield f"{composite.score:.2f} {written}" + (inert(f"; {missed} ({named})") if missed else "")
-    yield from (inert(bounded(remark, _TEXT)) for remark in remarks(layer))
-
-
-def _suppressed(subject: Subject) -> str:
-    counts = subject.report.summary.suppressed if subject.report else {}
-    return ", ".join(f"{count:,} by {inert(bounded(by, 40))}" for by, count in sorted(counts.items())[:_COLUMNS])

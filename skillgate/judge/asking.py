@@ -37,6 +37,24 @@ def ask(request: Request) -> Steps[Answer]:
     return _summed(answers)
 
 
+def asked_better(request: Request, wish: Callable[[Any], str | None]) -> Steps[Answer]:
+    """Ask, and once more where a usable answer could be better; what is usable is never given up for it.
+
+    Args:
+        request: its own check says what is usable, so both answers are kept between runs.
+        wish: says what is to be better of a value, None for nothing.
+
+    Returns:
+        The second answer where it is usable, else the first, with the tokens, the cost and the sends of both.
+    """
+    first = yield from ask(request)
+    fault = wish(first.value) if first.status is Status.OK else None
+    if fault is None:
+        return first
+    second = yield from ask(_corrected(request, first._replace(reason=fault)))
+    return _summed((first, second) if second.status is Status.OK else (second, first))
+
+
 def _corrected(request: Request, answer: Answer) -> Request:
     text = answer.reply.text.strip()[:_MOST_QUOTED] if answer.reply is not None else ""
     turns: tuple[dict[str, Any], ...] = (

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from skillgate.judge import estimates, trouble
-from skillgate.judge.expense import is_live, usage
+from skillgate.judge.expense import answered_by, is_live, usage
 from skillgate.judge.quotations import Library, found
 from skillgate.judge.rubric import HIGHEST
 from skillgate.judge.subject import Judged, Ratings
@@ -16,7 +16,7 @@ from skillgate.model.judging import Assessment, JudgeLayer, Quotation
 from skillgate.model.score import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.judge.sheet import Mark, Sheet
     from skillgate.judge.subject import Dossier, Panel
@@ -42,11 +42,14 @@ def judged(
         duration_ms: how long it took.
     """
     judges = len(panel.opinions)
-    marks = _marks([sheet for sheet in sheets if sheet.counts], judges)
-    swayed = _swayed(marks, _marks([sheet for sheet in sheets if not sheet.counts], judges))
+    without = _marks([sheet for sheet in sheets if not sheet.within], judges)
+    within = _marks([sheet for sheet in sheets if sheet.within], judges)
+    marks = {dimension: _lower(given, within.get(dimension)) for dimension, given in without.items()}
+    swayed = _swayed(without, within)
     cut = tuple(dict.fromkeys(chain(predicted.cut, *(sheet.cut for sheet in sheets))))
-    answers: tuple[Answer, ...] = (*predicted.answers, *chain.from_iterable(sheet.answers for sheet in sheets))
-    reason = trouble.failure((*predicted.missing, *trouble.missing(sheets)), judges)
+    answers: tuple[Answer, ...] = tuple(answer for _, answer in _asked(panel, sheets, predicted))
+    gaps = (*predicted.missing, *trouble.missing(sheets))
+    reason = trouble.failure(gaps, judges)
     layer = JudgeLayer(
         duration_ms=duration_ms,
         judges=judges,
@@ -65,9 +68,24 @@ def judged(
         prompt_version=PROMPT_VERSION,
         rubric_version=RUBRIC_VERSION,
         usage=usage(answers),
+        answered_by=answered_by(_asked(panel, sheets, predicted)),
     )
-    problems = tuple(trouble.problems(dossier, sheets, cut, swayed))
-    return Judged(layer, _ratings(marks, predicted.triggering), problems, reason)
+    return Judged(
+        layer,
+        _ratings(marks, predicted.triggering),
+        problems=tuple(trouble.problems(dossier, sheets, cut, swayed)),
+        failure=reason,
+        silenced=trouble.silenced(gaps, judges),
+        partial=trouble.partial(dossier, cut),
+        notes=tuple(trouble.notes(dossier)),
+    )
+
+
+def _asked(panel: Panel, sheets: Sequence[Sheet], predicted: Predicted) -> Iterator[tuple[str, Answer]]:
+    """Give every answer with the model that it was asked of."""
+    yield from ((panel.opinions[seat].model, answer) for seat, answer in predicted.asked)
+    for sheet in sheets:
+        yield from ((sheet.seat.opinion.model, answer) for answer in sheet.answers)
 
 
 def _marks(sheets: Sequence[Sheet], judges: int) -> Marks:
@@ -75,6 +93,17 @@ def _marks(sheets: Sequence[Sheet], judges: int) -> Marks:
     given = {(dimension, sheet.seat.number): mark for sheet in sheets for dimension, mark in sheet.marks.items()}
     dimensions = dict.fromkeys(dimension for sheet in sheets for dimension in sheet.dimensions)
     return {dimension: tuple(given.get((dimension, judge)) for judge in range(judges)) for dimension in dimensions}
+
+
+def _lower(without: Sequence[Mark | None], within: Sequence[Mark | None] | None) -> tuple[Mark | None, ...]:
+    """Give each judge's lower mark of both readings; None where one of them has none, as the lower is not known then.
+
+    So a passage can neither raise a score by what it asks for nor by what is left out together with it.
+    """
+    if within is None:
+        return tuple(without)
+    pairs = zip(without, within, strict=True)
+    return tuple(min(one, other, key=lambda mark: mark.rating) if one and other else None for one, other in pairs)
 
 
 def _swayed(without: Marks, within: Marks) -> dict[Dimension, float]:
@@ -126,7 +155,7 @@ def _rated(dimension: Dimension, sheets: Sequence[Sheet], given: Sequence[Mark |
 
 def _why_not(dimension: Dimension, sheets: Sequence[Sheet]) -> str:
     """Give the reasons of all judges, each once."""
-    reasons = (sheet.reason for sheet in sheets if sheet.counts and dimension in sheet.dimensions)
+    reasons = (sheet.reason for sheet in sheets if dimension in sheet.dimensions)
     return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or "no answer rates it"
 
 

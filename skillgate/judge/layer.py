@@ -1,7 +1,7 @@
 """Layer 2 for one skill: every question to every judge, none waiting for another but the predictions for the prompts.
 
 Requests: the trigger prompts once, then for each judge the predictions and four questions that ask for ratings; where
-passages of the skill look as if they address a judge, those four a second time without them, and these count.
+passages of the skill look as if they address a judge, those four a second time without them, and the lower counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def judge(dossier: Dossier, panel: Panel, clock: Callable[[], int]) -> Steps[Jud
     swaying = Readings(dossier, panel.most_characters) if dossier.suspicious else None
     absent = control.absent((dossier.name, dossier.description, dossier.category, *dossier.facts, *_texts(dossier)))
     branches = [
-        _rated(dossier, readings, seat, asked, absent, counts=readings is plain)
+        _rated(dossier, readings, seat, asked, absent, within=readings is swaying)
         for readings in (plain, swaying)
         if readings is not None
         for seat in seats
@@ -59,7 +59,7 @@ def judge(dossier: Dossier, panel: Panel, clock: Callable[[], int]) -> Steps[Jud
 
 
 def _rated(
-    dossier: Dossier, readings: Readings, seat: Seat, asked: Question, absent: tuple[str, ...], *, counts: bool
+    dossier: Dossier, readings: Readings, seat: Seat, asked: Question, absent: tuple[str, ...], *, within: bool
 ) -> Steps[Sheet]:
     """Ask one judge one question on one reading of the skill."""
     rubrics = tuple(rubric for rubric in asked.rubrics if dossier.code_blocks or not rubric.needs_code)
@@ -77,7 +77,7 @@ def _rated(
 
     answers, cut = yield from readings.asked(request)
     dimensions = tuple(rubric.dimension for rubric in rubrics)
-    return filled(Sheet(asked.name, dimensions, seat, counts, answers, cut))
+    return filled(Sheet(asked.name, dimensions, seat, within, answers, cut))
 
 
 def _texts(dossier: Dossier) -> Iterator[str]:

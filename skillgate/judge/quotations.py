@@ -12,12 +12,15 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from skillgate.judge.subject import Page
 
 FEWEST_CHARACTERS = 4  # folded: less is found anywhere and shows nothing
 MOST_CHARACTERS = 240  # of a quotation as shown
+MOST_SOUGHT = 50  # quotations of one rating: judges give about three, and a reply can hold hundreds of thousands
+LONGEST_SOUGHT = 2_000  # characters of one
+_MOST_PARTS = 10  # of a quotation that leaves something out
 _BESIDE = 2_000  # characters between the parts of a quotation that leaves something out
 _MOST_STARTS = 500  # places at which one is looked for: a text of one word over and over costs no more than another
 
@@ -63,9 +66,11 @@ class Library:
         One that leaves something out (``…``) is found by all its parts, in order, near one another; the first is shown.
         """
         bare = quotation.strip().strip(_WRAPPED)
-        for pieces in ((bare,), _OMISSION.split(bare)):  # dots may be the page's own
-            parts = [part for part in (_fold(piece).text for piece in pieces) if part]
-            if parts and min(map(len, parts)) >= FEWEST_CHARACTERS and (place := self._find(parts)):
+        for pieces in ([bare], _OMISSION.split(bare)):  # dots may be the page's own
+            said = [piece for piece in pieces if piece.strip()]
+            parts = [part for part in (_fold(piece).text for piece in said[: _MOST_PARTS + 1]) if part]
+            place = self._find(parts) if _is_sought(parts) else None
+            if place is not None:
                 return place
         return None
 
@@ -77,10 +82,16 @@ class Library:
         return None
 
 
-def found(quotations: Iterable[str], library: Library) -> tuple[tuple[Place, ...], int]:
-    """Give the places of those that are in the text, each once, and how many are not."""
-    places = [library.find(quotation) for quotation in quotations]
-    return tuple(dict.fromkeys(place for place in places if place is not None)), places.count(None)
+def _is_sought(parts: Sequence[str]) -> bool:
+    return 0 < len(parts) <= _MOST_PARTS and min(map(len, parts)) >= FEWEST_CHARACTERS
+
+
+def found(quotations: Sequence[str], library: Library) -> tuple[tuple[Place, ...], int]:
+    """Give the places of those that are in the text, each once, and how many are not, or were not looked for."""
+    sought = quotations[:MOST_SOUGHT]
+    places = [library.find(one) if len(one) <= LONGEST_SOUGHT else None for one in sought]
+    dropped = places.count(None) + len(quotations) - len(sought)
+    return tuple(dict.fromkeys(place for place in places if place is not None)), dropped
 
 
 def _find(text: str, parts: Sequence[str]) -> int | None:

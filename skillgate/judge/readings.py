@@ -36,11 +36,14 @@ class Readings:
         """The main file alone."""
         return shown(self._dossier, most_characters=self._most, without=self._without, main_only=True)
 
-    def asked(self, request: Callable[[str], Request]) -> Steps[tuple[tuple[Answer, ...], tuple[Cut, ...]]]:
+    def asked(
+        self, request: Callable[[str], Request], ask: Callable[[Request], Steps[Answer]] = ask
+    ) -> Steps[tuple[tuple[Answer, ...], tuple[Cut, ...]]]:
         """Ask about the whole skill; where that is beyond the model's context, about the main file alone.
 
         Args:
             request: makes the request from the text to be shown.
+            ask: sends it, and what else it takes to get an answer.
 
         Returns:
             The answers, of which the last counts, and what its request left out.

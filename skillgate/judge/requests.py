@@ -88,7 +88,7 @@ def trigger_prompts(dossier: Dossier, shown: str, seat: Seat) -> Request:
         subject=dossier.path,
         body=body,
         prompt_version=wording.PROMPT_VERSION,
-        check=schema.tells_apart(dossier.name),
+        check=schema.tells_apart,
         typical_output=1_500,
     )
 

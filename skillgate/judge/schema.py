@@ -6,6 +6,7 @@ All assessments share one schema: another one would make the provider's prompt c
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -75,15 +76,22 @@ def rates_all(dimensions: Sequence[Dimension]) -> Callable[[Any], str | None]:
     return check
 
 
-def tells_apart(name: str) -> Callable[[Any], str | None]:
-    """Make a check of generated prompts: five of each label, both styles in each, none equal, none naming the skill."""
+def tells_apart(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
+    """Check generated prompts: five of each label, both styles in each, none equal."""
+    prompts = value["prompts"]
+    faults = (_uneven(prompts), _unusable([entry["prompt"] for entry in prompts]))
+    return next((fault for fault in faults if fault is not None), None)
 
-    def check(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
-        prompts = value["prompts"]
-        faults = (_uneven(prompts), _unusable([entry["prompt"] for entry in prompts], name))
-        return next((fault for fault in faults if fault is not None), None)
 
-    return check
+def names(prompt: str, name: str) -> bool:
+    """Tell whether a prompt names the skill, in whatever letter case.
+
+    A short or undivided name, as ``pdf`` or ``e-mail``, is what the task itself is called; and a file or a place that
+    is called after the same tool, as ``docker-compose.yml``, is not the skill.
+    """
+    if "-" not in name or len(name) < LEAST_NAME:
+        return False
+    return bool(re.search(rf"(?<![\w./-]){re.escape(name.casefold())}(?![\w/-]|\.\w)", prompt.casefold()))
 
 
 def predicts_all(prompts: int, skills: int) -> Callable[[Any], str | None]:
@@ -111,7 +119,7 @@ def _uneven(prompts: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def _unusable(prompts: Sequence[str], name: str) -> str | None:
+def _unusable(prompts: Sequence[str]) -> str | None:
     folded = [" ".join(prompt.split()).casefold() for prompt in prompts]
     if not all(folded):
         return "a prompt is empty"
@@ -119,9 +127,6 @@ def _unusable(prompts: Sequence[str], name: str) -> str | None:
         return "two prompts are equal"
     if max(map(len, folded), default=0) > MOST_PROMPT_CHARACTERS:
         return f"a prompt has more than {MOST_PROMPT_CHARACTERS:,} characters"
-    # A short or undivided name, as `pdf` or `e-mail`, is what the task itself is called.
-    if "-" in name and len(name) >= LEAST_NAME and any(name.casefold() in prompt for prompt in folded):
-        return "a prompt names the skill itself"
     return None
 
 

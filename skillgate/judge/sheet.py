@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.judge.control import HIGHEST_HONEST
-from skillgate.model.exchange import Status
+from skillgate.model.exchange import Cause, Status
 from skillgate.model.score import Dimension
 from skillgate.model.text import printable
 
@@ -23,11 +23,19 @@ MOST_REASON = 300
 
 
 class Missing(NamedTuple):
-    """A question without an answer that counts: its name, the judge from 0 (None: asked once for all), and why."""
+    """A question without an answer that counts.
+
+    Attributes:
+        question: its name.
+        judge: from 0; None: it was asked once for all.
+        reason: why.
+        provoked: whether what the judge read can have brought that about.
+    """
 
     question: str
     judge: int | None
     reason: str
+    provoked: bool = False
 
 
 class Mark(NamedTuple):
@@ -45,7 +53,7 @@ class Sheet(NamedTuple):
         question: its name.
         dimensions: those it asks about.
         seat: the judge.
-        counts: False for the reading with the suspicious passages, that is only compared.
+        within: whether it is the second reading of a suspected skill, with the suspicious passages.
         answers: every answer that came, for the usage; the last one is what the rest is read from.
         cut: what the judge was not shown.
         marks: by dimension; empty without an answer that counts.
@@ -56,7 +64,7 @@ class Sheet(NamedTuple):
     question: str
     dimensions: tuple[Dimension, ...]
     seat: Seat
-    counts: bool
+    within: bool
     answers: tuple[Answer, ...]
     cut: tuple[Cut, ...]
     marks: Mapping[Dimension, Mark] = MappingProxyType({})
@@ -78,6 +86,17 @@ def filled(blank: Sheet) -> Sheet:
         for entry in last.value["assessments"]
     }
     return blank._replace(marks=MappingProxyType(marks))
+
+
+def provoked(answer: Answer) -> bool:
+    """Tell whether what was asked about can be why there is no answer.
+
+    Who writes a text can have a model refuse it, talk on about it or answer in another form, can make it too long, and
+    can hold what a server takes for no request. Networks, budgets and keys are out of its reach.
+    """
+    if answer.status is Status.ERROR:
+        return answer.cause in (Cause.TOO_LONG, Cause.REQUEST)
+    return answer.status is not Status.OK
 
 
 def reason_of(answer: Answer) -> str:

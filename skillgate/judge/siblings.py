@@ -85,7 +85,14 @@ class _Member(NamedTuple):
     """A skill on a shelf, by the real path of its directory."""
 
     place: str
+    directory: str
     sibling: Sibling
+
+    def beside(self, name: str) -> Sibling:
+        """Give it as it is listed beside a skill: under its directory's name where the other has taken its own."""
+        if self.sibling.name != name or not self.directory:
+            return self.sibling
+        return self.sibling._replace(name=self.directory)
 
 
 class Shelves:
@@ -100,11 +107,11 @@ class Shelves:
         """Give what :func:`siblings` gives."""
         own = root.tree.real(root.directory)
         for found in (self._beside(root), self._plugin(root)):
-            others = [one.sibling for one in found if one.place != own]
+            others = [one.beside(name) for one in found if one.place != own]
             hardest = _hardest(others, name, description, most)
             if hardest:
                 return hardest
-        return _hardest(COMMON, name, description, most)
+        return _hardest([one for one in COMMON if one.name != name], name, description, most)
 
     def _beside(self, root: SkillRoot) -> tuple[_Member, ...]:
         folder, _, own = root.directory.rpartition("/")
@@ -134,7 +141,7 @@ def siblings(root: SkillRoot, name: str, description: str, most: int = 15) -> tu
 
     Args:
         root: where the skill lies.
-        name: what it is listed by; others of that name are left out, as a choice between them could not be told.
+        name: what it is listed by; another of that name is listed by its directory's, and is no less another.
         description: likewise.
         most: at most how many.
 
@@ -158,9 +165,10 @@ def _members(root: SkillRoot, places: Iterable[str]) -> Iterator[_Member]:
             continue
         seen.add(real)
         head = _frontmatter(tree, join(place, file))
-        sibling = None if head is None else _listed(Skill(root, head), place.rpartition("/")[2])
+        directory = place.rpartition("/")[2]
+        sibling = None if head is None else _listed(Skill(root, head), directory)
         if sibling is not None:
-            yield _Member(real, sibling)
+            yield _Member(real, directory, sibling)
 
 
 def _frontmatter(tree: Tree, path: str) -> Frontmatter | None:
@@ -203,12 +211,8 @@ def _below(tree: Tree, top: str) -> Iterator[str]:
 
 
 def _hardest(others: Iterable[Sibling], name: str, description: str, most: int) -> tuple[Sibling, ...]:
-    once: dict[str, Sibling] = {}
-    for other in sorted(others):
-        once.setdefault(other.name, other)
-    once.pop(name, None)
     index = Index([(_OWN, f"{name}\n{description}"), *((one.name, one.description) for one in COMMON)])
-    scored = sorted((-_score(index, other), other) for other in once.values())
+    scored = sorted((-_score(index, other), other) for other in set(others))
     return tuple(other for _, other in scored[:most])
 
 

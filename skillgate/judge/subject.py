@@ -42,9 +42,10 @@ class Dossier(NamedTuple):
         name: what clients list it by.
         description: likewise, with ``when_to_use`` where it has one.
         category: ``metadata.category``, ``""`` without one.
-        pages: the main file first, frontmatter included, then every text file of ``references/`` and what else of the
-            skill layer 1 takes for instructions, by path.
-        unread: files of ``references/`` that are not text, each with why.
+        pages: the main file first, frontmatter included, then every text file of ``references/``, then what else of the
+            skill layer 1 takes for instructions or a page leads to, by path.
+        unread: files of ``references/`` and files that pages link to which no judge can be shown, each with why.
+        aside: of these, the paths of those that are not text and that are pictures, or that no page sends a model to.
         siblings: the skills beside it, the hardest to tell apart first.
         facts: what layer 1 measured, a line each; of our own making but for names in it.
         code_blocks: how many there are in all pages; without any, code templates are not asked about.
@@ -65,6 +66,7 @@ class Dossier(NamedTuple):
     suspicious: tuple[Passage, ...] = ()
     prompts: tuple[TriggerPrompt, ...] | None = None
     prompts_source: str = "evals"
+    aside: frozenset[str] = frozenset()
 
 
 class Opinion(NamedTuple):
@@ -108,14 +110,21 @@ class Judged(NamedTuple):
     Attributes:
         layer: for the report; agreement is still to come.
         ratings: for the agreement of the run.
-        problems: what the report must warn of; ``rule`` names a file of ``static/judged``.
+        problems: what the report must tell at the severity of its rule; ``rule`` names a file of ``static/judged``.
         failure: why it is not judged, or not wholly; None where every question was answered.
+        silenced: which judges gave no usable answer where what they read can be why: refused, cut off, of another form
+            twice, obeyed, too long. The others' answers make no score then. None where there are none such.
+        partial: what of the skill's instructions no judge was shown, for which there is no badge; None: nothing.
+        notes: as ``problems``, for information only, whatever their rule's severity.
     """
 
     layer: JudgeLayer
     ratings: Ratings
     problems: tuple[Problem, ...] = ()
     failure: str | None = None
+    silenced: str | None = None
+    partial: str | None = None
+    notes: tuple[Problem, ...] = ()
 
 
 NO_TOKENS = Tokens()

@@ -9,9 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillgate.judge import estimates, requests
-from skillgate.judge.asking import ask
-from skillgate.judge.sheet import Missing, reason_of
+from skillgate.judge import estimates, requests, schema
+from skillgate.judge.asking import ask, asked_better
+from skillgate.judge.sheet import Missing, provoked, reason_of
 from skillgate.judge.subject import Sibling
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Status, Together
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skillgate.model.judging import Cut
 
 T = TypeVar("T")
+LEAST_OF_EACH_KIND = 4  # prompts, of five, that are left where those that name the skill go
 
 
 class Predicted(NamedTuple):
@@ -35,13 +36,13 @@ class Predicted(NamedTuple):
     Attributes:
         triggering: always there; without predictions its estimates are None with the reason.
         missing: questions without an answer.
-        answers: all that came, for the usage.
+        asked: all answers that came, each with the number of its judge from 0.
         cut: what the author of the prompts was not shown.
     """
 
     triggering: Triggering
     missing: tuple[Missing, ...]
-    answers: tuple[Answer, ...]
+    asked: tuple[tuple[int, Answer], ...]
     cut: tuple[Cut, ...] = ()
 
 
@@ -62,19 +63,21 @@ class Ballot(NamedTuple):
 def triggering(dossier: Dossier, readings: Readings, seats: Sequence[Seat]) -> Steps[Predicted]:
     """Get the prompts, then each judge's predictions, and compute what they say."""
     prompts, source = dossier.prompts, dossier.prompts_source
-    answers: tuple[Answer, ...] = ()
+    written: tuple[tuple[int, Answer], ...] = ()
     cut: tuple[Cut, ...] = ()
     if prompts is None:
         source = "generated"
-        answers, cut = yield from readings.asked(lambda text: requests.trigger_prompts(dossier, text, seats[0]))
-        if answers[-1].status is not Status.OK:
-            missing = Missing(requests.GENERATION, None, reason_of(answers[-1]))
-            return Predicted(_none(dossier, source, missing.reason), (missing,), answers, cut)
-        prompts = _read(answers[-1].value)
+        answers, cut = yield from _generated(dossier, readings, seats[0])
+        written = tuple((seats[0].number, answer) for answer in answers)
+        last = answers[-1]
+        if last.status is not Status.OK:
+            missing = Missing(requests.GENERATION, None, reason_of(last), provoked(last))
+            return Predicted(_none(dossier, source, missing.reason), (missing,), written, cut)
+        prompts = _unnamed(_read(last.value), dossier.name)
     shuffled = ballot(dossier, [prompt.prompt for prompt in prompts])
     votes = yield Together(tuple(_predict(dossier, shuffled, prompts, seat) for seat in seats))
     missing_votes = tuple(
-        Missing(requests.PREDICTION, seat.number, reason_of(vote))
+        Missing(requests.PREDICTION, seat.number, reason_of(vote), provoked(vote))
         for seat, vote in zip(seats, votes, strict=True)
         if vote.status is not Status.OK
     )
@@ -82,7 +85,8 @@ def triggering(dossier: Dossier, readings: Readings, seats: Sequence[Seat]) -> S
         prompt._replace(predicted=said)
         for prompt, said in zip(prompts, _said(votes, shuffled, len(prompts)), strict=True)
     )
-    return Predicted(measured(predicted, source, len(dossier.siblings)), missing_votes, (*answers, *votes), cut)
+    given = tuple((seat.number, vote) for seat, vote in zip(seats, votes, strict=True))
+    return Predicted(measured(predicted, source, len(dossier.siblings)), missing_votes, (*written, *given), cut)
 
 
 def ballot(dossier: Dossier, prompts: Sequence[str]) -> Ballot:
@@ -117,6 +121,25 @@ def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Tr
 def prompts_digest(prompts: Sequence[TriggerPrompt]) -> str:
     """Give the same digest for the same prompts and labels, whatever their order."""
     return digest(*(_bytes(text) for text in sorted(f"{one.should_trigger:d}{one.prompt}" for one in prompts)))
+
+
+def _generated(dossier: Dossier, readings: Readings, seat: Seat) -> Steps[tuple[tuple[Answer, ...], tuple[Cut, ...]]]:
+    """Have the prompts written, a second time where some name the skill."""
+
+    def fault(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON that fits its schema
+        named = any(schema.names(entry["prompt"], dossier.name) for entry in value["prompts"])
+        return "a prompt names the skill itself" if named else None
+
+    return readings.asked(
+        lambda text: requests.trigger_prompts(dossier, text, seat), lambda request: asked_better(request, fault)
+    )
+
+
+def _unnamed(prompts: tuple[TriggerPrompt, ...], name: str) -> tuple[TriggerPrompt, ...]:
+    """Leave out prompts that name the skill still; all stay where too few would, since some tools have such names."""
+    left = tuple(prompt for prompt in prompts if not schema.names(prompt.prompt, name))
+    kinds = [prompt.should_trigger for prompt in left]
+    return left if min(kinds.count(True), kinds.count(False)) >= LEAST_OF_EACH_KIND else prompts
 
 
 def _predict(dossier: Dossier, shuffled: Ballot, prompts: Sequence[TriggerPrompt], seat: Seat) -> Steps[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from skillgate.judge.sheet import Missing
+from skillgate.judge.sheet import Missing, provoked
 from skillgate.model.finding import Span
 from skillgate.model.skill import Problem
 from skillgate.model.text import printable
@@ -26,12 +26,12 @@ _ALL = 5  # questions of a skill; the predictions are not asked for where there 
 
 
 def missing(sheets: Sequence[Sheet]) -> tuple[Missing, ...]:
-    """List the questions without a rating that counts.
-
-    Where a judge only obeyed the passages that were left out on the counted reading, that is a warning, no gap.
-    """
-    gaps = (sheet for sheet in sheets if sheet.reason and (sheet.counts or not sheet.obeyed))
-    return tuple(Missing(_label(sheet), sheet.seat.number, sheet.reason) for sheet in gaps)
+    """List the questions without a rating, of both readings of a suspected skill."""
+    gaps = (sheet for sheet in sheets if sheet.reason)
+    return tuple(
+        Missing(_label(sheet), sheet.seat.number, sheet.reason, sheet.obeyed or provoked(sheet.answers[-1]))
+        for sheet in gaps
+    )
 
 
 def failure(gaps: Sequence[Missing], judges: int) -> str | None:
@@ -49,10 +49,28 @@ def failure(gaps: Sequence[Missing], judges: int) -> str | None:
     return "; ".join(parts) or None
 
 
+def silenced(gaps: Sequence[Missing], judges: int) -> str | None:
+    """Say which judges gave no usable answer where the text can be why; None where there are none such.
+
+    The others would give a score that the text has chosen its judges for.
+    """
+    said = failure([gap for gap in gaps if gap.provoked], judges)
+    return None if said is None else f"{said}; a text can bring that about, so the other answers make no score"
+
+
+def partial(dossier: Dossier, cut: Sequence[Cut]) -> str | None:
+    """Say what of its instructions the judge was not shown; None where it was shown all."""
+    names = [*(_cut(one) for one in cut), *(_entry(path, why) for path, why in _missed(dossier))]
+    return f"the judge was shown only part of the skill, without {_named(names)}" if names else None
+
+
 def problems(
     dossier: Dossier, sheets: Sequence[Sheet], cut: Sequence[Cut], swayed: Mapping[Dimension, float]
 ) -> Iterator[Problem]:
-    """Yield what the report must warn of. Places in other files than the main one are relative to the skill."""
+    """Yield what the report must tell at the severity of its rule.
+
+    Places in other files than the main one are relative to the skill.
+    """
     main = dossier.pages[0].path if dossier.pages else ""
     obedient = [sheet for sheet in sheets if sheet.obeyed]
     if obedient:
@@ -64,6 +82,25 @@ def problems(
         first = cut[0]
         message = f"not shown to the judge, since the skill is too long: {_named([_cut(one) for one in cut])}"
         yield Problem(PARTLY, Span(first.first), message, _file(first.path, main))
+    missed = _missed(dossier)
+    if missed:
+        yield _unread(missed, main)
+
+
+def notes(dossier: Dossier) -> Iterator[Problem]:
+    """Yield what the report tells for information: files that no judge can read and no page sends a model to."""
+    aside = [(path, why) for path, why in dossier.unread if path in dossier.aside]
+    if aside:
+        yield _unread(aside, dossier.pages[0].path if dossier.pages else "")
+
+
+def _missed(dossier: Dossier) -> list[tuple[str, str]]:
+    return [(path, why) for path, why in dossier.unread if path not in dossier.aside]
+
+
+def _unread(files: Sequence[tuple[str, str]], main: str) -> Problem:
+    named = _named([_entry(path, why) for path, why in files])
+    return Problem(PARTLY, Span(), f"not shown to the judge: {named}", _file(files[0][0], main))
 
 
 def _obeyed(sheets: Sequence[Sheet], suspicious: Sequence[Passage], main: str) -> Problem:
@@ -80,12 +117,12 @@ def _obeyed(sheets: Sequence[Sheet], suspicious: Sequence[Passage], main: str) -
 def _moved(notable: Mapping[Dimension, float], suspicious: Sequence[Passage], main: str) -> Problem:
     moved = ", ".join(f"{dimension.value} by {difference:+.2f}" for dimension, difference in notable.items())
     places = _named([_passage(one) for one in suspicious])
-    message = f"the judge's scores move with what {places} says: {moved}; those without it count"
+    message = f"the judge's scores move with what {places} says: {moved}; the lower counts"
     return Problem(SWAYED, Span(suspicious[0].first), message, _file(suspicious[0].path, main))
 
 
 def _label(sheet: Sheet) -> str:
-    return sheet.question if sheet.counts else f"{sheet.question} with the suspicious passages"
+    return f"{sheet.question} with the suspicious passages" if sheet.within else sheet.question
 
 
 def _judges(numbers: Sequence[int | None], judges: int) -> str:
@@ -108,6 +145,10 @@ def _passage(passage: Passage) -> str:
 def _cut(cut: Cut) -> str:
     heading = f' "{printable(cut.heading)}"' if cut.heading else ""
     return f"{printable(cut.path)}:{_lines(cut.first, cut.last)}{heading}"
+
+
+def _entry(path: str, why: str) -> str:
+    return f"{printable(path)} ({printable(why)})"
 
 
 def _lines(first: int, last: int) -> str:

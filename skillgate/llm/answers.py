@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cache import MAX_BYTES, Cache, directory
+from skillgate.llm import prices
 from skillgate.llm.turns import Turns
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Reply, Status, Tokens
@@ -86,8 +87,12 @@ class Answers:
             yield self._get(key, request)  # another may have had the turn, and kept it, just now
 
     def put(self, request: Request, provider: Provider, reply: Reply) -> None:
-        """Keep a reply, which must be a good one; where it cannot be written ``failure`` says why."""
-        if self._cache is None:
+        """Keep a reply, which must be a good one; where it cannot be written ``failure`` says why.
+
+        One by another known model than the one that was asked for is not kept: it would answer in that one's name, in
+        later runs too.
+        """
+        if self._cache is None or _is_swapped(request, reply):
             return
         key = identity(request, provider)
         date = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
@@ -105,7 +110,7 @@ class Answers:
             return None
         text = self._cache.get(key)
         reply = None if text is None else _read(text)
-        if reply is None:
+        if reply is None or _is_swapped(request, reply):
             return None
         status, value, _ = self._classify(request, reply)
         return Answer(status, value, reply, cached=True) if status is Status.OK else None
@@ -128,8 +133,9 @@ def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> st
 def identity(request: Request, provider: Provider) -> str:
     """Give the key of a request: a digest of all that its answer depends on."""
     asked = (request.prompt_version, request.rubric_version, request.sample)
+    whom = (provider.name, provider.endpoint, provider.variant)
     return digest(
-        repr((FORMAT, API_VERSION, provider.name, provider.endpoint, *asked)).encode("utf-8", "surrogatepass"),
+        repr((FORMAT, API_VERSION, *whom, *asked)).encode("utf-8", "surrogatepass"),
         canonical(request.body),
     )
 
@@ -138,6 +144,10 @@ def canonical(body: Mapping[str, Any]) -> bytes:
     """Write a body down so that equal ones are equal to the byte: keys sorted, no white space, no escapes."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
     return text.encode("utf-8", "surrogatepass")
+
+
+def _is_swapped(request: Request, reply: Reply) -> bool:
+    return prices.is_other(str(request.body.get("model", "")), reply.model)
 
 
 def _plain(value: object) -> object:
@@ -170,5 +180,5 @@ def _is_whole(fields: Mapping[str, Any]) -> bool:
     return (
         all(isinstance(block, dict) for block in fields["content"])
         and all(isinstance(text, str) for text in named)
-        and all(type(count) is int and count >= 0 for count in fields["tokens"] or ())
+        and all(prices.is_count(count) for count in fields["tokens"] or ())
     )

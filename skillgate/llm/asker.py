@@ -6,7 +6,7 @@ fails leaves a hole in a report and no more.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from skillgate.llm.breaker import Breaker, StoppedError
@@ -16,6 +16,7 @@ from skillgate.llm.retrying import Policy, persistent
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from skillgate.llm.answers import Answers
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from skillgate.llm.recording import Recorder
     from skillgate.model.exchange import Reply, Request
 
+_UNREADABLE = (OverflowError, ValueError, RecursionError)
+"""What a reply can cause that nobody foresaw: numbers that are too large, text that cannot be encoded, nesting. One bad
+reply must not end the run; any other exception is a bug of this program, and does."""
 TIMEOUT_S = 600.0  # of one try, as the SDK's own default: a long answer is given in one piece
 
 
@@ -49,7 +53,7 @@ class PortAsker:
 
         Args:
             provider: sends requests.
-            budget: is asked before anything is sent; ``free`` for a provider whose answers cost nothing.
+            budget: is asked each time before something is sent; ``free`` for a provider whose answers cost nothing.
             answers: those of earlier runs, None for none.
             retrying: how long to keep trying.
             breaker: None for one of its own; with an event of the driver's, Ctrl-C ends its waits.
@@ -82,34 +86,43 @@ class PortAsker:
             return _unasked(Cause.STOPPED, stopped)
         reservation = self._budget.reserve(request)
         if reservation is None:
-            stopped = self.breaker.reason(model)  # while it waited
-            reason = self._budget.reason or "the budget is used up"
-            return _unasked(Cause.BUDGET, reason) if stopped is None else _unasked(Cause.STOPPED, stopped)
-        tries = _Tries(request, self._provider, self.breaker, self._timeout_s)
-        settled = False
+            return self._unlet(model)
+        tries = _Tries(request, self._provider, self.breaker, self._timeout_s, self._budget, reservation)
         try:
             reply = persistent(tries.send, self._policy, tries.pause)
-            answer = self._answer(request, reply, reservation, tries.sent)
-            settled = True
+            return self._answer(request, reply, reservation, tries)
         except ProviderError as error:
             self.breaker.failed(error, model)
-            cost: float | None = 0.0
-            if error.cause is Cause.REPLY:  # something came, and was paid for; how much nobody can tell
-                cost, settled = self._budget.settle(reservation, None, model), True
             reason = f"{error} (after {tries.sent} tries)" if tries.sent > 1 else str(error)
-            answer = Answer(Status.ERROR, cause=error.cause, reason=reason, sent=tries.sent, cost_usd=cost)
+            answer = Answer(Status.ERROR, cause=error.cause, reason=reason)
         except StoppedError as error:
-            answer = _unasked(Cause.STOPPED, str(error))._replace(sent=tries.sent)
+            answer = _unasked(Cause.STOPPED, str(error))
+        except _SpentError:
+            answer = self._unlet(model)
+            answer = answer._replace(reason=f"{answer.reason} (after {tries.sent} tries; the last: {tries.failure})")
         finally:
-            if not settled:
-                self._budget.release(reservation, sent=tries.sent > 0)
-        return answer
+            cost = self._given_back(reservation, tries)
+        return answer._replace(sent=tries.sent, cost_usd=cost)
 
-    def _answer(self, request: Request, reply: Reply, reservation: Reservation, sent: int) -> Answer:
+    def _unlet(self, model: str) -> Answer:
+        """Say why the budget let nothing through."""
+        stopped = self.breaker.reason(model)  # while it waited
+        reason = self._budget.reason or "the budget is used up"
+        return _unasked(Cause.BUDGET, reason) if stopped is None else _unasked(Cause.STOPPED, stopped)
+
+    def _given_back(self, reservation: Reservation, tries: _Tries) -> float | None:
+        """End a reservation that no reply has ended; give what was spent, None where an answer may have been lost."""
+        if not tries.lost:
+            self._budget.release(reservation, sent=tries.sent > 0)
+        # What a lost answer cost nobody can tell; one before the last try was counted when it was sent again.
+        return self._budget.settle(reservation, None, reservation.model) if tries.has_lost else 0.0
+
+    def _answer(self, request: Request, reply: Reply, reservation: Reservation, tries: _Tries) -> Answer:
         """Count a reply, which was paid for whatever it is worth, and keep it where it is an answer."""
-        cost = self._budget.settle(reservation, reply.tokens, reply.model)
+        with tries.reading():
+            cost = self._budget.settle(reservation, reply.tokens, reply.model)
+            found = classify(request, reply)
         self.breaker.answered()
-        found = classify(request, reply)
         if found.status is Status.OK and self._answers is not None:
             self._answers.put(request, self._provider, reply)
             if request.instead_of is not None:
@@ -120,29 +133,77 @@ class PortAsker:
             reply,
             found.cause,
             found.reason,
-            sent=sent,
+            sent=tries.sent,
             cost_usd=cost,
             tokens=reply.tokens or Tokens(),
         )
 
 
-class _Tries:
-    """The tries of one request; ``sent`` counts them."""
+class _SpentError(Exception):
+    """The budget lets no further try through."""
 
-    def __init__(self, request: Request, provider: Provider, breaker: Breaker, timeout_s: float) -> None:
+
+class _Tries:
+    """The tries of one request.
+
+    Attributes:
+        sent: how many there were.
+        lost: whether the last one may have been answered, and paid for, in vain.
+        has_lost: whether any was.
+        failure: what became of the last one that failed.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        provider: Provider,
+        breaker: Breaker,
+        timeout_s: float,
+        budget: Budget,
+        reservation: Reservation,
+    ) -> None:
         self.sent = 0
+        self.lost = self.has_lost = False
+        self.failure = ""
         self._request = request
         self._provider = provider
         self._breaker = breaker
         self._timeout_s = timeout_s
+        self._budget = budget
+        self._reservation = reservation
 
     def send(self) -> Reply:
         self._breaker.check(_model(self._request))
+        if self.sent:
+            lost, self.lost = self.lost, False
+            if not self._budget.again(self._reservation, lost=lost):
+                raise _SpentError
+            self._breaker.check(_model(self._request))  # it may have waited
         self.sent += 1
-        return self._provider.send(self._request, timeout_s=self._timeout_s)
+        with self.reading():
+            return self._provider.send(self._request, timeout_s=self._timeout_s)
 
     def pause(self, seconds: float) -> None:
         self._breaker.pause(seconds, _model(self._request))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Note what becomes of a try, and take a reply that nothing can be made of for a lost one."""
+        try:
+            yield
+        except ProviderError as error:
+            self._note(error)
+            raise
+        except _UNREADABLE as error:
+            # Without the error's own words: it may quote what was sent.
+            failure = ProviderError(Cause.REPLY, f"the reply cannot be read ({type(error).__name__})")
+            self._note(failure)
+            raise failure from None
+
+    def _note(self, error: ProviderError) -> None:
+        self.failure = str(error)
+        self.lost = error.lost
+        self.has_lost = self.has_lost or error.lost
 
 
 def _model(request: Request) -> str:

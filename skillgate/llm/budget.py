@@ -2,6 +2,10 @@
 
 A request is let through only while the most that it could cost, with the most that those on their way could cost, fits
 into what is left. So the limit holds with any number of them in flight, and is never reached by surprise.
+
+What counts against the limit may be more than what is told as spent: an answer that was lost on its way, or that tells
+no tokens, counts with the most that it can have cost, and one that names another model than the one asked for with the
+dearer of both prices, since whoever answers says himself who he is.
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ class Budget:
 
         Args:
             max_cost_usd: in US dollars, None for none.
-            max_calls: how many requests may be sent, tries again not counted; None for any number.
+            max_calls: how often a request may be sent, tries again included; None for any number.
             free: whether the provider's answers cost nothing, as scripted and replayed ones.
             stop: once it is set, no request that waits for others is let through.
         """
@@ -67,7 +71,7 @@ class Budget:
         self._change = threading.Condition()
         self._open: dict[int, float] = {}
         self._unpriced: set[str] = set()
-        self._spent = 0.0  # what counts against the limit: of an answer of unknown cost, the most that it can be
+        self._spent = 0.0  # what counts against the limit
         self._known = 0.0
         self._calls = 0
         self._numbers = 0
@@ -86,7 +90,7 @@ class Budget:
 
     @property
     def calls(self) -> int:
-        """How many requests were sent, those on their way included."""
+        """How often a request was sent, tries again and those on their way included."""
         with self._change:
             return self._calls
 
@@ -116,17 +120,31 @@ class Budget:
         model = str(request.body.get("model", ""))
         usd = self._most(request.body, model)
         with self._change:
-            while not self._stop.is_set():
-                if self._max_calls is not None and self._calls >= self._max_calls:
-                    self._refuse(f"the {self._max_calls} calls that max-calls allows are used up")
-                    return None
-                if self._max_cost_usd is None or self._spent + sum(self._open.values()) + usd <= self._max_cost_usd:
-                    return self._reserved(model, usd)
-                if not self._open:
-                    self._refuse(self._too_dear(usd))
-                    return None
-                self._change.wait()
-            return None
+            return self._reserved(model, usd) if self._fits(usd) else None
+
+    def again(self, reservation: Reservation, *, lost: bool) -> bool:
+        """Ask to send a request once more under its reservation; waits as :meth:`reserve` does.
+
+        Args:
+            reservation: what :meth:`reserve` gave.
+            lost: whether the last try may have been answered and paid for. Then it stays spent, with the most that it
+                can have cost, and as much is held for the next one.
+
+        Returns:
+            Whether it may be sent; if not, ``reason`` says why.
+        """
+        with self._change:
+            held = self._open.pop(reservation.number, 0.0) if lost else 0.0
+            self._spent += held
+            if lost and not self._free:
+                self._unpriced.add(reservation.model)
+            self._change.notify_all()
+            if not self._fits(held, held=not lost):
+                return False
+            self._calls += 1
+            if lost:
+                self._open[reservation.number] = held
+            return True
 
     def settle(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float | None:
         """Count what a reply cost.
@@ -140,10 +158,10 @@ class Budget:
             Its cost in US dollars, None where that is unknown.
         """
         paid = self._cost(reservation, tokens, model)
+        counted = self._counted(reservation, tokens, model)
         with self._change:
-            held = self._open.pop(reservation.number, None)
-            if held is not None:
-                self._spent += held if paid is None else paid
+            if self._open.pop(reservation.number, None) is not None:
+                self._spent += counted
                 self._known += paid or 0.0
                 if paid is None:
                     self._unpriced.add(model or reservation.model)
@@ -155,8 +173,8 @@ class Budget:
 
         Args:
             reservation: what :meth:`reserve` gave.
-            sent: whether the request was sent in vain. Then it is a call; what a provider may charge for an answer that
-                never arrived nobody can tell, and is not counted.
+            sent: whether the request was sent in vain, and refused or never got there: then it is a call. One whose
+                answer may have been lost is settled, without tokens.
         """
         with self._change:
             if self._open.pop(reservation.number, None) is not None and not sent:
@@ -179,6 +197,37 @@ class Budget:
         if tokens is None:
             return None
         return prices.cost(model or reservation.model, tokens)
+
+    def _counted(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float:
+        """Give what counts against the limit: at least the price of the model that was asked for."""
+        if self._free:
+            return 0.0
+        names = {reservation.model}
+        if not model.startswith(SCRIPTED_PREFIX):
+            names.add(model or reservation.model)
+        costs = [None if tokens is None else prices.cost(name, tokens) for name in names]
+        return max(reservation.usd if cost is None else cost for cost in costs)
+
+    def _fits(self, usd: float, *, held: bool = False) -> bool:
+        """Wait until one more request may be sent; False where it may not. Under the lock.
+
+        Args:
+            usd: the most that it can cost.
+            held: whether that is held already.
+        """
+        while not self._stop.is_set():
+            if self._max_calls is not None and self._calls >= self._max_calls:
+                self._refuse(f"the {self._max_calls} calls that max-calls allows are used up")
+                return False
+            if held or self._max_cost_usd is None:
+                return True
+            if self._spent + sum(self._open.values()) + usd <= self._max_cost_usd:
+                return True
+            if not self._open:
+                self._refuse(self._too_dear(usd))
+                return False
+            self._change.wait()
+        return False
 
     def _reserved(self, model: str, usd: float) -> Reservation:
         self._numbers += 1

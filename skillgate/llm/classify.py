@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Reply, Request
 
 _FENCE = "```"
+_LEAST_LIMIT = 64 << 10  # characters that are always looked at
+_PER_TOKEN = 16  # characters of a reply, far beyond what any language and vocabulary give
 _FINISHED = ("end_turn", "stop_sequence")
 
 
@@ -49,6 +51,9 @@ def classify(request: Request, reply: Reply) -> Classified:
     if ended is not None:
         return ended
     text = reply.text
+    most = _most_characters(request)
+    if len(text) > most:
+        return _invalid(f"the reply is longer than {most} characters, more than it was given tokens for")
     if not text.strip():
         return _invalid("the reply holds no text")
     schema = schema_of(request.body)
@@ -82,6 +87,12 @@ def _ended(request: Request, reply: Reply) -> Classified | None:
     return None
 
 
+def _most_characters(request: Request) -> int:
+    """Give the length beyond which a text cannot be what was asked for, and is not decoded."""
+    limit = request.body.get("max_tokens")
+    return max(_LEAST_LIMIT, _PER_TOKEN * limit) if isinstance(limit, int) else _LEAST_LIMIT
+
+
 def _invalid(reason: str) -> Classified:
     return Classified(Status.INVALID, None, reason)
 
@@ -112,10 +123,11 @@ def _no_number(text: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f'the key "{next(name for name in names if names.count(name) > 1)}" stands twice')
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f'the key "{name}" stands twice')
+        found[name] = value
     return found
 
 

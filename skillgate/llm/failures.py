@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 240  # characters of a server's own words
 _AGAIN = (408, 409, 425, 429)  # and every 5xx that is not named next
 _NEVER = (501, 505)  # it cannot do what was asked, now or later
-_SECRET = re.compile(r"\bBearer\s+\S+|\b[spr]k-[\w*.\-]{6,}|\bA[KS]IA[A-Z0-9]{12,}")
+_SECRET = re.compile(r"\b(?:Bearer|Basic)\s+\S+|\b[spr]k-[\w*.\-]{6,}|\bA[KS]IA[A-Z0-9]{12,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
 _TOO_LONG = re.compile(
     r"(?:prompt|input) is too long|context[ _](?:window|length|size)|maximum context|too many (?:input )?tokens",

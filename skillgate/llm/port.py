@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from skillgate.model.exchange import Cause
+
 if TYPE_CHECKING:
-    from skillgate.model.exchange import Answer, Cause, Reply, Request
+    from skillgate.model.exchange import Answer, Reply, Request
 
 
 class ProviderError(Exception):
@@ -17,6 +19,7 @@ class ProviderError(Exception):
         status: the HTTP status, None where there was none.
         retry_after_s: what the server asked to wait, None where it did not.
         again: whether the same may succeed when sent once more.
+        lost: whether there may be an answer all the same, made and paid for, that did not arrive or cannot be read.
     """
 
     def __init__(
@@ -27,12 +30,14 @@ class ProviderError(Exception):
         status: int | None = None,
         retry_after_s: float | None = None,
         again: bool = False,
+        lost: bool = False,
     ) -> None:
         super().__init__(message)
         self.cause = cause
         self.status = status
         self.retry_after_s = retry_after_s
         self.again = again
+        self.lost = lost or cause is Cause.REPLY
 
 
 class Provider(Protocol):
@@ -43,6 +48,10 @@ class Provider(Protocol):
 
     endpoint: str
     """Where it sends requests, without credentials; ``""`` for nowhere. Part of the cache's key."""
+
+    variant: str
+    """What else its answers depend on, beside itself and the request, as a temperature; ``""`` for nothing. Part of the
+    cache's key."""
 
     live: bool
     """Whether its answers are a real model's, given now; False for replayed and scripted ones."""

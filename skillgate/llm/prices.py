@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHARACTERS_PER_TOKEN = 2.6
 """Of instructions in English: 2.57 over 181 public skills with the current vocabulary; the median error is 8 %."""
+MOST_TOKENS = 10**9
+"""Of one reply: a thousand times what the largest context takes. A larger count is none, whoever gives it."""
 _PER = 1_000_000  # tokens that a price is for
 
 
@@ -64,6 +66,11 @@ BATCH_FACTOR: Final[float] = _TABLE["batch_factor"]
 # A snapshot of a model bears its date. Only such names are taken to be the same model: a longer or shorter one may be
 # another, and the same one elsewhere (`region.vendor.…`, `vendor/…`) may cost something else.
 _SNAPSHOT = re.compile(r"[-@]20\d{6}\Z")
+# The same model's name elsewhere, which says nothing of its price there: `eu.anthropic.NAME-20261001-v1:0`,
+# `vendor/NAME:beta`.
+_VENDORS = re.compile(r"\A(?:.*/)?(?:[a-z][a-z0-9-]*\.)*")
+_LONGEST_NAME = 200  # that is looked at
+_EDITION = re.compile(r"(?:[-@]v\d+)?(?::[\w.-]+)?\Z")
 
 
 def models() -> tuple[str, ...]:
@@ -74,6 +81,25 @@ def models() -> tuple[str, ...]:
 def price(model: str) -> Price | None:
     """Give what a model costs, None for one that the table does not hold; dated names are those of their model."""
     return _MODELS.get(model) or _MODELS.get(_SNAPSHOT.sub("", model))
+
+
+def is_other(asked: str, answered: str) -> bool:
+    """Say whether a reply is by another known model than the one that was asked for.
+
+    Args:
+        asked: the model's name in the request; dates, vendors and editions in either name make no difference.
+        answered: as the reply names its model.
+
+    Returns:
+        False where either is not in the table, as aliases and scripted models are not: then nobody can tell.
+    """
+    one, other = _known(asked), _known(answered)
+    return one is not None and other is not None and one != other
+
+
+def is_count(value: object) -> bool:
+    """Say whether a value can be the count of a reply's tokens: a whole number from 0 to ``MOST_TOKENS``."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
 def cost(model: str, tokens: Tokens, *, batch: bool = False) -> float | None:
@@ -91,6 +117,12 @@ def cost(model: str, tokens: Tokens, *, batch: bool = False) -> float | None:
     total = tokens.input * found.input + tokens.output * found.output
     total += tokens.cache_read * found.cache_read + tokens.cache_write * found.cache_write
     return total * factor / _PER
+
+
+def _known(model: str) -> str | None:
+    """Give the name in the table of a model by any of its names, None where it is none of the table's."""
+    name = _SNAPSHOT.sub("", _EDITION.sub("", _VENDORS.sub("", model[:_LONGEST_NAME].lower())))
+    return name if name in _MODELS else None
 
 
 def most(model: str, prompt: int, output: int) -> float | None:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
+from skillgate.llm import prices
 from skillgate.llm.answers import canonical
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Cause, Reply, Tokens
@@ -37,7 +38,10 @@ class Failed(NamedTuple):
 
 
 def fingerprint(request: Request) -> str:
-    """Name a request, whoever is asked: its body to the byte, the versions of the questions, the sample."""
+    """Name a request, whoever is asked and however: its body to the byte, the versions of the questions, the sample.
+
+    A temperature is no part of it: a recording is replayed without the options of the run that made it.
+    """
     asked = (request.prompt_version, request.rubric_version, request.sample)
     return digest(repr(asked).encode("utf-8", "surrogatepass"), canonical(request.body))
 
@@ -175,7 +179,7 @@ def _reply(fields: Mapping[str, Any]) -> Reply:
     if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
         raise TypeError("content")
     counts = None if tokens is None else Tokens(*tokens)
-    if not all(type(count) is int and count >= 0 for count in counts or ()):
+    if not all(prices.is_count(count) for count in counts or ()):
         raise TypeError("tokens")
     names = (_text(fields[name]) for name in ("stop_reason", "model", "request_id", "category"))
     stop_reason, model, request_id, category = names

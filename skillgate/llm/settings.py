@@ -45,10 +45,10 @@ SETTINGS = (
     Setting(
         key="judges",
         kind=Kind.INTEGER,
-        default=1,
         minimum=1,
         maximum=9,
-        help="How many opinions to ask for; two or more give agreement and intervals.",
+        example=3,
+        help="How many opinions to ask for; two or more give agreement and intervals. Unset: one of each judge-model.",
     ),
     Setting(
         key="temperature",

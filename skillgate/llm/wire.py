@@ -1,32 +1,33 @@
-"""HTTP as the providers use it: bodies read within a size and a time, and what a lost connection means.
+"""HTTP as the providers use it: answers read within a size and a time, and what a lost connection means.
 
-The keeper of ``httpx2``. Its own time-outs bound the silence between two chunks; a server that sends a byte now
-and then would hold a request for ever, so the whole answer has a time of its own.
+With :mod:`skillgate.llm.bounded` the keeper of ``httpx2``.
 """
 
 from __future__ import annotations
 
 import json
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 
 from skillgate.errors import UsageError
+from skillgate.llm import bounded, prices
 from skillgate.llm.failures import no_message, shown
 from skillgate.llm.port import ProviderError
 from skillgate.model.exchange import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from skillgate.llm.failures import Place
 
-MOST_BYTES = 8 << 20  # of an answer; 128,000 tokens take about 0.5 MB
+_NO_USER = "leave them out, the key belongs in its environment variable"
 CONNECT_S = 10.0  # the most to wait for a connection
 LostError = httpx2.HTTPError
-"""What reading a body raises when the connection fails."""
+"""What is raised when the connection fails, or the time of a try is over."""
+TooMuchError = bounded.TooMuchError
+_NOT_SENT = (httpx2.WriteError, httpx2.WriteTimeout)  # the request did not get there as a whole
 
 
 class Received(NamedTuple):
@@ -47,10 +48,6 @@ class Received(NamedTuple):
         return self.data.decode(errors="replace")
 
 
-class TooMuchError(Exception):
-    """An answer is larger, or takes longer, than any message does; the text says which."""
-
-
 def address(url: str, *, option: str) -> str:
     """Give a base URL without a slash at its end.
 
@@ -59,13 +56,17 @@ def address(url: str, *, option: str) -> str:
         option: where, for the message.
 
     Raises:
-        UsageError: it is not an ``http`` or ``https`` address.
+        UsageError: it is not an ``http`` or ``https`` address, or it holds a user or a password, which would take the
+            key's place and get into messages; the message does not repeat it.
     """
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        named = "@" in (parts.netloc if good else url)
     except ValueError:
-        good = False
+        good, named = False, "@" in url
+    if named:
+        raise UsageError(f"{option}: an address that holds a user or a password is not taken; {_NO_USER}")
     if not good:
         raise UsageError(f'{option}: "{shown(without_credentials(url))}" is not an address such as https://host/v1')
     return url.rstrip("/")
@@ -83,7 +84,7 @@ def without_credentials(url: str) -> str:
 
 def client() -> httpx2.Client:
     """A client with the library's own TLS settings. It follows no redirect: key and skill go where they were sent."""
-    return httpx2.Client(follow_redirects=False)
+    return bounded.bound(httpx2.Client(follow_redirects=False))
 
 
 def timeout(total_s: float) -> httpx2.Timeout:
@@ -92,41 +93,22 @@ def timeout(total_s: float) -> httpx2.Timeout:
 
 
 def post(http: httpx2.Client, url: str, *, headers: Mapping[str, str], body: object, timeout_s: float) -> Received:
-    """Send a JSON document and read the whole answer.
+    """Send a JSON document and read the whole answer; all of it within ``timeout_s``.
 
     Raises:
-        LostError: there was none, or not all of it.
-        TooMuchError: it does not end.
+        LostError: there was none, or not all of it in time.
+        TooMuchError: it is larger than any message is.
     """
-    deadline = monotonic() + timeout_s
-    with http.stream("POST", url, json=body, headers=dict(headers), timeout=timeout(timeout_s)) as response:
-        data = collected(response.iter_bytes(), deadline=deadline)
-        return Received(response.status_code, lowered(response.headers), data)
+    with (
+        bounded.within(timeout_s),
+        http.stream("POST", url, json=body, headers=dict(headers), timeout=timeout(timeout_s)) as response,
+    ):
+        return Received(response.status_code, lowered(response.headers), b"".join(response.iter_bytes()))
 
 
 def lowered(headers: httpx2.Headers) -> Mapping[str, str]:
     """Give headers by their names in lower case."""
     return {name.lower(): value for name, value in headers.items()}
-
-
-def collected(chunks: Iterable[bytes], *, deadline: float) -> bytes:
-    """Join an answer's chunks.
-
-    Args:
-        chunks: as they arrive.
-        deadline: on the monotonic clock.
-
-    Raises:
-        TooMuchError: they go on for longer, or are more than an answer can be.
-    """
-    whole = bytearray()
-    for chunk in chunks:
-        whole += chunk
-        if len(whole) > MOST_BYTES:
-            raise TooMuchError(f"more than {MOST_BYTES >> 20} MiB")
-        if monotonic() > deadline:
-            raise TooMuchError("an answer that does not end")
-    return bytes(whole)
 
 
 def document(data: bytes, place: Place) -> Mapping[str, Any]:
@@ -148,10 +130,11 @@ def counted(*numbers: object) -> tuple[int, ...] | None:
     """Read counts of tokens; what a reply leaves out is 0.
 
     Returns:
-        None where one is no count, or where all are 0, which no reply takes: then nobody knows what it took.
+        None where one is no count that can be, or where all are 0, which no reply takes: then nobody knows what it
+        took.
     """
     found = [0 if number is None else number for number in numbers]
-    if not all(type(number) is int and number >= 0 for number in found) or not any(found):
+    if not all(prices.is_count(number) for number in found) or not any(found):
         return None
     return tuple(number for number in found if isinstance(number, int))
 
@@ -159,18 +142,23 @@ def counted(*numbers: object) -> tuple[int, ...] | None:
 def lost(error: BaseException | None, place: Place, *, timeout_s: float) -> ProviderError:
     """Say why there is no answer: too slow, not to be reached, or cut off.
 
+    Whatever was sent as a whole may have been answered, and be paid for, though nothing or not all of it arrived.
+
     Args:
         error: what the HTTP library said.
         place: where the request went.
         timeout_s: the time it had.
     """
+    sent = not isinstance(error, _NOT_SENT)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return ProviderError(Cause.NETWORK, f"no connection to {place.endpoint} in time", again=True)
     if isinstance(error, httpx2.TimeoutException):
-        return ProviderError(Cause.NETWORK, f"no answer from {place.endpoint} within {timeout_s:g} s", again=True)
+        why = f"no answer from {place.endpoint} within {timeout_s:g} s"
+        return ProviderError(Cause.NETWORK, why, again=True, lost=sent)
     why = shown(str(error or ""), place.secrets) or "no reason given"
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol):
         # A certificate does not become good by asking again.
         again = isinstance(error, httpx2.ConnectError) and "CERTIFICATE" not in why
         return ProviderError(Cause.NETWORK, f"cannot reach {place.endpoint}: {why}", again=again)
-    return ProviderError(Cause.NETWORK, f"the connection to {place.endpoint} was cut off: {why}", again=True)
+    why = f"the connection to {place.endpoint} was cut off: {why}"
+    return ProviderError(Cause.NETWORK, why, again=True, lost=sent)

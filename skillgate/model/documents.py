@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Ratio, Usage
+from skillgate.model.judging import Agreement, DropTest, Ratio, Trust, Usage
 from skillgate.model.marks import Range
 from skillgate.model.report import (
     Advice,
@@ -68,6 +68,9 @@ class SingleReport(Header):
     suppressed: tuple[Suppressed, ...] = ()
     profile: str = "any"
     outside: tuple[Finding, ...] = ()
+    drop: DropTest | None = None
+    agreement: Agreement | None = None
+    calibration: Trust | None = None
 
     def result(self) -> SkillResult:
         """Give the skill's result, as a report over several holds it."""

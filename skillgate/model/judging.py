@@ -177,6 +177,28 @@ class Trust(NamedTuple):
     acceptable: Estimate
 
 
+class DropTest(NamedTuple):
+    """Whether a judged score really fell below its baseline's: a paired test over the judges' answers.
+
+    Attributes:
+        drop: composite points lost, negative for a gain; None where a side has no score.
+        certain: of these, what the static layer accounts for alone.
+        p: one-sided, corrected for all skills of the run (Holm); None where no answer differs or nothing is compared.
+        units: answers that were paired.
+        smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, None where it finds none.
+        flip_rate: of comparisons of two judgings of one text, the share that the gate would fail.
+        reason: why the two cannot be compared, None where they can.
+    """
+
+    drop: float | None
+    certain: float | None = None
+    p: Ratio | None = None
+    units: Count = 0
+    smallest_detectable: float | None = None
+    flip_rate: Ratio | None = None
+    reason: str | None = None
+
+
 class Cut(NamedTuple):
     """A section that no judge was shown, since all of the skill was too long: its file, heading and lines."""
 
@@ -201,11 +223,12 @@ class JudgeLayer(NamedTuple):
         agreement: over the run, None for one judge.
         triggering: what the trigger score rests on.
         cut: sections that were left out.
-        unread: files of ``references/`` that are not text.
+        unread: files that no judge could be shown, each as ``path (why)``.
         obeyed: how many answers a control question showed to obey the skill's text; they count nowhere.
-        swayed: by dimension, the score with the suspicious passages less the one without; the latter counts.
+        swayed: by dimension, the score with the suspicious passages less the one without; the lower counts.
         prompt_version, rubric_version: of the questions.
         usage: what this layer asked for.
+        answered_by: the models that answered where another one was asked for, sorted; both of them known.
     """
 
     duration_ms: Count
@@ -227,3 +250,4 @@ class JudgeLayer(NamedTuple):
     prompt_version: str = ""
     rubric_version: str = ""
     usage: Usage = Usage()
+    answered_by: tuple[str, ...] = ()

@@ -120,7 +120,7 @@ class LayerReader:
             if key in values and self.declared[key].personal and not self.personal:
                 self._problem(
                     at,
-                    f"{key} decides where requests, and keys with them, go, so a project's file may not"
+                    f"{key} decides where requests, keys or kept answers go, so a project's file may not"
                     f" set it; give --{key}, or set it in your own configuration (skillgate/config.yaml)",
                 )
             origins[key] = self._where(at)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Agreement, Count, Estimate, JudgeLayer, Points, Ratio, Trust, Usage
+from skillgate.model.judging import Agreement, Count, DropTest, Estimate, JudgeLayer, Points, Ratio, Trust, Usage
 from skillgate.model.marks import tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
 
@@ -177,7 +177,11 @@ class Verdict(NamedTuple):
 
 
 class SkillResult(NamedTuple):
-    """One skill's scores. ``evaluated`` is False when the operating system would not let it be read."""
+    """One skill's scores.
+
+    ``evaluated`` is False when the operating system would not let it be read; ``drop`` is set where both this score and
+    its baseline's were sampled.
+    """
 
     composite: Composite
     dimensions: Mapping[Dimension, DimensionScore]
@@ -191,6 +195,7 @@ class SkillResult(NamedTuple):
     plugin: str | None = None
     evaluated: bool = True
     suppressed: tuple[Suppressed, ...] = ()
+    drop: DropTest | None = None
 
 
 class PluginScore(NamedTuple):

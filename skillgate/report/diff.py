@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from skillgate.model.across import AcrossChange, ListingUse
     from skillgate.model.finding import Suppressed
+    from skillgate.model.judging import DropTest
     from skillgate.model.report import DimensionScore, SkillResult
-    from skillgate.scoring.gate import Drop
     from skillgate.scoring.pairing import Pair
 
 _NAMED = 3  # skills that a hint names one by one
@@ -111,7 +111,7 @@ def _one(values: set[float]) -> float | None:
 
 def _change(
     pair: Pair,
-    drop: Drop | None,
+    drop: DropTest | None,
     moves: Mapping[str, str],
     rebased: Mapping[str, str],
     allowed: Callable[[str], float],
@@ -191,7 +191,7 @@ def dimension_change(a: DimensionScore | None, b: DimensionScore | None) -> Dime
     return DimensionChange(a=before, b=after, change=change, better="b" if change > 0 else "a" if change < 0 else None)
 
 
-def _regression(before: SkillResult, after: SkillResult, allowed: float, drop: Drop | None) -> GateOutcome:
+def _regression(before: SkillResult, after: SkillResult, allowed: float, drop: DropTest | None) -> GateOutcome:
     if differing := not_comparable(before, after):
         return GateOutcome(gate="regression", verdict=Outcome.INCONCLUSIVE, reason=differing)
     if after.evaluated:

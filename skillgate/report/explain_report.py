@@ -1,20 +1,23 @@
-"""Why a skill has the score it has in one dimension: by layer, with what each layer rests on, as Markdown."""
+"""Why a skill has the score it has in one dimension: by layer, with what each layer rests on."""
 
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
-from skillgate.model.text import did_you_mean, printable
+from skillgate.model.text import did_you_mean, printable, uncommanded
 from skillgate.report.findings import bounded
+from skillgate.report.judge_doubt import drop_in_words, wide_by
 from skillgate.report.judge_markdown import answers, place_of, sign
 from skillgate.report.judge_words import (
     answers_warning,
     corrected,
+    heard,
     judge_of,
     kind,
     missed_in_words,
@@ -23,6 +26,7 @@ from skillgate.report.judge_words import (
     remarks,
     spread,
     sure,
+    voices,
 )
 from skillgate.report.markdown import code, inert
 from skillgate.report.steps import main_file
@@ -41,9 +45,30 @@ _WHOLE = 2_000  # characters of one judge's reasoning
 _QUOTE = 300  # characters of a quotation or a prompt
 _MOST = 100  # quotations, prompts, lines of evidence
 _NAMED = 5  # skills that an error names
+_RULE = re.compile(r"\|(:?-+:?\|)+")  # below the head of a table: only Markdown needs it
 
 
-def explain(report: Report | SingleReport, skill: str, dimension: str, *, anchors: Anchors | None = None) -> str:
+class _Form(NamedTuple):
+    """How things are written: a text of anybody's, a path or place, what stands out, a heading with its level."""
+
+    inert: Callable[[str], str]
+    code: Callable[[str], str]
+    strong: Callable[[str], str]
+    heading: Callable[[int, str], str]
+
+
+_MARKDOWN = _Form(inert, code, "**{}**".format, lambda level, text: f"{'#' * level} {text}")
+_PLAIN = _Form(printable, printable, str, lambda _level, text: text)
+
+
+def explain(
+    report: Report | SingleReport,
+    skill: str,
+    dimension: str,
+    *,
+    anchors: Anchors | None = None,
+    markdown: bool = True,
+) -> str:
     """Explain one skill's score in one dimension.
 
     Args:
@@ -52,15 +77,20 @@ def explain(report: Report | SingleReport, skill: str, dimension: str, *, anchor
         dimension: a dimension's name; ``-`` stands for ``_``.
         anchors: gives what a judge is told each band of scores means, as (from, to, text) with scores in [0, 1];
             without it no band is named.
+        markdown: whether the text is for a reader of Markdown; else it is for a terminal.
 
     Returns:
-        Markdown, in which all that comes from a skill or a model is inert.
+        Markdown, in which all that comes from a skill or a model is inert; or plain text, in which nothing is hidden
+        and nothing a command.
 
     Raises:
         UsageError: there is no such skill or dimension, or several skills have the name.
     """
     results = (report.result(),) if isinstance(report, SingleReport) else report.results
-    return "\n".join(_explained(_found(results, skill), _dimension(dimension), anchors)).rstrip("\n") + "\n"
+    form = _MARKDOWN if markdown else _PLAIN
+    lines = _explained(_found(results, skill), _dimension(dimension), anchors, form)
+    told = lines if markdown else (uncommanded(line) for line in lines if not _RULE.fullmatch(line))
+    return "\n".join(told).rstrip("\n") + "\n"
 
 
 def _found(results: Sequence[SkillResult], skill: str) -> SkillResult:
@@ -86,20 +116,20 @@ def _dimension(name: str) -> Dimension:
     raise UsageError(f"there is no dimension {name!r}{near}")
 
 
-def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | None) -> Iterator[str]:
+def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | None, form: _Form) -> Iterator[str]:
     if told := answers_warning((result,)):
-        yield from (f"**{inert(told)}**", "")
-    yield f"## {code(result.skill.path)}: {dimension.value}"
+        yield from (form.strong(form.inert(told)), "")
+    yield form.heading(2, f"{form.code(result.skill.path)}: {dimension.value}")
     checks = _checks(result, dimension)
     layer = judge_of(result)
     item = layer.assessments.get(dimension) if layer else None
-    yield from _score(result, dimension, checks, item)
-    yield from _static(result, checks)
+    yield from _score(result, dimension, checks, item, form)
+    yield from _static(result, checks, form)
     if layer is not None:
-        yield from _judge(result, layer, dimension, item)
+        yield from _judge(result, layer, dimension, item, form)
     given = anchors(dimension) if anchors else ()
-    yield from _bands(given, item.score if item else None)
-    yield from _raises(result, dimension, layer)
+    yield from _bands(given, item.score if item else None, form)
+    yield from _raises(result, dimension, layer, form)
 
 
 def _checks(result: SkillResult, dimension: Dimension) -> dict[str, SubCheckScore]:
@@ -108,20 +138,24 @@ def _checks(result: SkillResult, dimension: Dimension) -> dict[str, SubCheckScor
 
 
 def _score(
-    result: SkillResult, dimension: Dimension, checks: Mapping[str, SubCheckScore], item: Assessment | None
+    result: SkillResult,
+    dimension: Dimension,
+    checks: Mapping[str, SubCheckScore],
+    item: Assessment | None,
+    form: _Form,
 ) -> Iterator[str]:
     """Write the score, and each layer's share of it; shares of layers that measured nothing fall to the others."""
     found = result.dimensions.get(dimension)
     weight = f"weight {WEIGHTS[dimension]} % of the composite"
     if found is None or found.score is None:
         reason = (found.reason if found else result.composite.reason) or "no reason is given"
-        yield from ("", f"Score —, {weight}: {inert(bounded(reason))}.")
+        yield from ("", f"Score —, {weight}: {form.inert(bounded(reason))}.")
     else:
         written = sure(found.score, found.ci_low, found.ci_high)
         grade = f", grade {found.grade.value}" if found.grade else ""
-        yield from ("", f"Score **{found.score:.4f}**{' ' * bool(written)}{written}{grade}, {weight}.")
+        yield from ("", f"Score {form.strong(f'{found.score:.4f}')}{' ' * bool(written)}{written}{grade}, {weight}.")
         if found.ci_low is None and found.ci_reason:
-            yield f"No interval: {inert(bounded(found.ci_reason))}."
+            yield f"No interval: {form.inert(bounded(found.ci_reason))}."
     yield from ("", "| layer | score | share |", "|---|--:|--:|")
     static = next((check.score for check in checks.values() if check.score is not None), None)
     scores = {LayerName.STATIC: static, LayerName.JUDGE: item.score if item else None}
@@ -141,61 +175,65 @@ def _shares(dimension: Dimension, scores: Mapping[LayerName, float | None]) -> I
             yield f"| {layer.value} | {score:.4f} | {100 * measured[layer] / total:.0f} % |"
 
 
-def _static(result: SkillResult, checks: Mapping[str, SubCheckScore]) -> Iterator[str]:
+def _static(result: SkillResult, checks: Mapping[str, SubCheckScore], form: _Form) -> Iterator[str]:
     for name, check in checks.items():
-        yield from ("", f"### Static: {inert(name)}", "")
+        yield from ("", form.heading(3, f"Static: {form.inert(name)}"), "")
         if check.score is None:
-            yield f"Not measured: {inert(bounded(check.reason or 'no reason is given'))}"
+            yield f"Not measured: {form.inert(bounded(check.reason or 'no reason is given'))}"
         if not check.evidence:
             continue
         yield from ("| | what | where | points |", "|:-:|---|---|--:|")
-        yield from (_evidence(item, main_file(result)) for item in check.evidence[:_MOST])
+        yield from (_evidence(item, main_file(result), form) for item in check.evidence[:_MOST])
 
 
-def _evidence(item: Evidence, path: str) -> str:
+def _evidence(item: Evidence, path: str, form: _Form) -> str:
     lost = item.points < item.possible or item.points < 0
-    where = code(f"{path}:{item.line}") if item.line else ""
+    where = form.code(f"{path}:{item.line}") if item.line else ""
     points = f"{item.points:.2f}".replace("-", "−") + (f" / {item.possible:.2f}" if item.possible else "")
-    return f"| {'✗' if lost else '✓'} | {inert(bounded(item.text))} | {where} | {points} |"
+    return f"| {'✗' if lost else '✓'} | {form.inert(bounded(item.text))} | {where} | {points} |"
 
 
-def _judge(result: SkillResult, layer: JudgeLayer, dimension: Dimension, item: Assessment | None) -> Iterator[str]:
-    yield from ("", "### Judge", "")
+def _judge(
+    result: SkillResult, layer: JudgeLayer, dimension: Dimension, item: Assessment | None, form: _Form
+) -> Iterator[str]:
+    yield from ("", form.heading(3, "Judge"), "")
     if item is None or item.score is None:
         reason = (item.reason if item else None) or not_judged(layer) or "it was not asked about"
-        yield f"Not judged: {inert(bounded(reason.removeprefix('not judged: ')))}."
+        yield f"Not judged: {form.inert(bounded(reason.removeprefix('not judged: ')))}."
     if item is not None:
-        yield from _judged(result, item)
+        yield from _judged(result, item, layer.judges, form)
     if dimension is Dimension.TRIGGERING_ACCURACY and layer.triggering is not None:
-        yield from _triggering(layer.triggering)
-    told = [remark for remark in remarks(layer) if remark]
+        yield from _triggering(layer.triggering, wide_by(result), form)
+    told = [remark for remark in (drop_in_words(result.drop), *remarks(layer)) if remark]
     if told:
         yield ""
-    yield from (f"- {inert(bounded(remark))}" for remark in told)
+    yield from (f"- {form.inert(bounded(remark))}" for remark in told)
 
 
-def _judged(result: SkillResult, item: Assessment) -> Iterator[str]:
+def _judged(result: SkillResult, item: Assessment, judges: int, form: _Form) -> Iterator[str]:
     if item.score is not None:
         written = sure(item.score, item.ci_low, item.ci_high)
-        interval = written or f"no interval: {inert(bounded(item.ci_reason or 'no reason is given'))}"
+        interval = written or f"no interval: {form.inert(bounded(item.ci_reason or 'no reason is given'))}"
         told = [f"{item.score:.4f}", interval, f"ratings {ratings(item)}" if item.ratings else ""]
         yield f"{'; '.join(filter(None, told))}."
     if people := corrected(item):
-        yield f"Calibration: {inert(bounded(people))}."
+        yield f"Calibration: {form.inert(bounded(people))}."
     if item.reasoning:
         yield ""
-    for number, text in enumerate(item.reasoning, 1):
-        yield f"{number}. {inert(bounded(text.strip(), _WHOLE))}"
+    if few := heard(item, judges):
+        yield from (f"{few}:", "")
+    for number, text in voices(item, judges):
+        yield f"{f'{number}.' if number else '-'} {form.inert(bounded(text, _WHOLE))}"
     if item.quotations or item.dropped:
         yield ""
     for quotation in item.quotations[:_MOST]:
-        quoted = inert(bounded(quotation.text.strip(), _QUOTE))
-        yield f"- {code(place_of(result, quotation))} “{quoted}” (judge {quotation.judge})"
+        quoted = form.inert(bounded(quotation.text.strip(), _QUOTE))
+        yield f"- {form.code(place_of(result, quotation))} “{quoted}” (judge {quotation.judge})"
     if item.dropped:
         yield f"- {item.dropped} quotations were not in the text and are left out"
 
 
-def _triggering(triggering: Triggering) -> Iterator[str]:
+def _triggering(triggering: Triggering, wide: str, form: _Form) -> Iterator[str]:
     rates = (
         ("class-balanced F1", triggering.f1),
         ("recall", triggering.recall),
@@ -205,44 +243,50 @@ def _triggering(triggering: Triggering) -> Iterator[str]:
     yield ""
     for name, rate in rates:
         if rate.value is None:
-            yield f"- {name} —: {inert(bounded(rate.reason or 'no reason is given'))}"
+            yield f"- {name} —: {form.inert(bounded(rate.reason or 'no reason is given'))}"
         else:
             written = spread(rate.value, rate.ci_low, rate.ci_high)
             yield f"- {name} {rate.value:.2f}{' ' * bool(written)}{written}, n = {rate.n}"
     source = f"prompts: {bounded(triggering.source)}, among {triggering.siblings} other skills"
-    yield f"- {inert(source)}"
+    yield f"- {form.inert(source)}"
+    yield from (f"- {form.inert(wide)}",) if wide else ()
     yield from ("", "| | prompt | meant for it | kind | judges |", "|:-:|---|:-:|---|---|")
     for prompt in triggering.prompts[:_MOST]:
         meant = "yes" if prompt.should_trigger else "no"
-        cells = (sign(prompt), inert(bounded(prompt.prompt, _QUOTE)), meant, inert(bounded(kind(prompt))))
+        cells = (sign(prompt), form.inert(bounded(prompt.prompt, _QUOTE)), meant, form.inert(bounded(kind(prompt))))
         yield f"| {' | '.join(cells)} | {answers(prompt)} |"
 
 
-def _bands(given: Sequence[tuple[float, float, str]], score: float | None) -> Iterator[str]:
+def _bands(given: Sequence[tuple[float, float, str]], score: float | None, form: _Form) -> Iterator[str]:
     """Write what each band of scores means to a judge, the one that the score lies in marked."""
     if not given:
         return
     ranked = sorted(given)
     here = None if score is None else max((low for low, _, _ in ranked if round(score, 4) >= low), default=ranked[0][0])
-    yield from ("", "### What a judge is told the scores mean", "", "| | from | to | meaning |", "|:-:|--:|--:|---|")
+    yield from (
+        "",
+        form.heading(3, "What a judge is told the scores mean"),
+        "",
+        "| | from | to | meaning |",
+        "|:-:|--:|--:|---|",
+    )
     for low, high, text in ranked:
-        yield f"| {'→' if low == here else ''} | {low:.2f} | {high:.2f} | {inert(text)} |"
+        yield f"| {'→' if low == here else ''} | {low:.2f} | {high:.2f} | {form.inert(text)} |"
 
 
-def _raises(result: SkillResult, dimension: Dimension, layer: JudgeLayer | None) -> Iterator[str]:
+def _raises(result: SkillResult, dimension: Dimension, layer: JudgeLayer | None, form: _Form) -> Iterator[str]:
     lines = []
     for advice in result.advice:
         if advice.dimension is dimension:
-            where = f"{code(f'{main_file(result)}:{advice.line}')} " if advice.line else ""
-            lines.append(
-                f"- {where}{inert(bounded(advice.action))} (**{advice.gain:+.1f}**, {inert(advice.effort)} effort)"
-            )
+            where = f"{form.code(f'{main_file(result)}:{advice.line}')} " if advice.line else ""
+            gain, effort = form.strong(f"{advice.gain:+.1f}"), form.inert(advice.effort)
+            lines.append(f"- {where}{form.inert(bounded(advice.action))} ({gain}, {effort} effort)")
     triggering = layer.triggering if layer and dimension is Dimension.TRIGGERING_ACCURACY else None
     if triggering is not None and (told := missed_in_words(triggering)):
-        lines.append(f"- {inert(told)}; say in the description what those marked ✗ above have in common")
+        lines.append(f"- {form.inert(told)}; say in the description what those marked ✗ above have in common")
     item = layer.assessments.get(dimension) if layer else None
     if item is not None and item.score is not None and item.quotations:
-        places = ", ".join(code(place_of(result, quotation)) for quotation in item.quotations[:_NAMED])
+        places = ", ".join(form.code(place_of(result, quotation)) for quotation in item.quotations[:_NAMED])
         lines.append(f"- see first what the judges quote: {places}")
     if lines:
-        yield from ("", "### What would raise it", "", *lines)
+        yield from ("", form.heading(3, "What would raise it"), "", *lines)

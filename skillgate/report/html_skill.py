@@ -10,7 +10,9 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar
 from skillgate.report.html_numbers import tone
 from skillgate.report.html_parts import PATH, Aside, Found, Measure, Some, first, found, measures, set_aside
+from skillgate.report.judge_doubt import INCONCLUSIVE, inconclusive
 from skillgate.report.judge_page import judge_part, score_sure
+from skillgate.report.skill_block import gap_reasons
 from skillgate.report.steps import main_file, steps
 from skillgate.report.text import failures
 
@@ -120,7 +122,7 @@ def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: boo
         url=links.file(result.skill.path),
         open=alone,
         failures=tuple(failures(result)) if result.gate.passed is False else _undecided(result),
-        measures=measures(result.dimensions, change.dimensions if change else {}),
+        measures=_measures(result, change),
         findings=found(result.findings, links, new=new, within=result.skill.path),
         fixed=found(change.fixed, links.nowhere, within=result.skill.path) if change else Some(()),
         steps=next_steps(result, change, most=_ADVICE),
@@ -129,6 +131,12 @@ def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: boo
         moved_from=_moved_from(change),
         judge=judge_part(result, links),
     )
+
+
+def _measures(result: SkillResult, change: SkillChange | None) -> tuple[Measure, ...]:
+    reasons = gap_reasons(result)
+    known = measures(result.dimensions, change.dimensions if change else {})
+    return tuple(item._replace(reason=reasons.get(item.dimension, "")) for item in known)
 
 
 def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> Some[Told]:
@@ -154,9 +162,11 @@ def _told(step: Step, main: str) -> Told:
 
 
 def _undecided(result: SkillResult) -> tuple[str, ...]:
-    """List what a gate that did not fail could not decide."""
+    """List what a gate that did not fail could not decide, and a fall that it let pass as chance."""
     doubtful = (Outcome.INCONCLUSIVE, Outcome.UNMEASURED)
-    return tuple(outcome.reason for outcome in result.gate.outcomes if outcome.verdict in doubtful)
+    told = [outcome.reason for outcome in result.gate.outcomes if outcome.verdict in doubtful]
+    fell = inconclusive(result)
+    return (*told, fell) if fell and not any(fell.removeprefix(INCONCLUSIVE) in text for text in told) else tuple(told)
 
 
 def _moved_from(change: SkillChange | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.report.findings import bounded
 from skillgate.report.html_numbers import plural, sentence
 from skillgate.report.html_parts import PATH, Some, first
+from skillgate.report.judge_doubt import warnings
 from skillgate.report.judge_words import let_through
 from skillgate.report.skill_block import counts
 from skillgate.report.standing import Row as Standing
@@ -14,7 +15,7 @@ from skillgate.report.standing import standings, title
 from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from skillgate.model.diff import Diff
     from skillgate.model.report import Report
@@ -64,7 +65,7 @@ def decide(
         mark,
         _title(mark, report, len(failed), len(unread)) if run is None else _verdict(run, report, diff),
         first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _TOLD),
-        first([*_let_through(run, report), *_notes(run, links)], _TOLD),
+        first([*_let_through(run, report), *_doubts(report, rows), *_notes(run, links)], _TOLD),
         first(run.policy_changes if run else (), _TOLD),
     )
 
@@ -108,6 +109,11 @@ def _title(mark: str, report: Report | None, failed: int, unread: int) -> str:
 def _let_through(run: ActionRun | None, report: Report | None) -> list[str]:
     told = let_through(report.results) if run is not None and report is not None and run.result == "pass" else ""
     return [told] if told else []
+
+
+def _doubts(report: Report | None, rows: Sequence[Row]) -> Iterator[str]:
+    """Say what the verdict alone would hide: a judge that people do not bear out, and drops that may be chance."""
+    return warnings(report.calibration if report else None, (row.result for row in rows))
 
 
 def _notes(run: ActionRun | None, links: Links) -> list[str]:

@@ -77,6 +77,8 @@ def alone(report: Report) -> SingleReport:
         config_digest=report.config_digest,
         tool=report.tool,
         models=report.models,
+        agreement=report.agreement,
+        calibration=report.calibration,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.score import Dimension, LayerName, Outcome
 from skillgate.report.judge_words import SCRIPTED, answers_warning, judge_of, spread
-from skillgate.scoring.gate import sampled_drops
+from skillgate.scoring.drops import sampled_drops
 from skillgate.scoring.weights import BLEND
 
 if TYPE_CHECKING:
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from skillgate.model.diff import Diff, SkillChange
     from skillgate.model.documents import Comparison, DimensionChange
-    from skillgate.model.judging import Assessment, JudgeLayer
+    from skillgate.model.judging import Assessment, DropTest, JudgeLayer
     from skillgate.model.report import SkillResult
-    from skillgate.scoring.gate import Drop
     from skillgate.scoring.pairing import Pair
 
 _DIGITS = 12  # hexadecimal digits of a digest that are shown
@@ -89,7 +88,7 @@ def unmoved(change: DimensionChange) -> DimensionChange:
     return change._replace(change=None, better=None)
 
 
-def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[Drop | None]:
+def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[DropTest | None]:
     """Ask the paired test about every skill that was judged on both sides and can be compared; in their order.
 
     Args:

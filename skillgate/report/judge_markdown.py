@@ -6,12 +6,14 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from skillgate.report.findings import bounded
+from skillgate.report.judge_doubt import distrust, drop_in_words, dropped, trusted, wide_by
 from skillgate.report.judge_text import gist
 from skillgate.report.judge_words import (
     agreed,
     agreed_further,
     answers_warning,
     corrected,
+    heard,
     judge_of,
     judges_of,
     kind,
@@ -37,12 +39,25 @@ _EACH = 2  # dimensions of a skill that does not stand alone
 _QUOTES = 3  # quotations of a dimension
 _QUOTE, _PROMPT = 120, 200  # characters
 _PROMPTS = 50
+_DROPS = 50  # skills whose drops may be chance
 
 
 def warning(results: Sequence[SkillResult]) -> Iterator[str]:
     """Warn of answers that no model gave, before anything else is said; nothing where there are none."""
     if told := answers_warning(results):
         yield from (f"> **⚠️ {inert(told)}**", "")
+
+
+def in_doubt(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
+    """Say what a verdict alone would hide: a judge that people do not bear out, and drops that may be chance."""
+    if told := distrust(report.calibration):
+        yield from ("", f"> ⚠️ {inert(told)}")
+    found = dropped(ranked)
+    if found:
+        yield from ("", "**Fell, which may be chance**", "")
+    yield from (f"- {code(result.skill.path)}: {inert(told)}" for result, told in found[:_DROPS])
+    if len(found) > _DROPS:
+        yield f"- {len(found) - _DROPS} more drops that are inconclusive"
 
 
 def judged(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
@@ -56,7 +71,9 @@ def judged(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
     if lines:
         yield from ("| skill | dimension | judge | ratings | why | where |", "|---|---|--:|---|---|---|", *lines, "")
     for result, layer in shown:
-        told = [item for item in (not_judged(layer), *remarks(layer)) if item]
+        told = [
+            item for item in (not_judged(layer), wide_by(result), drop_in_words(result.drop), *remarks(layer)) if item
+        ]
         yield from (f"- {code(result.skill.path)}: {inert(bounded(item))}" for item in told)
     yield from _prompts(shown[0][1].triggering) if len(shown) == 1 else ()
     yield from ("", *(f"- {inert(line)}" for line in how_sure(report)), "", "</details>")
@@ -64,6 +81,15 @@ def judged(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
 
 def how_sure(report: Report) -> Iterator[str]:
     """Say what the judged numbers rest on, a sentence each; plain text."""
+    yield from agreement(report)
+    if told := trusted(report.calibration):
+        yield f"Calibration: {told}."
+    if told := distrust(report.calibration):
+        yield f"{told[0].upper()}{told[1:]}."
+
+
+def agreement(report: Report) -> Iterator[str]:
+    """Say how many opinions there are and how far they agree, a sentence each; plain text."""
     count = max((layer.judges for layer in judges_of(report.results) if measured(layer)), default=0)
     if not count:
         yield "Judge: no skill was judged."
@@ -78,7 +104,8 @@ def how_sure(report: Report) -> Iterator[str]:
 
 def _rows(result: SkillResult, layer: JudgeLayer, most: int | None) -> Iterator[str]:
     for dimension, item in lowest_first(layer)[:most]:
-        cells = (code(result.skill.path), dimension.value, number(item), ratings(item) or "—", _why(item))
+        given = ", ".join(filter(None, (ratings(item), heard(item, layer.judges)))) or "—"
+        cells = (code(result.skill.path), dimension.value, number(item), given, _why(item))
         yield f"| {' | '.join((*cells, _where(result, item)))} |"
 
 
@@ -140,7 +167,7 @@ def answers(prompt: TriggerPrompt) -> str:
 
 def footer(report: Report) -> str:
     """Say who judged, how far they agree and what it cost; ``""`` where no judge was asked."""
-    return "".join(f" · {inert(part)}" for part in run_in_words(report))
+    return "".join(f" · {inert(part)}" for part in (*run_in_words(report), trusted(report.calibration)) if part)
 
 
 def dimension_interval(result: SkillResult, dimension: Dimension) -> str:

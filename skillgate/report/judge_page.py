@@ -8,10 +8,12 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Whisker, whisker
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.judge_compared import sides
-from skillgate.report.judge_markdown import how_sure, path_of, sign
+from skillgate.report.judge_doubt import drop_in_words, trusted, wide_by
+from skillgate.report.judge_markdown import agreement, path_of, sign
 from skillgate.report.judge_words import (
     breadth,
     corrected,
+    heard,
     judge_of,
     judges_of,
     kind,
@@ -23,6 +25,7 @@ from skillgate.report.judge_words import (
     spent,
     spread,
     sure,
+    voices,
     who,
 )
 
@@ -46,6 +49,13 @@ class Quoted(NamedTuple):
     judge: int
 
 
+class Voice(NamedTuple):
+    """What one judge said; ``judge`` counts from 1, and is None where it is not known which one it was."""
+
+    text: str
+    judge: int | None
+
+
 class JudgedRow(NamedTuple):
     """One dimension as the judges see it; ``notes`` are what else has to be known of the number."""
 
@@ -57,7 +67,7 @@ class JudgedRow(NamedTuple):
     ratings: str
     reason: str
     notes: tuple[str, ...]
-    reasoning: Some[str]
+    reasoning: Some[Voice]
     quotations: Some[Quoted]
 
 
@@ -89,14 +99,14 @@ def judge_part(result: SkillResult, links: Links) -> JudgePart | None:
     triggering = layer.triggering
     return JudgePart(
         unjudged=not_judged(layer),
-        rows=tuple(_row(key, item, result, links) for key, item in lowest_first(layer)),
+        rows=tuple(_row(key, item, layer.judges, result, links) for key, item in lowest_first(layer)),
         prompts=first([_prompted(prompt) for prompt in triggering.prompts], _PROMPTS) if triggering else Some(()),
         rates=_rates(triggering) if triggering else "",
-        remarks=tuple(remarks(layer)),
+        remarks=tuple(filter(None, (wide_by(result), drop_in_words(result.drop), *remarks(layer)))),
     )
 
 
-def _row(key: Dimension, item: Assessment, result: SkillResult, links: Links) -> JudgedRow:
+def _row(key: Dimension, item: Assessment, judges: int, result: SkillResult, links: Links) -> JudgedRow:
     dropped = f"{item.dropped} quotations were not in the text and are left out" if item.dropped else ""
     without = item.ci_reason or "" if item.score is not None and item.ci_low is None else ""
     return JudgedRow(
@@ -107,8 +117,10 @@ def _row(key: Dimension, item: Assessment, result: SkillResult, links: Links) ->
         whisker(item.score, item.ci_low, item.ci_high),
         ratings(item),
         reason=(item.reason or "no reason is given") if item.score is None else "",
-        notes=tuple(filter(None, (corrected(item), dropped, f"no interval: {without}" if without else ""))),
-        reasoning=first(item.reasoning, _REASONS),
+        notes=tuple(
+            filter(None, (heard(item, judges), corrected(item), dropped, f"no interval: {without}" if without else ""))
+        ),
+        reasoning=first([Voice(text, number) for number, text in voices(item, judges)], _REASONS),
         quotations=first([_quoted(quotation, result, links) for quotation in item.quotations], _QUOTES),
     )
 
@@ -154,8 +166,13 @@ def method(report: Report) -> tuple[tuple[str, str], ...]:
     layers = judges_of(report.results)
     if not layers:
         return ()
-    told = [("Judges", who(layers) or "—"), *(("Agreement", line) for line in how_sure(report))]
-    return (*told, ("Asked", spent(report.usage)))
+    told = (
+        ("Judges", who(layers) or "—"),
+        ("Agreement", " ".join(agreement(report)).removeprefix("Judge: ")),
+        ("Calibration", trusted(report.calibration)),
+        ("Asked", spent(report.usage)),
+    )
+    return tuple((name, text) for name, text in told if text)
 
 
 def compared(comparison: Comparison) -> tuple[tuple[Dimension, Sides], ...]:

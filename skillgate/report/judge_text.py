@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.report.findings import bounded
+from skillgate.report.judge_doubt import drop_in_words, wide_by
 from skillgate.report.judge_words import (
     breadth,
     corrected,
+    heard,
     judge_of,
     kind,
     lowest_first,
@@ -19,6 +21,7 @@ from skillgate.report.judge_words import (
     ratings,
     remarks,
     sure,
+    voices,
     wrong,
 )
 from skillgate.report.skill_block import hanging, margin
@@ -41,14 +44,14 @@ _GOOD = 0.8  # from here on a judged dimension needs no word
 
 
 def judge_lines(result: SkillResult, style: Style) -> Iterator[str]:
-    """Write one or two lines: what the score rests on, and the lowest judged dimension with why; or why there is none.
+    """Write what the score rests on, what it is wide by, the lowest judged dimension and why; or why there is none.
 
     Nothing where no judge was asked, or it has nothing to add.
     """
     layer = judge_of(result)
     if layer is None:
         return
-    told = [_unjudged(layer, result), _score(result, layer), _lowest(layer)]
+    told = [_unjudged(layer, result), _score(result, layer), wide_by(result), _lowest(layer)]
     for index, text in enumerate(filter(None, told)):
         yield from hanging("judge" if index == 0 else "", text, style, "red" if text.startswith("not ") else "")
 
@@ -70,7 +73,8 @@ def _score(result: SkillResult, layer: JudgeLayer) -> str:
     triggering = layer.triggering
     if triggering is not None and (told := missed_in_words(triggering)):
         wide = breadth(composite.score, low, high, scale=100.0) == "wide"
-        parts.append(told + f" ({missed_prompts(triggering, _NAMED if wide or composite.ci_low is None else 1)})")
+        named = missed_prompts(triggering, _NAMED if wide or composite.ci_low is None else 1)
+        parts.append(told if wide_by(result) else f"{told} ({named})")  # then they stand there
     return "; ".join(parts)
 
 
@@ -124,9 +128,11 @@ def judge_block(result: SkillResult, style: Style) -> Iterator[str]:
         yield from hanging("judge", told, style, "red")
     for dimension, item in lowest_first(layer):
         yield from hanging("judge", _head(dimension, item), style, "bold")
-        yield from _said(item, style)
+        yield from _said(item, layer.judges, style)
     if layer.triggering is not None:
         yield from _triggering(layer.triggering, style)
+    if told := drop_in_words(result.drop):
+        yield from hanging("drop", told, style, "")
     for remark in remarks(layer):
         yield from hanging("judge", remark, style, "yellow")
 
@@ -140,9 +146,11 @@ def _head(dimension: Dimension, item: Assessment) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _said(item: Assessment, style: Style) -> Iterator[str]:
-    for number, text in enumerate(item.reasoning, 1):
-        yield from _below(f"{number}: {bounded(text.strip(), _WHOLE)}", style)
+def _said(item: Assessment, judges: int, style: Style) -> Iterator[str]:
+    if told := heard(item, judges):
+        yield from _below(f"{told}:", style)
+    for number, text in voices(item, judges):
+        yield from _below(f"{f'{number}:' if number else '–'} {bounded(text, _WHOLE)}", style)
     for quotation in item.quotations:
         yield from _below(f"{_quoted(quotation, _WHOLE)} (judge {quotation.judge})", style)
     if item.dropped:

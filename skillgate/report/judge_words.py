@@ -51,8 +51,8 @@ def answers_warning(results: Iterable[SkillResult]) -> str:
 
 
 def half_width(score: float | None, low: float | None, high: float | None) -> float | None:
-    """Give the longer arm of an interval on the scale of its score, None where there is no interval."""
-    return None if score is None or low is None or high is None else max(high - score, score - low)
+    """Give half the width of an interval on the scale of its score, None where there is no interval."""
+    return None if score is None or low is None or high is None else (high - low) / 2
 
 
 def spread(score: float | None, low: float | None, high: float | None) -> str:
@@ -179,6 +179,18 @@ def ratings(assessment: Assessment) -> str:
     return f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]} of 10"
 
 
+def voices(assessment: Assessment, judges: int) -> list[tuple[int | None, str]]:
+    """Give what each judge said, with its number; without, where not every one of so many judges was heard."""
+    known = len(assessment.reasoning) == judges
+    return [(place if known else None, text.strip()) for place, text in enumerate(assessment.reasoning, 1)]
+
+
+def heard(assessment: Assessment, judges: int) -> str:
+    """Say of how many judges there are reasons, where it is not all of them; ``""`` where it is, or of none."""
+    given = len(assessment.reasoning)
+    return f"{given} of {judges} judges answered" if 0 < given < judges else ""
+
+
 def corrected(assessment: Assessment) -> str:
     """Say what people would give, as a calibration set tells; ``""`` without one."""
     found = assessment.corrected
@@ -223,16 +235,15 @@ def remarks(layer: JudgeLayer) -> Iterator[str]:
         ]
         yield f"too long to be shown whole, left out: {_and_more(named, len(layer.cut))}"
     if layer.unread:
-        yield f"no text, so not read: {_and_more(list(map(_short, layer.unread[:_NAMED])), len(layer.unread))}"
+        yield f"not shown to a judge: {_and_more(list(map(_short, layer.unread[:_NAMED])), len(layer.unread))}"
     if layer.obeyed:
         answers = f"{layer.obeyed} answer{'s' * (layer.obeyed != 1)}"
         yield f"{answers} obeyed the skill's text instead of the question, and count nowhere"
     for dimension, change in layer.swayed.items():
-        yield (
-            f"suspicious passages move {dimension.value} by {change:+.2f}; the score without them counts".replace(
-                "-", "−"
-            )
-        )
+        yield f"suspicious passages move {dimension.value} by {change:+.2f}; the lower score counts".replace("-", "−")
+    if layer.answered_by:
+        others = _and_more(list(map(_short, layer.answered_by[:_NAMED])), len(layer.answered_by))
+        yield f"answered by {others}, which is not what was asked for"
 
 
 def _short(text: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.documents import Comparison
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
-from skillgate.report.skill_block import counts, is_judged
+from skillgate.report.skill_block import counts, gap_reasons, is_judged
 from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
 
@@ -87,6 +87,7 @@ def _score(report: Report) -> Iterator[str]:
         yield f"{len(ranked) - _ROWS} more skills{more}."
     yield from _unscored(ranked[:_ROWS])
     yield from _failed(report)
+    yield from _in_doubt(report)
     yield from _changed(report)
     yield from _next(ranked[:_ADVISED])
     yield from _found(ranked[:_ROWS], report.outside)
@@ -105,6 +106,13 @@ def _warning(results: Sequence[SkillResult]) -> Iterator[str]:
         from skillgate.report.judge_markdown import warning  # only where a judge was asked
 
         yield from warning(results)
+
+
+def _in_doubt(report: Report) -> Iterator[str]:
+    if is_judged(report.results):
+        from skillgate.report.judge_markdown import in_doubt  # only where a judge was asked
+
+        yield from in_doubt(worst_first(report.results), report)
 
 
 def _interval(result: SkillResult) -> str:
@@ -193,13 +201,14 @@ def _dimensions(result: SkillResult) -> Iterator[str]:
     yield ""
     yield "| dimension | weight | score | grade |"
     yield "|---|--:|--:|:-:|"
+    reasons = gap_reasons(result)
     for dimension, found in result.dimensions.items():
         score = f"{found.score:.4f}" if found.score is not None else "—"
         if found.ci_low is not None:
             from skillgate.report.judge_markdown import dimension_interval  # only where something was sampled
 
             score = f"{score} {dimension_interval(result, dimension)}"
-        grade = found.grade.value if found.grade else inert(found.reason or "")
+        grade = found.grade.value if found.grade else inert(reasons.get(dimension, ""))
         yield f"| {dimension.value} | {100 * found.weight:.0f} % | {score} | {grade} |"
     yield ""
     yield "</details>"

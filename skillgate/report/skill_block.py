@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import Advice, DimensionScore, SkillResult
+    from skillgate.model.score import Dimension
 
 FEW = 3  # findings and pieces of advice that are shown unless all are asked for
 NARROW = 80  # columns under which bars are left out and indents shrink
 SEVERITY_TONE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _BADGE_TONE = {Badge.PLATINUM: "cyan", Badge.GOLD: "yellow", Badge.SILVER: "blue", Badge.BRONZE: "magenta"}
 _BAR = 20
+_LONG = 40  # characters of a reason from which on it is not said twice
 
 
 def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bool) -> Iterator[str]:
@@ -100,11 +102,14 @@ def _tone(score: float) -> tuple[str, ...]:
 def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
     names = max((len(key.value) for key in result.dimensions), default=0)
     gap = "  " if style.width >= NARROW else " "
+    reasons = gap_reasons(result)
     for key, found in result.dimensions.items():
         head = f"{margin(style)}{key.value:{names}} {100 * found.weight:3.0f} %"
         if found.score is None:
-            reason = cut(printable(found.reason or ""), style.width - len(head) - 8) if style.width >= NARROW else ""
-            yield style.paint(f"{head}{gap}   —  {reason}".rstrip(), "dim")
+            head = f"{head}{gap}   —  "
+            lines = wrap(printable(reasons[key]), max(20, style.width - len(head))) if style.width >= NARROW else [""]
+            yield style.paint(f"{head}{lines[0]}".rstrip(), "dim")
+            yield from (style.paint(" " * len(head) + line, "dim") for line in lines[1:])
             continue
         grade = found.grade.value if found.grade else ""
         filled = round(found.score * _BAR)
@@ -114,6 +119,33 @@ def _dimensions(result: SkillResult, style: Style) -> Iterator[str]:
         fits = style.width >= NARROW and len(head) + len(gap) + 8 + 2 + _BAR + len(interval) <= style.width
         ends = f"  {bar}" if fits or (style.width >= NARROW and not interval) else ""
         yield f"{head}{gap}{found.score:.4f} {style.paint(grade, *tone)}{ends}{interval}"
+
+
+def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
+    """Say why each dimension without a score has none; a long reason once, the others are as the first that has it.
+
+    What is the reason why the skill has no score stands by itself, and is not said again.
+    """
+    whole = (result.composite.reason or "") if result.composite.score is None else ""
+    told = False
+    first: dict[str, Dimension] = {}
+    words = {}
+    for key, found in result.dimensions.items():
+        if found.score is not None:
+            continue
+        reason = found.reason or ""
+        before = first.setdefault(reason, key)
+        if whole and reason and _bare(reason) in whole:
+            word = "judged" if whole.startswith("not judged") else "measured"
+            words[key], told = "" if told else f"not {word}: see the reason", True
+        else:
+            words[key] = reason if before is key or len(reason) <= _LONG else f"as {before.value}"
+    return words
+
+
+def _bare(reason: str) -> str:
+    """Leave out what a reason says before it says why."""
+    return reason.removeprefix("not judged: ").removeprefix("stopped: ")
 
 
 def _interval(found: DimensionScore) -> str:

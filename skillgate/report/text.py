@@ -58,7 +58,24 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
     yield ""
     yield from _across(report, style)
     yield from wrap(_summary(report, seconds), style.width)
+    yield from _in_doubt(report, style)
     yield from gate_lines(report, style)
+
+
+def _in_doubt(report: Report, style: Style) -> Iterator[str]:
+    """Say what a verdict alone would hide: a judge that people do not bear out, and drops that may be chance."""
+    if not is_judged(report.results):
+        return
+    from skillgate.report.judge_doubt import distrust, dropped  # only where a judge was asked
+
+    if told := distrust(report.calibration):
+        yield from (style.paint(line, "yellow", "bold") for line in wrap(printable(told), style.width))
+    found = dropped(worst_first(report.results))
+    for result, told in found[:_ROWS]:
+        text = f"{printable(result.skill.path)}: {printable(told)}"
+        yield from (style.paint(line, "yellow") for line in wrap(text, style.width))
+    if len(found) > _ROWS:
+        yield f"+ {len(found) - _ROWS} more drops that are inconclusive"
 
 
 def _across(report: Report, style: Style) -> list[str]:
@@ -98,9 +115,10 @@ def _summary(report: Report, seconds: float | None) -> str:
         without = "judge and simulations" if report.depth is Depth.QUICK else "simulations"
         parts.append(f"{report.depth.value} depth measures {share} of the weight ({without} not run)")
     if is_judged(report.results):
-        from skillgate.report.judge_words import run_in_words  # only where a judge was asked
+        from skillgate.report.judge_doubt import trusted  # only where a judge was asked
+        from skillgate.report.judge_words import run_in_words
 
-        parts += map(printable, run_in_words(report))
+        parts += map(printable, filter(None, (*run_in_words(report), trusted(report.calibration))))
     if summary.suppressed:
         parts.append(suppressed_in_words(summary.suppressed))
     if seconds is not None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.finding import Finding
+    from skillgate.model.judging import DropTest
     from skillgate.model.report import Composite, SkillResult
-    from skillgate.scoring.paired import Paired
 
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
 _STRICTNESS = ("pass", "warn", "point", "fail")  # of what a policy does where a bound lies inside an interval
@@ -48,6 +48,7 @@ class Policy(NamedTuple):
         max_drop: how many points the composite may fall below the baseline's.
         on_inconclusive: what a bound does that lies inside a measurement's interval: ``point`` (the point estimate
             decides), ``pass``, ``warn`` (it passes, and says so) or ``fail``.
+        lenient: whether what could not be measured fails no gate.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -56,13 +57,7 @@ class Policy(NamedTuple):
     min_dimension: Mapping[str, float] = {}
     max_drop: float = MAX_DROP
     on_inconclusive: str = "point"
-
-
-class Drop(NamedTuple):
-    """What the paired test says of a skill whose score was sampled twice; ``p`` is corrected for all skills."""
-
-    test: Paired
-    p: float | None
+    lenient: bool = False
 
 
 def strictest(policies: Sequence[Policy]) -> Policy:
@@ -79,6 +74,7 @@ def strictest(policies: Sequence[Policy]) -> Policy:
         min_dimension=bounds,
         max_drop=min(policy.max_drop for policy in policies),
         on_inconclusive=max((policy.on_inconclusive for policy in policies), key=_STRICTNESS.index),
+        lenient=all(policy.lenient for policy in policies),
     )
 
 
@@ -112,7 +108,7 @@ def judge(
     baseline: SkillResult | None = None,
     *,
     compared: bool = False,
-    drop: Drop | None = None,
+    drop: DropTest | None = None,
     spent: str | None = None,
 ) -> Verdict:
     """Answer every gate of a policy for one skill.
@@ -135,6 +131,8 @@ def judge(
     if not policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
+    if policy.lenient:
+        binding = [outcome for outcome in binding if outcome.verdict is not Outcome.UNMEASURED]
     if not binding:
         return Verdict(passed=None, outcomes=outcomes)
     if not result.evaluated and "unmeasured" not in policy.fail_on:
@@ -158,54 +156,41 @@ def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
     return Verdict(passed=passed, outcomes=outcomes)
 
 
-def sampled_drops(
-    pairs: Sequence[tuple[SkillResult | None, SkillResult]], max_drops: Sequence[float] | None = None
-) -> tuple[Drop | None, ...]:
-    """Test each skill's drop, where it has a baseline and both were sampled; Holm's correction over all of them."""
-    if all(before is None for before, _ in pairs):
-        return tuple(None for _ in pairs)
-    from skillgate.scoring.paired import paired  # brings in numpy: only where something was sampled
-    from skillgate.stats.resampling import holm
-
-    max_drops = [MAX_DROP] * len(pairs) if max_drops is None else max_drops
-    tests = [
-        None if before is None else paired(before, after, max_drop=most)
-        for (before, after), most in zip(pairs, max_drops, strict=True)
-    ]
-    corrected = iter(holm([test.p for test in tests if test is not None and test.p is not None]))
-    return tuple(None if test is None else Drop(test, None if test.p is None else next(corrected)) for test in tests)
-
-
 def regression(
     name: str,
     before: SkillResult,
     after: SkillResult,
     max_drop: float,
     *,
-    drop: Drop | None = None,
+    drop: DropTest | None = None,
     on_inconclusive: str = "point",
 ) -> GateOutcome:
     """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals.
 
     A drop between sampled scores counts where the paired test says that it is real, or where what was not sampled
-    fell that far by itself.
+    fell that far by itself. Scores that cannot be compared are inconclusive, however they lie.
     """
     was, now = before.composite, after.composite
-    if was.score is None and _unjudged(before):
-        reason = f"{name} cannot be compared: its baseline was not measured: {was.reason}"
-        return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
+    for side, result in (("its baseline", before), ("it", after)):
+        if result.composite.score is None and _unjudged(result):
+            reason = f"{name} cannot be compared: {side} was not measured: {result.composite.reason}"
+            return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
     if was.score is None:
         return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{name} had no score before: {was.reason}")
     if now.score is None:
         return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its score: {now.reason}")
-    fell = round(was.score - now.score, 2)
     moved = f"{was.score:.2f} → {now.score:.2f}"
+    if drop is not None and drop.reason is not None:
+        reason = f"inconclusive: {name} went {moved}, and the two are not comparable: {drop.reason}"
+        passes = on_inconclusive in ("pass", "warn")
+        return GateOutcome("regression", Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason)
+    fell = round(was.score - now.score, 2)
     lost_badge = _rank(now.badge) > _rank(was.badge)
-    if drop is not None and (lost_badge or fell > max_drop):
-        chance = None if lost_badge and _withheld(after) else _chance(name, drop, moved, max_drop)
+    if drop is not None and (lost_badge or fell > max_drop) and not (lost_badge and _withheld(after)):
+        chance = _chance(name, drop, moved, max_drop)
         if chance is not None:
-            verdict = Outcome.INCONCLUSIVE if on_inconclusive == "fail" or drop.test.reason else Outcome.PASS
-            return GateOutcome(gate="regression", verdict=verdict, reason=chance)
+            fails = on_inconclusive == "fail"
+            return GateOutcome("regression", Outcome.INCONCLUSIVE if fails else Outcome.PASS, chance)
     if lost_badge:
         lost = was.badge.value if was.badge else ""
         return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its badge {lost} ({moved})")
@@ -221,20 +206,16 @@ def together(verdicts: Iterable[Verdict]) -> bool | None:
     return all(asked) if asked else None
 
 
-def _chance(name: str, drop: Drop, moved: str, max_drop: float) -> str | None:
+def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | None:
     """Say why a drop is not known to be real; None where it is."""
-    test = drop.test
-    if test.reason is not None:
-        return f"inconclusive: {name} went {moved}, and the two are not comparable: {test.reason}"
-    if test.certain is not None and test.certain > max_drop:
+    if drop.certain is not None and drop.certain > max_drop:
         return None  # what is not sampled fell that far by itself
     if drop.p is not None and drop.p <= REAL:
         return None  # a lost badge needs no more points than that
-    least = (
-        "" if test.smallest_detectable is None else f"; the least drop it would see is {test.smallest_detectable:.1f}"
-    )
-    chance = "" if drop.p is None else f" (p = {drop.p:.2f}{least})"
-    return f"{name} went {moved}, which the paired test does not tell from chance{chance}"
+    least = drop.smallest_detectable
+    seen = "" if least is None else f"; the least drop it would see is {least:.1f}"
+    chance = "" if drop.p is None else f" (p = {drop.p:.2f}{seen})"
+    return f"inconclusive: {name} went {moved}, which the paired test does not tell from chance{chance}"
 
 
 def _withheld(result: SkillResult) -> bool:
@@ -253,7 +234,7 @@ def _within_budget(spent: str | None) -> GateOutcome:
 
 
 def _outcomes(
-    result: SkillResult, policy: Policy, baseline: SkillResult | None, drop: Drop | None, *, compared: bool
+    result: SkillResult, policy: Policy, baseline: SkillResult | None, drop: DropTest | None, *, compared: bool
 ) -> Iterator[GateOutcome]:
     composite = result.composite
     yield from (_severity(result, severity) for severity in ("error", "warning") if severity in policy.fail_on)

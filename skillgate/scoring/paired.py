@@ -153,6 +153,7 @@ def _comparable(before: JudgeLayer, after: JudgeLayer) -> None:
     for words, one, two in (
         ("judges", before.judges, after.judges),
         ("models", before.models, after.models),
+        ("the models that answered", _answering(before), _answering(after)),
         ("provider", before.provider, after.provider),
         ("live and made-up answers", before.live, after.live),
         ("prompt version", before.prompt_version, after.prompt_version),
@@ -165,6 +166,10 @@ def _comparable(before: JudgeLayer, after: JudgeLayer) -> None:
         raise _Refusal("the trigger prompts were not measured on both sides")
     if digests[0] != digests[1]:
         raise _Refusal("the trigger prompts differ")
+
+
+def _answering(layer: JudgeLayer) -> tuple[str, ...]:
+    return layer.answered_by or ("those asked for",)
 
 
 def _shown(value: object) -> str:

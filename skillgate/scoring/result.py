@@ -33,6 +33,7 @@ class Deeper(NamedTuple):
         failure: why there can be no score at this depth; None where all was measured.
         usage: what was asked for it.
         claims: what the report must warn of.
+        no_badge: why there can be no badge whatever the score, else None.
     """
 
     layers: tuple[Layer, ...] = ()
@@ -40,6 +41,7 @@ class Deeper(NamedTuple):
     failure: str | None = None
     usage: Usage = Usage()
     claims: tuple[Claim, ...] = ()
+    no_badge: str | None = None
 
 
 def result(
@@ -71,7 +73,7 @@ def result(
     measured = {dimension: score.score for dimension, score in dimensions.items()}
     unscored = facts.unscored or (deeper.failure if deeper else None)
     score = None if unscored else composite.composite(measured, len(facts.anti_patterns))
-    earned, held_back = badge.award(score, None, withheld=facts.no_badge or _made_up(deeper))
+    earned, held_back = badge.award(score, None, withheld=facts.no_badge or _unearned(deeper))
     low, high, ci_reason = None, None, None
     if deeper is not None and score is not None:
         low, high, ci_reason = _interval(facts, deeper)
@@ -99,8 +101,10 @@ def result(
     )
 
 
-def _made_up(deeper: Deeper | None) -> str | None:
-    """Say why sampled scores earn no badge: no model has read the skill; None where one has."""
+def _unearned(deeper: Deeper | None) -> str | None:
+    """Say why sampled scores earn no badge: no model has read the skill, or not all of it; None where one has."""
+    if deeper is not None and deeper.no_badge is not None:
+        return deeper.no_badge
     layers = deeper.layers if deeper else ()
     if all(layer.live for layer in layers if isinstance(layer, JudgeLayer)):
         return None

@@ -171,3 +171,24 @@ def test_a_skill_that_is_gone_has_no_judged_score(repository: PullRequest, demo:
     assert demo.take() == []
     (change,) = ran.document("diff.json")["skills"]
     assert change["before"]["score"] is None
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_without_a_key_the_default_gates_let_it_pass_where_that_is_asked_for(
+    repository: PullRequest, demo: Model, *, warm: bool
+) -> None:
+    ready(repository, demo)
+    if warm:  # the base's answers are kept, the head's are not: a fork's change
+        (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
+        place = repository.folder / "skills/merge-sheets/SKILL.md"
+        text = place.read_text()
+        assert repository.run(depth="standard", cache_dir="kept").code == 0
+        place.write_text(text.replace("More of it", "Something else"))
+        demo.take()
+    del repository.environ["ANTHROPIC_API_KEY"]
+    ran = repository.run(depth="standard", cache_dir="kept", on_unmeasured="pass")
+    assert (ran.code, ran.outputs["result"]) == (0, "pass"), ran.outputs["reasons"]
+    assert "not judged" in ran.outputs["reasons"]
+    assert repository.run(depth="standard", cache_dir="kept").code == 1
+    lenient = repository.run(depth="standard", cache_dir="kept", fail_on="error")
+    assert (lenient.code, lenient.outputs["result"]) == (3, "error")

@@ -58,6 +58,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.retrying": {"tenacity"},
     "skillgate.llm.turns": {"fcntl"},  # within a try: elsewhere there are no turns between processes
     "skillgate.llm.wire": {"httpx2"},
+    "skillgate.llm.bounded": {"httpx2"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (

@@ -39,9 +39,19 @@ def test_each_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
 def test_the_script_of_the_readme_prints_the_score(tmp_path: Path) -> None:
-    script = blocks("sh")[1]
+    script = next(block for block in blocks("sh") if "score=$(" in block)
     done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
     assert float(done.stdout) > 90
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
+def test_the_judge_of_the_readme_can_be_tried_without_a_key(tmp_path: Path) -> None:
+    pytest.importorskip("anthropic")
+    command = next(block for block in blocks("sh") if "--provider scripted" in block)
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("SCRIPTED")
+    assert "standard depth measures 100 % of the weight" in done.stdout
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:

@@ -82,6 +82,16 @@ def swayed() -> Subject:
     return told(run(), report, (None, report.results[0]))
 
 
+def fell() -> Subject:
+    """A skill fell, and passes since that may be chance."""
+    result = judged.a_fallen_skill()
+    report = judged.a_judged_report(result, gate=PASSED)
+    layer = judged.a_layer()
+    item = judged.an_assessment(0.7, (6, 7, 8))
+    then = judged.a_judged_skill(layer._replace(assessments={**layer.assessments, judged.QUALITY: item}), gate=PASSED)
+    return told(run(), report, (then._replace(composite=then.composite._replace(score=76.5)), result))
+
+
 def attacked() -> Subject:
     """Every text of the judge is an attack."""
     report = _of(judged.hostile(HOSTILE))
@@ -90,5 +100,5 @@ def attacked() -> Subject:
 
 SITUATIONS = {
     make.__name__.strip("_").replace("_", "-"): make
-    for make in (new, no_key, no_key_fails, other_judges, one_judge, scripted, swayed, attacked)
+    for make in (new, no_key, no_key_fails, other_judges, one_judge, scripted, swayed, fell, attacked)
 }

@@ -15,7 +15,7 @@ from tests.github import judged as build
 from tests.github.build import run
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
 from tests.report import judged
-from tests.report.test_judged import TEXTS
+from tests.report.test_judged import FROM, TEXTS
 
 GOLDEN = Path(__file__).parent / "golden_judged"
 OUR_LINKS = ("https://github.com/acme/skills/", "https://github.com/OWNER/skillgate/")
@@ -51,7 +51,27 @@ def test_a_dimension_that_rests_on_the_judge_says_so_and_has_its_interval() -> N
 def test_it_says_how_sure_it_is_and_what_a_wide_interval_comes_from() -> None:
     text = inside(comment(build.new()))
     assert "- Judge: 3 opinions, kappa 0.71 over 84 ratings, equal in 62 %." in text
-    assert "72.50 ± 6.10, wide; 2 of 4 trigger prompts missed: 1 indirect, 1 indirect near miss (“The numbers" in text
+    assert "72.50 ± 6.10, wide; 2 of 4 trigger prompts missed: 1 indirect, 1 indirect near miss" in text
+    assert f"triggering_accuracy 0.7513 (0.61 to 0.87), {FROM}" in text
+
+
+def test_a_drop_that_may_be_chance_is_said_in_its_row_and_where_it_says_how_sure_it_is() -> None:
+    written = comment(build.fell())
+    row = next(line for line in written.splitlines() if line.startswith("| ✅ |"))
+    assert inside(row).count(judged.BY_CHANCE) == 1
+    sure = inside(written.partition("How sure is this?")[2])
+    assert f"skills/one` {judged.BY_CHANCE} (p = 0.21; the least drop it would see is 9.0)" in sure
+    assert "with 19 paired answers (p = 0.21) this gate would flip on identical input in 4 % of runs" in sure
+    assert "the smallest drop it can see is 9 points" in sure
+    assert "inconclusive" not in comment(build.new())
+
+
+def test_it_says_how_far_people_bear_the_judge_out() -> None:
+    result = judged.a_judged_skill(gate=build.PASSED)
+    report = judged.a_judged_report(result, gate=build.PASSED, calibration=judged.a_trust(-0.12, None))
+    text = inside(comment(build.told(run(), report, (None, result))))
+    assert "- Calibration: judge and people over 40 ratings of 12 skills: kappa −0.12" in text
+    assert "- People do not bear this judge out: kappa −0.12" in text
 
 
 def test_the_footer_tells_calls_cache_and_cost() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from skillgate.assess import assess
 from skillgate.judge import dossier as module
+from skillgate.judge import gathering
 from skillgate.judge.dossier import Unjudged, dossier
 from skillgate.judge.subject import Dossier, Page, Passage
 from skillgate.model.skill import SkillSource
@@ -84,16 +85,93 @@ def test_a_file_that_is_too_large_is_named_and_the_others_are_read(tmp_path: Pat
 def test_the_sum_of_all_files_is_bounded_and_said(tmp_path: Path) -> None:
     files = {f"references/{number:02}.txt": "x" * 1_000_000 for number in range(10)}
     found = of(write_skill(tmp_path, files=files))
-    assert sum(len(page.text) for page in found.pages) <= module.MAX_TOTAL_BYTES + 10_000
+    assert sum(len(page.text) for page in found.pages) <= gathering.MAX_TOTAL_BYTES + 10_000
     assert len(found.pages) + len(found.unread) == 11
     assert found.unread
 
 
 def test_very_many_files_are_counted_where_they_are_not_named(tmp_path: Path) -> None:
     found = of(write_skill(tmp_path, files={f"references/{number:04}.txt": "x" for number in range(500)}))
-    assert len(found.pages) == module.MAX_PAGES
-    assert len(found.unread) == module.MAX_UNREAD + 1
-    assert found.unread[-1][0] == f"{501 - module.MAX_PAGES - module.MAX_UNREAD} more files"
+    assert len(found.pages) == gathering.MAX_PAGES
+    assert len(found.unread) == gathering.MAX_UNREAD + 1
+    assert found.unread[-1][0] == f"{501 - gathering.MAX_PAGES - gathering.MAX_UNREAD} more files"
+
+
+RULES = "Delete whatever you like."
+
+
+@pytest.mark.parametrize(
+    ("said", "file"),
+    [
+        ("Follow [the rules](guide/rules.txt).", "guide/rules.txt"),
+        ("Follow `guide/rules.txt` to the letter.", "guide/rules.txt"),
+        ("Follow guide/rules.txt to the letter.", "guide/rules.txt"),
+        ("Follow every file of `guide/`.", "guide/deep/rules.org"),
+        ("Follow [these](RULES).", "RULES"),
+        ("Follow `rules.txt`.", "rules.txt"),
+        ("Fill in [this](templates/letter.md).", "templates/letter.md"),
+        ("Read `lib/rules.py` first.", "lib/rules.py"),
+    ],
+)
+def test_a_text_that_a_page_leads_to_is_a_page_whatever_it_is_called(said: str, file: str, tmp_path: Path) -> None:
+    main = of(write_skill(tmp_path / "a", body=f"{BODY}\n{said}\n", files={file: RULES}))
+    assert [page.path for page in main.pages] == ["SKILL.md", file]
+    assert main.pages[1].text == RULES
+    files = {file: RULES, "references/a.md": f"# A\n\n{said.replace('](', '](../')}\n"}
+    assert file in [page.path for page in of(write_skill(tmp_path / "b", files=files)).pages]
+    assert file not in [page.path for page in of(write_skill(tmp_path / "c", files={file: RULES})).pages]
+
+
+@pytest.mark.parametrize("file", ["scripts/run.py", "assets/letter.txt"])
+def test_what_is_run_or_filled_in_is_no_page(file: str, tmp_path: Path) -> None:
+    found = of(write_skill(tmp_path, body=f"{BODY}\nUse [this]({file}).\n", files={file: b"a\x00"}))
+    assert (len(found.pages), found.unread) == (1, ())
+
+
+def _aside(base: Path, body: str, files: dict[str, str | bytes]) -> dict[str, bool]:
+    found = of(write_skill(base, body=f"{BODY}\n{body}\n", files=files))
+    return {path: path in found.aside for path, _ in found.unread}
+
+
+def test_what_is_no_text_matters_where_a_page_links_it(tmp_path: Path) -> None:
+    nul = {"references/a.txt": b"a\x00", "guide/b.bin": b"\xff\xfe", "c.bin": b"\xff"}
+    assert _aside(tmp_path / "1", "Nothing.", {**nul}) == {"references/a.txt": True}
+    linked = "See [a](references/a.txt), [b](guide/b.bin) and [c](c.bin)."
+    assert _aside(tmp_path / "2", linked, {**nul}) == {"references/a.txt": False, "guide/b.bin": False, "c.bin": False}
+    below = "See `references/` and `guide/`."
+    assert _aside(tmp_path / "3", below, {**nul}) == {"references/a.txt": True, "guide/b.bin": True}
+
+
+def test_what_is_too_large_or_one_too_many_matters_linked_or_not(tmp_path: Path) -> None:
+    assert _aside(tmp_path / "1", "Nothing.", {"references/a.txt": "é" * 600_000}) == {"references/a.txt": False}
+    assert _aside(tmp_path / "2", "Nothing.", {"references/a.md": b"a\x00"}) == {"references/a.md": False}
+    many: dict[str, str | bytes] = {f"references/{number:03}.txt": "x" for number in range(300)}
+    assert _aside(tmp_path / "3", "Nothing.", many) == {"references/299.txt": False}
+
+
+def test_of_very_many_files_those_that_matter_are_named_first(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {f"references/{number:03}.bin": b"\xff" for number in range(150)}
+    found = of(write_skill(tmp_path / "1", files={**files, "references/zz.txt": "x" * 1_100_000}))
+    assert found.unread[0][0] == "references/zz.txt"
+    assert {path for path, _ in found.unread} - found.aside == {"references/zz.txt"}
+    large: dict[str, str | bytes] = {f"references/{number:03}.txt": "x" * 1_100_000 for number in range(101)}
+    found = of(write_skill(tmp_path / "2", files=large))
+    assert len(found.unread) == gathering.MAX_UNREAD + 1
+    assert found.aside == frozenset()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege there")
+def test_a_link_out_of_the_skill_that_a_page_names_is_not_read_and_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    path = write_skill(tmp_path / "skills", body=f"{BODY}\nSee [this](guide/secret.txt).\n")
+    (path / "guide").mkdir()
+    (path / "guide" / "secret.txt").symlink_to(tmp_path / "secret.txt")
+    found = of(path)
+    assert [page.path for page in found.pages] == ["SKILL.md"]
+    assert [entry for entry in found.unread if entry[0] not in found.aside] == [
+        ("guide/secret.txt", "it lies outside of the skill")
+    ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege there")

@@ -25,7 +25,8 @@ def test_a_rule_has_the_name_of_its_file_and_a_whole_page(name: str) -> None:
     module = ROOM.load(name)
     title, sections = read_docstring(module.__doc__ or "")
     assert module.RULE.id == name.upper()
-    assert module.RULE.severity is Severity.WARNING
+    assert module.RULE.severity is {SWAYED: Severity.WARNING, PARTLY: Severity.ERROR}[name]
+    assert module.RULE.blocks_badge is (name == PARTLY)
     assert title
     assert set(sections) == {"Why", "Bad", "Good", "Source"}
     assert all(sections.values())

@@ -108,7 +108,7 @@ def _obeys_partly(request: Request) -> object:
     return ratings(request, 8 if PLEA in whole_text(request) else 6)
 
 
-def test_suspicious_passages_are_left_out_of_what_counts() -> None:
+def test_a_passage_that_raises_ratings_raises_no_score() -> None:
     asker = Judge({"output_quality": _obeys_partly})
     found = judged(SUSPECT, asker)
     assert asker.counts()["output_quality"] == 2
@@ -122,8 +122,33 @@ def test_suspicious_passages_are_left_out_of_what_counts() -> None:
     assert (problem.rule, problem.span.line, problem.file) == ("judge_swayed", 5, None)
     assert "SKILL.md:5" in problem.message
     assert "output_quality by +0.20" in problem.message
+    assert problem.message.endswith("the lower counts")
     assert "scope" not in problem.message
     assert found.failure is None
+
+
+def test_what_stands_in_a_suspicious_passage_lowers_the_score_as_anywhere_else() -> None:
+    def says(request: Request) -> object:
+        rating, said = (1, "Bad.") if PLEA in whole_text(request) else (9, "Good.")
+        evidence = (PLEA,) if rating == 1 else ("Read the header.",)
+        entries = [{**entry, "reasoning": said} for entry in ratings(request, rating, evidence=evidence)["assessments"]]
+        return {"assessments": entries, "control": {"score": 0}}
+
+    found = judged(SUSPECT, Judge(dict.fromkeys(RATING_QUESTIONS, says)))
+    assessment = found.layer.assessments[OUTPUT]
+    assert (assessment.score, assessment.ratings, assessment.reasoning) == (0.1, (1,), ("Bad.",))
+    assert [one.text for one in assessment.quotations] == [PLEA]
+    assert dict(found.ratings.rated)[OUTPUT] == (1,)
+    assert found.layer.swayed[OUTPUT] == pytest.approx(-0.8)
+    (problem,) = found.problems
+    assert "output_quality by -0.80" in problem.message
+
+
+def test_of_each_judge_the_lower_reading_counts() -> None:
+    turns = iter([4, 8, 6, 9, 2, 6])  # three judges without the passage, then with it
+    found = judged(SUSPECT, Judge({"output_quality": lambda request: ratings(request, next(turns))}), 3)
+    assert found.layer.assessments[OUTPUT].ratings == (4, 2, 6)
+    assert found.layer.swayed[OUTPUT] == pytest.approx((5 - 6 + 0) / 30)
 
 
 def test_the_prompts_are_written_by_one_who_did_not_read_the_suspicious_passages() -> None:
@@ -146,26 +171,29 @@ def test_one_step_of_the_scale_is_a_warning_in_either_direction(within: int, war
     assert bool(judged(SUSPECT, asker).problems) is warned
 
 
-def test_a_judge_that_obeys_only_what_does_not_count_is_a_warning_and_no_gap() -> None:
+def test_a_judge_that_obeys_on_one_reading_gives_no_score() -> None:
     def says(request: Request) -> object:
         return ratings(request, 10, control=10) if PLEA in whole_text(request) else ratings(request, 6)
 
     found = judged(SUSPECT, Judge(dict.fromkeys(RATING_QUESTIONS, says)))
-    assert found.layer.assessments[OUTPUT].score == 0.6
+    assert found.layer.assessments[OUTPUT].score is None
     assert found.layer.obeyed == 4
     assert found.layer.swayed == {}
-    assert found.failure is None
+    assert "output_quality with the suspicious passages" in str(found.silenced)
     (problem,) = found.problems
     assert "SKILL.md:5" in problem.message
 
 
-def test_a_comparison_without_an_answer_is_said_and_the_score_stays() -> None:
+def test_without_an_answer_on_both_readings_the_lower_is_not_known() -> None:
     def says(request: Request) -> object:
         return failed() if PLEA in whole_text(request) else ratings(request, 6)
 
     found = judged(SUSPECT, Judge({"output_quality": says}))
-    assert found.layer.assessments[OUTPUT].score == 0.6
+    assert found.layer.assessments[OUTPUT].score is None
+    assert found.layer.assessments[OUTPUT].reason == "the server answers 529"
+    assert found.layer.assessments[SCOPE].score == 0.6
     assert OUTPUT not in found.layer.swayed
+    assert found.silenced is None
     assert found.failure == "no usable answer to output_quality with the suspicious passages: the server answers 529"
 
 

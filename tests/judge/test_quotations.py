@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
-from skillgate.judge.quotations import MOST_CHARACTERS, Library, Place, found
+from skillgate.judge.quotations import LONGEST_SOUGHT, MOST_CHARACTERS, MOST_SOUGHT, Library, Place, found
 from skillgate.judge.subject import Page
 
 CORPUS = Path(os.environ.get("SKILLGATE_TEST_DATA", ""), "corpus")
@@ -96,6 +97,30 @@ def test_what_is_found_twice_counts_once_and_what_is_not_found_is_counted() -> N
     places, dropped = found(["Undo it at once.", "> Undo it at once.", "never said", "nor this"], LIBRARY)
     assert [place.line for place in places] == [9]
     assert dropped == 2
+
+
+def test_so_many_are_looked_for_and_the_rest_is_counted() -> None:
+    places, dropped = found(["never said"] * MOST_SOUGHT + ["Undo it at once."], LIBRARY)
+    assert (places, dropped) == ((), MOST_SOUGHT + 1)
+    places, dropped = found(["never said"] * (MOST_SOUGHT - 1) + ["Undo it at once."], LIBRARY)
+    assert (len(places), dropped) == (1, MOST_SOUGHT - 1)
+
+
+def test_one_that_is_longer_than_any_judge_quotes_is_counted_and_not_looked_for() -> None:
+    library = Library((Page("SKILL.md", "word " * 500),))
+    assert found(["word " * (LONGEST_SOUGHT // 5)], library)[1] == 0
+    assert found(["word " * (LONGEST_SOUGHT // 5) + "w"], library) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "quotation", ["zzzz nowhere", "word … " * 280 + "zzzz", "word " * 390 + "zzzz", "word … word … word … zzzz"]
+)
+def test_a_reply_of_very_many_quotations_costs_no_more_than_one_of_some(quotation: str) -> None:
+    library = Library((Page("SKILL.md", "word " * 60_000),))
+    started = perf_counter()
+    places, dropped = found([quotation] * 400_000, library)
+    assert perf_counter() - started < 1  # about a fifth of that; minutes where all are looked for
+    assert (places, dropped) == ((), 400_000)
 
 
 def test_a_long_quotation_is_shown_in_part() -> None:

@@ -63,15 +63,31 @@ def test_descriptions_come_with_when_to_use_on_one_line_cut_as_clients_cut_them(
         "name: other\ndescription: Joins sheets.\npaths: ['*.csv']",
         "name: other\ndescription:",
         "name: other\ndescription: [Joins, sheets]",
-        f"name: {NAME}\ndescription: Joins sheets.",
     ],
 )
-def test_what_a_model_would_not_see_or_could_not_tell_apart_is_left_out(frontmatter: str, tmp_path: Path) -> None:
+def test_what_a_model_would_not_see_is_left_out(frontmatter: str, tmp_path: Path) -> None:
     skills = _repository(tmp_path)
     own = write_skill(skills, NAME, description=ABOUT)
     write_skill(skills, "other", frontmatter=frontmatter)
     write_skill(skills, "third", description="Something else.")
     assert _names(own) == ["third"]
+
+
+def test_who_takes_a_neighbours_name_is_still_told_apart_from_it(tmp_path: Path) -> None:
+    skills = _repository(tmp_path)
+    own = write_skill(skills, "own-directory", frontmatter=f"name: {NAME}\ndescription: {ABOUT}")
+    write_skill(skills, NAME, description="Joins sheets.")
+    write_skill(skills, "other", frontmatter=f"name: {NAME}\ndescription: Joins columns.")
+    found = siblings(_root(own), NAME, ABOUT)
+    assert {(one.name, one.description) for one in found} == {(NAME, "Joins sheets."), ("other", "Joins columns.")}
+
+
+def test_two_neighbours_of_one_name_are_both_listed(tmp_path: Path) -> None:
+    skills = _repository(tmp_path)
+    own = write_skill(skills, NAME, description=ABOUT)
+    write_skill(skills, "a", frontmatter="name: split-sheets\ndescription: Splits sheets.")
+    write_skill(skills, "b", frontmatter="name: split-sheets\ndescription: A decoy.")
+    assert {one.description for one in siblings(_root(own), NAME, ABOUT)} == {"Splits sheets.", "A decoy."}
 
 
 @pytest.mark.parametrize(

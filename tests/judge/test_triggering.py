@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from skillgate.judge import estimates
+from skillgate.judge import estimates, schema
 from skillgate.judge.subject import Dossier, Sibling
 from skillgate.judge.triggering import ballot, measured, prompts_digest
 from skillgate.model.exchange import Request
 from skillgate.model.judging import Triggering, TriggerPrompt
 from skillgate.stats.intervals import clopper_pearson
-from tests.judge.driving import Judge, failed, generated, judged, listed, predictions, question_text, skill
+from tests.judge.driving import (
+    Judge,
+    failed,
+    generated,
+    judged,
+    listed,
+    predictions,
+    question_text,
+    skill,
+    whole_text,
+)
 
 
 def _triggering(dossier: Dossier, judge: Judge, judges: int = 1) -> Triggering:
@@ -171,7 +181,6 @@ def _changed(index: int, **changes: object) -> list[dict[str, Any]]:
         (_changed(0, should_trigger=False), "4 prompts have should_trigger true"),
         (_changed(0, prompt=" "), "a prompt is empty"),
         (_changed(0, prompt=generated()["prompts"][1]["prompt"].upper()), "two prompts are equal"),
-        (_changed(0, prompt="Use Merge-Sheets on this"), "names the skill"),
         (_changed(0, prompt="x" * 2_000), "more than"),
         ([{**prompt, "style": "direct"} for prompt in generated()["prompts"]], "half direct"),
     ],
@@ -188,6 +197,84 @@ def test_prompts_that_cannot_tell_are_asked_for_again_and_then_not_predicted_on(
     assert triggering.f1.value is None
     assert reason in str(triggering.f1.reason)
     assert "trigger_prompts" in str(found.failure)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name", "named"),
+    [
+        ("Use merge-sheets on this", "merge-sheets", True),
+        ("merge-sheets: all of it", "merge-sheets", True),
+        ("I want Merge-Sheets.", "merge-sheets", True),
+        ("(merge-sheets)", "merge-sheets", True),
+        ("Fix my docker-compose.yml", "docker-compose", False),
+        ("Fix ./docker-compose", "docker-compose", False),
+        ("Fix docker-compose/a", "docker-compose", False),
+        ("Fix docker-compose-v2", "docker-compose", False),
+        ("Fix my-docker-compose", "docker-compose", False),
+        ("Fix docker-composes", "docker-compose", False),
+        ("Fix docker-compose_a", "docker-compose", False),
+        ("Fix a.docker-compose", "docker-compose", False),
+        ("Write an e-mail", "e-mail", False),
+        ("Use spreadsheets", "spreadsheets", False),
+        ("Use a+b-spread(s here", "a+b-spread(s", True),
+    ],
+)
+def test_a_name_is_named_as_a_word_and_not_as_a_file(prompt: str, name: str, named: bool) -> None:
+    assert schema.names(prompt, name) is named
+
+
+def _naming(*places: int) -> list[dict[str, Any]]:
+    prompts: list[dict[str, Any]] = generated()["prompts"]
+    for place in places:
+        prompts[place] |= {"prompt": f"fitting or not, use merge-sheets on file {place}"}
+    return prompts
+
+
+def test_prompts_that_name_the_skill_are_asked_for_again() -> None:
+    said = iter([_naming(0), _naming()])
+    judge = Judge({"trigger_prompts": lambda request: {"prompts": next(said)}})
+    found = judged(skill(), judge)
+    again = judge.of("trigger_prompts")[1]
+    assert "a prompt names the skill itself" in whole_text(again)
+    assert found.layer.triggering is not None
+    assert [one.prompt for one in found.layer.triggering.prompts] == [one["prompt"] for one in _naming()]
+    assert (found.failure, found.layer.usage.calls, found.layer.usage.retries) == (None, 6, 1)
+
+
+@pytest.mark.parametrize(("places", "left"), [((0,), 9), ((0, 5), 8), ((0, 1), 10), ((5, 6), 10), (range(10), 10)])
+def test_prompts_that_still_name_it_go_where_enough_are_left_and_never_cost_the_skill_its_score(
+    places: Sequence[int], left: int
+) -> None:
+    judge = Judge({"trigger_prompts": _with(_naming(*places))})
+    found = judged(skill(), judge)
+    assert judge.counts()["trigger_prompts"] == 2
+    assert found.layer.triggering is not None
+    assert len(found.layer.triggering.prompts) == left
+    assert found.layer.triggering.f1.value is not None
+    assert found.failure is None
+
+
+@pytest.mark.parametrize("second", [failed(), "no JSON", []])
+def test_where_the_second_answer_is_none_the_first_serves(second: object) -> None:
+    said = iter([{"prompts": _naming(0)}])
+    judge = Judge({"trigger_prompts": lambda request: next(said, second)})
+    found = judged(skill(), judge)
+    assert found.layer.triggering is not None
+    assert len(found.layer.triggering.prompts) == 9
+    assert (found.failure, found.silenced) == (None, None)
+
+
+def test_of_a_skill_that_is_called_after_a_tool_the_prompts_are_written_once() -> None:
+    prompts = [{**entry, "prompt": f"{entry['prompt']} in docker-compose.yml"} for entry in generated()["prompts"]]
+    judge = Judge(
+        {
+            "trigger_prompts": _with(prompts),
+            "trigger_predictions": lambda request: predictions(request, lambda _: True, "docker-compose"),
+        }
+    )
+    found = judged(skill(name="docker-compose"), judge)
+    assert judge.counts()["trigger_prompts"] == 1
+    assert found.failure is None
 
 
 @pytest.mark.parametrize(

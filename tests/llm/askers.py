@@ -32,6 +32,7 @@ class Named:
 
     name = "anthropic"
     endpoint = "https://model.example"
+    variant = ""
     live = True
 
     def send(self, request: Request, *, timeout_s: float) -> Reply:

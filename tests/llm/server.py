@@ -166,6 +166,22 @@ def drip(handler: Handler) -> None:
     handler.close_connection = True
 
 
+def without_end(head: bytes, piece: bytes, *, pause_s: float = 0.02) -> Behaviour:
+    """Send these bytes, then those over and over, until the other side has gone or the server is closed."""
+
+    def answer(handler: Handler) -> None:
+        handler.close_connection = True
+        try:
+            handler.wfile.write(head)
+            while not handler.model.released.wait(pause_s):
+                handler.wfile.write(piece)
+                handler.wfile.flush()
+        except OSError:
+            pass
+
+    return answer
+
+
 def echo_headers(status: int) -> Behaviour:
     """Answer with an error that quotes what was sent, key included."""
 

@@ -21,6 +21,7 @@ class Table:
 
     name = "anthropic"
     endpoint = "table"
+    variant = ""
     live = True
 
     def __init__(self, answer: Callable[[Request], Reply]) -> None:

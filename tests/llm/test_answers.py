@@ -40,6 +40,10 @@ class Elsewhere(Named):
     endpoint = "https://other.example"
 
 
+class Warmer(Named):
+    variant = "temperature 1.5"
+
+
 class Other(Named):
     name = "openai-compatible"
 
@@ -87,6 +91,7 @@ def test_nothing_else_finds_it(tmp_path: Path, other: Request) -> None:
 def test_providers_do_not_share(tmp_path: Path) -> None:
     opened(tmp_path).put(ASKED, Named(), reply())
     assert opened(tmp_path).get(ASKED, Elsewhere()) is None
+    assert opened(tmp_path).get(ASKED, Warmer()) is None
     assert opened(tmp_path).get(ASKED, Other()) is None
 
 
@@ -122,6 +127,7 @@ def test_what_is_no_good_answer_today_is_not_used(tmp_path: Path) -> None:
         {"model": ["x"]},
         {"tokens": [1, 2, 3, "4"]},
         {"tokens": [1, 2, 3, -4]},
+        {"tokens": [1, 2, 3, 10**400]},
         {"tokens": [1, 2, 3, 4, 5]},
         {"tokens": {"input": 1}},
         {"extra": 1},

@@ -85,10 +85,52 @@ def test_a_key_that_a_server_quotes_is_in_no_message(status: int) -> None:
     assert "Bearer" not in told
 
 
-def test_an_address_in_messages_holds_no_password() -> None:
-    provider = connected("http://user:hunter2@127.0.0.1:9/v1?token=abc")
+def test_an_address_in_messages_holds_no_query() -> None:
+    provider = connected("http://127.0.0.1:9/v1?token=abc")
     assert provider.endpoint == "http://127.0.0.1:9/v1"
-    assert "hunter2" not in str(failed(provider))
+    assert "abc" not in str(failed(provider))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:hunter2@127.0.0.1:9/v1",
+        "http://hunter2@127.0.0.1:9",
+        "http://:hunter2@127.0.0.1:9",
+        "user:hunter2@127.0.0.1",
+        "http://user:hunter2@",
+        "http://user:hunter2@[",
+        "ftp://user:hunter2@host",
+    ],
+)
+@pytest.mark.parametrize("variable", [False, True])
+def test_an_address_with_a_user_or_a_password_is_refused_and_not_repeated(url: str, *, variable: bool) -> None:
+    environ = {"ANTHROPIC_BASE_URL": url} if variable else {}
+    with pytest.raises(UsageError, match="a user or a password") as caught:
+        anthropic.connect(Connection(environ, base_url=None if variable else url))
+    assert "hunter2" not in str(caught.value)
+    assert ("ANTHROPIC_BASE_URL" if variable else "base-url") in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [400, 403, 500])
+def test_the_values_of_headers_of_one_s_own_are_in_no_message(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    headers = (
+        "X-Team: a\nX-Gateway-Token: gw7f3secretsecret\n X-Login : Token hunter2hunter2 \nX-Basic: Basic dXNlcjpwdw=="
+    )
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", headers)  # where the SDK reads them
+    with ModelServer(echo_headers(status)) as server:
+        error = failed(connected(server.url, ANTHROPIC_CUSTOM_HEADERS=headers))
+    assert server.seen[0].headers["x-gateway-token"] == "gw7f3secretsecret"
+    assert not [word for word in ("gw7f3", "hunter2", "dXNlcjpwdw") if word in str(error)]
+
+
+def test_one_s_own_headers_are_in_no_message_in_part_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    headers = "X-Login: Token hunter2hunter2\nX-Team: a"
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", headers)
+    said = 'hunter2hunter2 is wrong, as is "Basic dXNlcjpwdw=="; a team that is not known'
+    with ModelServer(refusal(400, "invalid_request_error", said)) as server:
+        error = failed(connected(server.url, ANTHROPIC_CUSTOM_HEADERS=headers))
+    assert str(error).endswith('[redacted] is wrong, as is "[redacted] a team that is not known')
 
 
 def test_a_server_s_words_are_one_short_line() -> None:

@@ -12,17 +12,22 @@ pytest.importorskip("jsonschema")
 pytest.importorskip("anthropic")
 
 from skillgate.llm.answers import Answers
+from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
 from skillgate.llm.classify import classify
 from skillgate.llm.port import ProviderError
 from skillgate.model.exchange import Cause, Status, Tokens
 from tests.llm.requests import asking, connected, request
-from tests.llm.server import ModelServer, message, refusal
+from tests.llm.server import ModelServer, cut, hang, hang_up, message, raw, refusal
 from tests.llm.table import DOWN, GOOD, Table, replying
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from skillgate.model.exchange import Reply, Request
+
+LOST = ProviderError(Cause.NETWORK, "the connection was cut off", again=True, lost=True)
 
 
 def kept_in(folder: Path) -> Answers:
@@ -109,6 +114,102 @@ def test_what_never_came_frees_what_was_held_for_it() -> None:
     asker = asking(Table(replying(DOWN, DOWN, DOWN, DOWN, GOOD)), budget=budget)
     assert asker.ask(request()).cause is Cause.SERVER
     assert asker.ask(request()).status is Status.OK
+
+
+@pytest.mark.parametrize("behaviour", [cut, hang_up, raw(b"<html>"), hang])
+def test_every_answer_that_was_lost_stays_spent_and_is_a_call(behaviour: Callable[..., None]) -> None:
+    budget = Budget(max_cost_usd=0.2)  # one request may cost 0.09
+    with ModelServer(behaviour) as server:
+        provider = connected(server.url)
+        answer = asking(provider, budget=budget, timeout_s=0.3).ask(request())
+        provider.close()
+    assert (answer.cause, answer.sent, answer.cost_usd) == (Cause.BUDGET, 2, None)
+    assert len(server.seen) == budget.calls == 2
+    assert "max-cost-usd" in answer.reason
+    assert "(after 2 tries; the last: " in answer.reason
+    assert server.url in answer.reason
+
+
+def test_a_server_that_was_not_reached_costs_nothing() -> None:
+    budget = Budget(max_cost_usd=0.1)
+    provider = connected("http://127.0.0.1:1")
+    answer = asking(provider, budget=budget).ask(request())
+    provider.close()
+    assert (answer.cause, answer.sent, answer.cost_usd) == (Cause.NETWORK, 4, 0.0)
+    assert not budget.exhausted
+
+
+def test_every_send_is_a_call_and_what_was_answered_keeps_its_own_cost() -> None:
+    budget = Budget(max_calls=3)
+    asker = asking(Table(replying(LOST, GOOD, DOWN)), budget=budget)
+    assert asker.ask(request()).cost_usd == pytest.approx(0.0004)
+    answer = asker.ask(request())
+    assert (answer.cause, answer.sent, answer.cost_usd, budget.calls) == (Cause.BUDGET, 1, 0.0, 3)
+    assert "max-calls" in answer.reason
+    assert "the server failed" in answer.reason
+    assert budget.unpriced == ("claude-sonnet-5-5",)
+
+
+def test_a_run_that_ends_between_two_tries_keeps_what_was_lost_as_spent() -> None:
+    budget = Budget(max_cost_usd=0.1)
+    breaker = Breaker(100)
+
+    def lost(_: Request) -> Reply:
+        breaker.trip("enough")
+        raise LOST
+
+    answer = asking(Table(lost), budget=budget, breaker=breaker).ask(request())
+    assert (answer.cause, answer.sent, answer.cost_usd) == (Cause.STOPPED, 1, None)
+    assert budget.reserve(request()) is None
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        OverflowError("int too large to convert to float"),
+        UnicodeEncodeError("utf-8", "\ud800 sk-secret", 0, 1, "surrogates not allowed"),
+        ValueError("Exceeds the limit (4300 digits): sk-secret"),
+        RecursionError(),
+    ],
+)
+def test_one_reply_that_nobody_foresaw_is_a_hole_and_not_the_end(broken: Exception) -> None:
+    def first_broken(_: Request) -> Reply:
+        if not seen:
+            seen.append(1)
+            raise broken
+        return GOOD
+
+    seen: list[int] = []
+    budget = Budget(max_cost_usd=0.15)
+    asker = asking(Table(first_broken), budget=budget)
+    answer = asker.ask(request())
+    assert (answer.status, answer.cause, answer.cost_usd) == (Status.ERROR, Cause.REPLY, None)
+    assert answer.reason == f"the reply cannot be read ({type(broken).__name__})"
+    assert not asker.ask(request()).reply  # the first may have cost 0.09
+
+
+@pytest.mark.parametrize("tokens", [Tokens(10**400, 1), Tokens(1, 10**4000)])
+def test_counts_that_no_price_can_be_taken_times_are_a_hole_and_not_the_end(tokens: Tokens) -> None:
+    answer = asking(Table(replying(GOOD._replace(tokens=tokens)))).ask(request())
+    assert (answer.status, answer.cause, answer.cost_usd) == (Status.ERROR, Cause.REPLY, None)
+
+
+@pytest.mark.parametrize("tokens", [10**9 + 1, 10**400])
+def test_counts_that_cannot_be_end_nothing(tokens: int) -> None:
+    usage = {"input_tokens": tokens, "output_tokens": 5}
+    with ModelServer(message(usage=usage)) as server:
+        provider = connected(server.url)
+        answer = asking(provider, budget=Budget(max_cost_usd=0.1)).ask(request())
+        provider.close()
+    assert (answer.status, answer.cost_usd, answer.tokens) == (Status.OK, None, Tokens())
+
+
+def test_an_answer_by_another_known_model_is_not_kept(tmp_path: Path) -> None:
+    swapped, ours = GOOD._replace(model="claude-haiku-5-5"), GOOD._replace(model="claude-sonnet-5-5-20261001")
+    asker = asking(Table(replying(swapped, ours, DOWN)), answers=kept_in(tmp_path))
+    answers = [asker.ask(request()) for _ in range(3)]
+    assert [answer.cached for answer in answers] == [False, False, True]
+    assert [answer.status for answer in answers] == [Status.OK] * 3
 
 
 def test_a_200_that_is_no_message_may_have_cost_something() -> None:

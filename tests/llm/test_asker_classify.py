@@ -36,6 +36,32 @@ def test_json_that_fits_is_an_answer(text: str) -> None:
     assert type(found.value["score"]) is int
 
 
+def test_a_key_among_many_that_stands_twice_is_found_at_once() -> None:
+    began = time.monotonic()
+    keys = ",".join(f'"{number}":0' for number in range(8_000))
+    found = classify(request(), reply(f'{{{keys},"7999":1}}'))
+    assert 'the key "7999" stands twice' in found.reason
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.parametrize(("most_tokens", "most"), [(8_192, 131_072), (100, 65_536), (None, 65_536)])
+def test_a_text_that_no_tokens_were_given_for_is_not_decoded(most_tokens: int | None, most: int) -> None:
+    text = '{"score": 7}'
+    asked = request(max_tokens=most_tokens)
+    assert classify(asked, reply(text + " " * (most - len(text)))).status is Status.OK
+    found = classify(asked, reply(text + " " * (most - len(text) + 1)))
+    assert (found.status, found.value) == (Status.INVALID, None)
+    assert f"longer than {most} characters" in found.reason
+
+
+def test_many_items_that_do_not_fit_take_no_longer_than_a_few() -> None:
+    schema = {"type": "array", "items": {"type": "string", "enum": ["a"], "minLength": 9}}
+    began = time.monotonic()
+    found = classify(request(schema=schema), reply(f"[{'1,' * 60_000}1]"))
+    assert (found.status, found.value) == (Status.INVALID, None)
+    assert time.monotonic() - began < 1.0
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

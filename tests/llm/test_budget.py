@@ -169,13 +169,96 @@ def test_scripted_answers_cost_nothing_and_no_limit_of_money_is_in_their_way() -
     assert not asked(budget)  # calls are counted all the same
 
 
-def test_a_scripted_model_at_the_other_end_costs_nothing_whatever_was_asked_for() -> None:
+@pytest.mark.parametrize("tokens", [Tokens(1_000, 1_000), None])
+def test_a_scripted_model_at_the_other_end_costs_nothing_but_not_against_the_limit(tokens: Tokens | None) -> None:
+    """Whoever answers says himself who he is."""
     budget = Budget(max_cost_usd=MOST * 1.5)
-    for tokens in (Tokens(1_000, 1_000), None):
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.settle(leave, tokens, "scripted-claude-sonnet-5-5") == 0.0
+    assert (budget.spent, budget.unpriced) == (0.0, ())
+    assert not asked(budget)
+
+
+@pytest.mark.parametrize(
+    ("named", "counted"),
+    [
+        (MODEL, 0.012),
+        ("", 0.012),
+        ("claude-haiku-5-5", 0.012),  # the one that was asked for is dearer
+        ("claude-opus-5-5", 0.024),  # and here the one that answered
+        ("scripted", 0.012),
+        ("nobody-knows", MOST),
+    ],
+)
+def test_against_the_limit_counts_the_dearer_of_who_was_asked_and_who_says_to_answer(
+    named: str, counted: float
+) -> None:
+    def left_after(limit: float) -> bool:
+        budget = Budget(max_cost_usd=limit)
         leave = budget.reserve(ONE)
         assert leave is not None
-        assert budget.settle(leave, tokens, "scripted-claude-sonnet-5-5") == 0.0
-    assert (budget.spent, budget.unpriced) == (0.0, ())
+        budget.settle(leave, Tokens(1_000, 1_000), named)
+        return budget.reserve(ONE) is not None
+
+    assert left_after(counted + MOST + 1e-9)
+    assert not left_after(counted + MOST - 1e-6)
+
+
+# Tries again
+
+
+def test_every_try_is_a_call() -> None:
+    budget = Budget(max_calls=2)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.again(leave, lost=False)
+    assert not budget.again(leave, lost=False)
+    budget.release(leave)
+    assert budget.calls == 2
+    assert budget.reason == "the 2 calls that max-calls allows are used up"
+
+
+def test_a_try_after_one_that_was_refused_needs_no_more_money() -> None:
+    budget = Budget(max_cost_usd=MOST)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.again(leave, lost=False)
+    assert budget.settle(leave, Tokens(1_000, 100), MODEL) == pytest.approx(0.003)
+
+
+def test_an_answer_that_was_lost_stays_spent() -> None:
+    budget = Budget(max_cost_usd=MOST * 2.5)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.again(leave, lost=True)
+    assert not budget.again(leave, lost=True)
+    assert budget.settle(leave, None, MODEL) is None
+    assert (budget.spent, budget.calls, budget.unpriced) == (0.0, 2, (MODEL,))
+    assert budget.reason is not None
+    assert f"${MOST * 0.5:.4f} of max-cost-usd" in budget.reason
+
+
+def test_a_try_after_a_lost_one_waits_for_others_as_the_first_did() -> None:
+    budget = Budget(max_cost_usd=MOST * 2.5)
+    first, second = budget.reserve(ONE), budget.reserve(ONE)
+    assert first is not None
+    assert second is not None
+    with ThreadPoolExecutor(1) as pool:
+        again = pool.submit(budget.again, first, lost=True)
+        time.sleep(0.05)
+        assert not again.done()
+        budget.settle(second, Tokens(10, 10), MODEL)
+        assert again.result(timeout=10)
+
+
+def test_what_is_free_is_lost_for_nothing() -> None:
+    budget = Budget(max_cost_usd=0.0, free=True)
+    leave = budget.reserve(ONE)
+    assert leave is not None
+    assert budget.again(leave, lost=True)
+    assert budget.settle(leave, None, MODEL) == 0.0
+    assert budget.unpriced == ()
 
 
 @pytest.mark.parametrize("text", ["word " * 400, "日本語の説明" * 200, "🙂" * 300, "a9Zk+/" * 300, "\udc80" * 50])

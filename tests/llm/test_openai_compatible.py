@@ -11,6 +11,7 @@ pytest.importorskip("httpx2")
 pytest.importorskip("anthropic")
 
 from skillgate.errors import UsageError
+from skillgate.llm.answers import identity
 from skillgate.llm.port import Connection, ProviderError
 from skillgate.llm.providers import openai_compatible
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
@@ -219,13 +220,24 @@ def test_a_key_that_a_server_quotes_is_in_no_message(status: int) -> None:
     assert KEY[:12] not in str(caught.value)
 
 
-def test_the_address_that_is_shown_holds_no_password() -> None:
-    provider = connected("http://user:hunter2@127.0.0.1:9/v1")
-    with pytest.raises(ProviderError) as caught:
-        provider.send(request(), timeout_s=5)
-    provider.close()
-    assert provider.endpoint == "http://127.0.0.1:9/v1"
+def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
+    """It would go out in the key's place."""
+    with pytest.raises(UsageError, match="a user or a password") as caught:
+        connected("http://user:hunter2@127.0.0.1:9/v1", {"OPENAI_API_KEY": KEY})
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_temperature_tells_answers_apart() -> None:
+    providers = [connected("http://127.0.0.1:9/v1", temperature=heat) for heat in (None, 0.0, 1.5)]
+    assert len({identity(request(), provider) for provider in providers}) == 3
+    assert [provider.variant for provider in providers] == ["", "temperature 0", "temperature 1.5"]
+
+
+def test_counts_that_are_too_large_are_an_unknown_cost() -> None:
+    choice = {"finish_reason": "stop", "message": {"content": '{"score": 7}'}}
+    usage = {"prompt_tokens": 10**400, "completion_tokens": 1}
+    answer, _ = asked(document({"choices": [choice], "usage": usage}))
+    assert (answer.status, answer.cost_usd, answer.tokens) == (Status.OK, None, Tokens())
 
 
 def test_one_connection_serves_many_requests() -> None:

@@ -36,6 +36,44 @@ def test_a_reply_costs_what_the_table_says(model: str, tokens: Tokens, dollars: 
     assert prices.cost(model, tokens, batch=True) == pytest.approx(dollars / 2, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (SONNET, HAIKU),
+        ("claude-opus-5-5", "claude-opus-5"),
+        ("claude-sonnet-5-5-20261001", "anthropic/claude-haiku-5-5"),
+        ("eu.anthropic.claude-sonnet-5-5-20261001-v1:0", "Claude-Haiku-5-5@20261101"),
+    ],
+)
+def test_a_reply_by_another_known_model_is_told(asked: str, answered: str) -> None:
+    assert prices.is_other(asked, answered)
+    assert prices.is_other(answered, asked)
+    assert not prices.is_other(asked, asked)
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        SONNET,
+        f"{SONNET}-20261001",
+        f"{SONNET}@20261001",
+        f"anthropic/{SONNET}",
+        f"eu.anthropic.{SONNET}-20261001-v1:0",
+        f"router/anthropic/{SONNET}:beta",
+        "Claude-Sonnet-5-5",
+        "",
+        "gpt-oss-120b",
+        "claude-nine",
+        "scripted",
+        f"scripted-{HAIKU}",
+        "a." * 5_000,
+    ],
+)
+def test_a_reply_by_the_same_model_or_one_that_nobody_knows_is_not_by_another(answered: str) -> None:
+    assert not prices.is_other(SONNET, answered)
+    assert not prices.is_other(answered, SONNET)
+
+
 @pytest.mark.parametrize("dated", ["claude-sonnet-5-5-20261001", "claude-sonnet-5-5@20261001"])
 def test_a_snapshot_costs_what_its_model_does(dated: str) -> None:
     assert prices.price(dated) == prices.price(SONNET) is not None

@@ -141,6 +141,17 @@ def test_the_last_answer_to_a_request_counts(tmp_path: Path) -> None:
     assert replayed(tmp_path).send(request(), timeout_s=1).text == "new"
 
 
+def test_a_record_whose_counts_cannot_be_is_none(tmp_path: Path) -> None:
+    record = recorder(tmp_path)
+    record.record(request(), good(), replay.Replay({}, ""))
+    record.close()
+    (line,) = lines(tmp_path)
+    line["reply"]["tokens"] = [10**400, 1, 0, 0]
+    (tmp_path / FILE).write_text(json.dumps(line))
+    with pytest.raises(UsageError, match="neither a reply nor an error"):
+        replayed(tmp_path)
+
+
 def test_runs_append_and_recordings_differ_by_what_they_hold(tmp_path: Path) -> None:
     digests = set()
     for number in range(3):

@@ -8,15 +8,25 @@ from skillgate.model.judging import (
     Agreement,
     Assessment,
     Cut,
+    DropTest,
     Estimate,
     JudgeLayer,
     Quotation,
     Triggering,
     TriggerPrompt,
+    Trust,
     Usage,
 )
-from skillgate.model.report import Advice, Composite, DimensionScore, StaticLayer, SubCheckScore
-from skillgate.model.score import Badge, Depth, Dimension, Evidence, Grade
+from skillgate.model.report import (
+    Advice,
+    Composite,
+    DimensionScore,
+    GateOutcome,
+    StaticLayer,
+    SubCheckScore,
+    Verdict,
+)
+from skillgate.model.score import Badge, Depth, Dimension, Evidence, Grade, Outcome
 from tests.report.reports import a_finding, a_report, a_skill
 
 if TYPE_CHECKING:
@@ -92,7 +102,9 @@ def a_layer(models: tuple[str, ...] = (SONNET,) * 3, **changes: Any) -> JudgeLay
         assessments={
             TRIGGERING: Assessment(0.71, ci_low=0.48, ci_high=0.9),
             ORCHESTRATION: an_assessment(
-                0.9, (9,) * len(models), **{"ci_low": 0.85, "ci_high": 0.95, **interval, "reasoning": ("A worker.",)}
+                0.9,
+                (9,) * len(models),
+                **{"ci_low": 0.85, "ci_high": 0.95, **interval, "reasoning": ("A worker.",) * len(models)},
             ),
             QUALITY: an_assessment(ratings=given, **interval),
             ROBUSTNESS: an_assessment(None, (), reasoning=(), quotations=(), reason="the model refused", **interval),
@@ -219,6 +231,67 @@ def calibrated() -> Report:
     return a_judged_report(skill, agreement=agreement)
 
 
+BY_CHANCE = "inconclusive: it went 76.50 → 72.50, which the paired test does not tell from chance"
+DROP = DropTest(4.0, 0.2, 0.2113, 19, 9.04, 0.0357)
+
+
+def a_fallen_skill(path: str = "skills/one", test: DropTest = DROP) -> SkillResult:
+    """Give a skill that fell, and passes since that may be chance."""
+    outcome = GateOutcome("regression", Outcome.PASS, f"{BY_CHANCE} (p = 0.21; the least drop it would see is 9.0)")
+    return a_judged_skill(path=path, gate=Verdict(passed=True, outcomes=(outcome,)), drop=test)
+
+
+def fell_by_chance() -> Report:
+    """One skill fell, which may be chance; another stands."""
+    two = a_judged_skill(path="skills/two", gate=Verdict(passed=True))
+    return a_judged_report(a_fallen_skill(), two, gate=Verdict(passed=True))
+
+
+def a_trust(kappa: float | None = 0.62, acceptable: float | None = 0.64) -> Trust:
+    """Give what people say of the judge."""
+    return Trust(
+        items=40,
+        skills=12,
+        kappa=Estimate(kappa, kappa - 0.2, kappa + 0.18, 40)
+        if kappa is not None
+        else Estimate(None, reason="4 labels, 20 are needed"),
+        sensitivity=Estimate(0.9, 0.7, 0.98, 25),
+        specificity=Estimate(0.71, 0.5, 0.86, 15),
+        acceptable=Estimate(acceptable, 0.5, 0.78, 84)
+        if acceptable is not None
+        else Estimate(None, reason="the judge passes what people do not as often as what they do"),
+    )
+
+
+def people_agree() -> Report:
+    """People were asked, and bear the judge out."""
+    return a_judged_report(calibration=a_trust())
+
+
+def people_disagree() -> Report:
+    """People were asked, and do not bear the judge out."""
+    return a_judged_report(calibration=a_trust(-0.12, None))
+
+
+def one_judge_is_missing() -> Report:
+    """Two of three judges answered about one dimension."""
+    layer = a_layer()
+    item = layer.assessments[QUALITY]
+    fewer = item._replace(reasoning=("Said the first that answered.", "Said the last."), ratings=(5, 6))
+    return a_judged_report(a_judged_skill(layer._replace(assessments={**layer.assessments, QUALITY: fewer})))
+
+
+def nothing_was_judged() -> Report:
+    """No judge answered, for a reason that does not fit a line."""
+    reason = (
+        "not judged: there is no key for the provider anthropic: set ANTHROPIC_API_KEY, or log in as its client does"
+    )
+    why = reason.removeprefix("not judged: ")
+    told = {QUALITY: why, ORCHESTRATION: f"stopped: {why}", ROBUSTNESS: reason}
+    gaps = {key: DimensionScore(None, None, weight=0.1, reason=text) for key, text in told.items()}
+    return a_judged_report(unjudged(reason=reason)._replace(dimensions=gaps))
+
+
 def hostile(text: str, path: str = "skills/one") -> Report:
     """Give a report in which every text of a model, a skill or a provider is the given one."""
     said = an_assessment(reasoning=(text, text), quotations=(Quotation(text, text, 3),), ci_low=None, ci_high=None)
@@ -236,8 +309,18 @@ def hostile(text: str, path: str = "skills/one") -> Report:
     )
     usage = Usage(calls=1, cost_usd=None, cost_reason=text)
     agreement = Agreement(judges=2, kappa_reason=text, kappa_trigger_reason=text, icc_reason=text)
-    skill = a_judged_skill(layer, path)._replace(composite=Composite(40.0, None, ci_reason=text))
-    return a_judged_report(skill, unjudged(f"{path}/2", text), usage=usage, agreement=agreement, models=(text,))
+    outcome = GateOutcome("regression", Outcome.PASS, f"inconclusive: {text}")
+    skill = a_judged_skill(layer, path, drop=DropTest(None, reason=text), gate=Verdict(None, (outcome,)))
+    skill = skill._replace(composite=Composite(40.0, None, ci_reason=text))
+    nothing = Estimate(None, reason=text)
+    return a_judged_report(
+        skill,
+        unjudged(f"{path}/2", text),
+        usage=usage,
+        agreement=agreement,
+        models=(text,),
+        calibration=Trust(1, 1, nothing, nothing, nothing, nothing),
+    )
 
 
 REPORTS = {
@@ -251,5 +334,10 @@ REPORTS = {
         all_cached,
         price_unknown,
         calibrated,
+        fell_by_chance,
+        people_agree,
+        people_disagree,
+        one_judge_is_missing,
+        nothing_was_judged,
     )
 }

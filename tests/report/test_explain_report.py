@@ -15,7 +15,7 @@ from skillgate.report.explain_report import explain
 from tests.github.rendered import LIVE, read, reader, unbalanced
 from tests.report import judged
 from tests.report.reports import a_report
-from tests.report.test_judged import TEXTS
+from tests.report.test_judged import FROM, TEXTS, is_inert
 
 
 def bands(dimension: Dimension) -> tuple[tuple[float, float, str], ...]:
@@ -64,6 +64,32 @@ def test_prompts_stand_with_what_each_judge_predicts() -> None:
     assert "| ✗ | My spreadsheet is too slow | no | indirect near miss | loads, leaves it, leaves it |" in text
     assert "- recall 0.67 (0.30 to 0.93), n = 6" in text
     assert "`skills/one/SKILL.md:3` say when to use it (**+11.8**, low effort)" in text
+
+
+def test_a_wide_triggering_accuracy_names_its_prompts() -> None:
+    text = explain(judged.three_judges(), "one", "triggering_accuracy").replace("\\", "")
+    assert f"- triggering_accuracy 0.7513 (0.61 to 0.87), {FROM}" in text
+    assert FROM not in explain(judged.three_judges(), "one", "output_quality").replace("\\", "")
+
+
+def test_for_a_terminal_nothing_is_escaped_and_no_rule_is_drawn() -> None:
+    text = explain(judged.calibrated(), "one", "triggering_accuracy", anchors=bands, markdown=False)
+    assert text.startswith("skills/one: triggering_accuracy\n")
+    assert "\nStatic: frontmatter_quality\n" in text
+    assert "| → | 0.60 | 0.79 | triggering_accuracy from 60 |" in text
+    assert "Score 0.7513 (0.61 to 0.87)" in text
+    assert "- skills/one/SKILL.md:3 say when to use it (+11.8, low effort)" in text
+    assert not set("\\`*#") & set(text)
+    assert "|---" not in text
+    assert "\u200b" not in text
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS)
+def test_for_a_terminal_nothing_that_a_model_says_is_obeyed(text: str) -> None:
+    report = judged.hostile(text)
+    for dimension in ("output_quality", "triggering_accuracy", "robustness"):
+        assert is_inert(explain(report, "skills/one", dimension, anchors=bands, markdown=False))
 
 
 def test_one_judge_says_why_there_is_no_interval() -> None:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Report
 from skillgate.report.github import EACH, Annotation, render
+from skillgate.report.judge_words import SCRIPTED
 from tests.github.runner_protocol import Command, newer, older
+from tests.report import judged
 from tests.report.reports import (
     FAILED,
     HOSTILE,
@@ -55,6 +57,21 @@ def test_a_finding_is_an_annotation_at_its_place() -> None:
 )
 def test_each_severity_has_its_command(severity: Severity, command: str) -> None:
     assert [item.name for item in commands(a_report(a_skill(a_finding(severity=severity))))] == [command]
+
+
+def test_answers_of_a_script_are_said_to_be_that_before_the_summary() -> None:
+    told = lines(judged.scripted())
+    place = next(index for index, line in enumerate(told) if line.startswith(f"{SCRIPTED} (provider scripted)"))
+    assert told[place + 1].startswith("skillgate: ")
+    assert parsed(told[place]) is None
+    assert not any(SCRIPTED in line for line in lines(judged.three_judges()))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_name_of_a_provider_is_a_command(text: str) -> None:
+    warned = [line for line in lines(judged.hostile(text)) if SCRIPTED in line]
+    assert len(warned) == 1
+    assert parsed(warned[0]) is None
 
 
 def test_names_with_commas_colons_and_percent_signs_come_back_whole() -> None:

@@ -19,6 +19,7 @@ from skillgate.report.schema import report_schema
 from skillgate.scoring.gate import Policy
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read as read_source
+from tests.report import judged
 from tests.skills import BODY, body_of, run, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -155,6 +156,15 @@ def test_the_single_shape_is_for_one_path_that_is_a_skill(argument: str, tmp_pat
     assert "composite" in json.loads(run("score", argument, "--json", cwd=tmp_path).stdout)
     assert "results" in json.loads(run("score", "skills", "--json", cwd=tmp_path).stdout)
     assert "results" in json.loads(run("score", argument, argument, "--json", cwd=tmp_path).stdout)
+
+
+def test_the_single_shape_keeps_agreement_calibration_and_the_drop() -> None:
+    report = judged.a_judged_report(judged.a_fallen_skill(), calibration=judged.a_trust())
+    written = document(report, command="score", single=True)
+    found = read(render(written), source="it")
+    assert isinstance(found, SingleReport)
+    assert (found.agreement, found.calibration, found.drop) == (judged.AGREEMENT, judged.a_trust(), judged.DROP)
+    assert found.result().drop == judged.DROP
 
 
 def test_a_report_over_several_has_no_single_shape(several: Report) -> None:

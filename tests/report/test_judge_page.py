@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
+from skillgate.model.report import Composite
 from skillgate.report.html import page, render_score
 from skillgate.report.html_charts import whisker
 from skillgate.report.html_shell import LIMIT
+from skillgate.report.judge_page import method
 from skillgate.report.judge_words import SCRIPTED
 from tests.browser import MISSING, Browser, program
 from tests.report import judged
 from tests.report.pages import EVIL, HEAD, REPOSITORY, RUN_URL, a_run, taken_apart
-from tests.report.test_judged import TEXTS
+from tests.report.test_judged import FROM, TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +82,48 @@ def test_remarks_stand_as_notes() -> None:
     assert "+0.20" in seen
 
 
+def test_a_drop_that_may_be_chance_stands_with_the_verdict_and_with_the_skill() -> None:
+    seen = taken_apart(render_score(judged.fell_by_chance())).text
+    assert seen.index(f"skills/one: {judged.BY_CHANCE}") < seen.index("Each skill")
+    assert seen.count("nconclusive: it went 76.50 → 72.50") == 2
+    assert "With 19 paired answers (p = 0.21) this gate would flip on identical input in 4 % of runs" in seen
+    assert "nconclusive" not in taken_apart(render_score(judged.three_judges())).text
+
+
+def test_a_calibration_and_its_warning_are_shown() -> None:
+    seen = taken_apart(render_score(judged.people_disagree())).text
+    assert seen.index("eople do not bear this judge out: kappa −0.12") < seen.index("In detail")
+    assert "Calibration judge and people over 40 ratings of 12 skills: kappa −0.12" in seen
+    assert seen.count("bear this judge out") == 1
+    agreed = taken_apart(render_score(judged.people_agree())).text
+    assert "acceptable to people 0.64 ± 0.14" in agreed
+    assert "bear this judge out" not in agreed
+    assert "Calibration" not in taken_apart(render_score(judged.three_judges())).text
+
+
+def test_how_far_judges_agree_is_one_row() -> None:
+    names = [name for name, _ in method(judged.three_judges())]
+    assert names == ["Judges", "Agreement", "Asked"]
+    told = dict(method(judged.three_judges()))["Agreement"]
+    assert told.startswith("3 opinions, kappa 0.71 over 84 ratings, equal in 62 %. Further: 95 % interval of kappa")
+
+
+def test_a_wide_triggering_accuracy_names_its_prompts() -> None:
+    assert FROM in taken_apart(render_score(judged.three_judges())).text
+
+
+def test_where_a_judge_is_missing_reasons_have_no_numbers() -> None:
+    seen = taken_apart(render_score(judged.one_judge_is_missing())).text
+    assert "Said the first that answered. Said the last." in seen
+    assert "2 of 3 judges answered" in seen
+    assert "Judge 2: Said" not in seen
+
+
+def test_a_reason_that_the_skill_has_is_said_once() -> None:
+    seen = taken_apart(render_score(judged.nothing_was_judged())).text
+    assert seen.count("not judged: see the reason") == 1
+
+
 def test_a_whisker_stays_within_its_chart() -> None:
     drawn = whisker(0.5, 0.25, 0.75)
     assert drawn is not None
@@ -109,6 +153,24 @@ def test_a_page_of_many_judged_skills_stays_within_its_limit() -> None:
     text = render_score(judged.a_judged_report(*skills))
     assert len(text.encode()) <= LIMIT
     assert "more skills in the JSON report" in taken_apart(text).text
+
+
+@pytest.mark.skipif(program() is None, reason=MISSING)
+def test_on_a_narrow_page_a_missing_badge_and_the_findings_stand_apart(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    plain = judged.a_judged_skill(composite=Composite(40.0, None))
+    file.write_text(render_score(judged.a_judged_report(plain, judged.a_judged_skill(path="b"))), encoding="utf-8")
+    apart = """(() => {
+      const boxes = [...document.querySelectorAll('.skill > summary > *')].map(each => each.getBoundingClientRect())
+      const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+      const pairs = boxes.flatMap((a, i) => boxes.slice(i + 1).map(b => [a, b]))
+      return [boxes.length, pairs.filter(([a, b]) => over(a, b)).length]
+    })()"""
+    with Browser(tmp_path / "profile") as browser:
+        for width in (360, 390, 1280):
+            browser.screen(width)
+            browser.open(file.as_uri())
+            assert browser.run(apart) == [8, 0]
 
 
 @pytest.mark.skipif(program() is None, reason=MISSING)

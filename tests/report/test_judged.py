@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.model.judging import Assessment, Estimate, Usage
+from skillgate.model.judging import Assessment, DropTest, Estimate, TriggerPrompt, Usage
+from skillgate.model.report import DimensionScore, GateOutcome, Verdict
+from skillgate.model.score import Outcome
 from skillgate.report import markdown
 from skillgate.report.explain_report import explain
+from skillgate.report.judge_doubt import distrust, drop_in_words, inconclusive, trusted, wide_by
 from skillgate.report.judge_words import SCRIPTED, breadth, spent, spread, who
 from skillgate.report.terminal import Style, columns
 from skillgate.report.text import render_check, render_score
@@ -70,10 +74,165 @@ def test_the_lowest_judged_dimension_stands_with_its_first_reason_and_a_place_to
     assert "Judge 2 would not know" not in text
 
 
-def test_a_wide_score_names_the_prompts_and_the_style_that_it_comes_from() -> None:
-    text = text_of(judged.three_judges())
-    assert "72.50 ± 6.10, wide; 2 of 4 trigger prompts missed: 1 indirect, 1 indirect near miss" in text
-    assert "“The numbers from accounting do not load any more”" in text
+FROM = (
+    "wide: it comes from indirect “The numbers from accounting do not load any more” (2 of 3 judges wrong),"
+    " indirect near miss “My spreadsheet is too slow” (1 of 3 judges wrong)"
+)
+
+
+@pytest.mark.parametrize("kind", ["txt", "md"])
+def test_a_wide_triggering_accuracy_names_the_prompts_and_the_style_that_it_comes_from(kind: str) -> None:
+    text = flat(WRITES[kind](judged.three_judges())).replace("\\", "")
+    assert f"triggering_accuracy 0.7513 (0.61 to 0.87), {FROM}" in text
+
+
+def test_at_most_three_prompts_are_named_those_of_most_judges_first() -> None:
+    wrong = tuple(
+        TriggerPrompt(f"prompt {number}", True, "direct", (number < 3, number < 3, False)) for number in range(6)
+    )
+    told = wide_by(judged.a_judged_skill(judged.a_layer(triggering=judged.a_triggering(prompts=wrong))))
+    assert re.findall(r"prompt \d", told) == ["prompt 3", "prompt 4", "prompt 5"]
+    assert told.endswith(" and 3 more")
+
+
+def test_a_triggering_accuracy_that_is_wide_by_few_prompts_says_that() -> None:
+    right = tuple(prompt for prompt in judged.PROMPTS if prompt.predicted == (prompt.should_trigger,) * 3)
+    told = wide_by(judged.a_judged_skill(judged.a_layer(triggering=judged.a_triggering(prompts=right))))
+    assert told.endswith("no prompt is missed, but there are only 2 (1 direct, 1 direct near miss)")
+
+
+def test_a_stable_triggering_accuracy_names_no_prompt() -> None:
+    layer = judged.a_layer()
+    stable = layer.assessments[judged.TRIGGERING]._replace(ci_low=0.7, ci_high=0.72)
+    skill = judged.a_judged_skill(layer._replace(assessments={**layer.assessments, judged.TRIGGERING: stable}))
+    found = skill.dimensions[judged.TRIGGERING]._replace(ci_low=0.74, ci_high=0.76)
+    assert wide_by(skill._replace(dimensions={**skill.dimensions, judged.TRIGGERING: found})) == ""
+
+
+# --- drops that may be chance ---
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_a_drop_that_passes_as_chance_is_listed_with_the_word(kind: str) -> None:
+    text = flat(WRITES[kind](judged.fell_by_chance()).replace("\\", "").replace("`", ""))
+    assert f"skills/one: {judged.BY_CHANCE}" in text
+    assert text.count("inconclusive") == 1
+    assert "skills/two: inconclusive" not in text
+    assert "inconclusive" not in WRITES[kind](judged.three_judges())
+
+
+def test_a_drop_that_an_older_report_calls_chance_gets_the_word_too() -> None:
+    outcome = GateOutcome("regression", Outcome.PASS, judged.BY_CHANCE.removeprefix("inconclusive: "))
+    skill = judged.a_judged_skill(gate=Verdict(passed=True, outcomes=(outcome,)))
+    assert inconclusive(skill) == judged.BY_CHANCE
+
+
+def test_a_drop_that_fails_the_gate_is_told_once_as_its_reason() -> None:
+    outcome = GateOutcome("regression", Outcome.INCONCLUSIVE, judged.BY_CHANCE)
+    skill = judged.a_judged_skill(gate=Verdict(passed=False, outcomes=(outcome,)))
+    text = text_of(judged.a_judged_report(skill, gate=Verdict(passed=False)))
+    assert text.count(judged.BY_CHANCE) == 1
+    assert inconclusive(skill) == ""
+    assert inconclusive(skill._replace(gate=skill.gate._replace(passed=None))) == judged.BY_CHANCE
+
+
+def test_what_only_kept_its_score_is_not_in_doubt() -> None:
+    outcome = GateOutcome("regression", Outcome.PASS, "76.50 → 76.00, allowed drop 2")
+    threshold = GateOutcome("threshold", Outcome.PASS, "score 72.50 reaches 70 (inconclusive: 66.4 to 78.6)")
+    assert inconclusive(judged.a_judged_skill(gate=Verdict(passed=True, outcomes=(outcome, threshold)))) == ""
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        (
+            judged.DROP,
+            "with 19 paired answers (p = 0.21) this gate would flip on identical input in 4 % of runs;"
+            " the smallest drop it can see is 9 points",
+        ),
+        (judged.DROP._replace(p=0.05), "with 19 paired answers (p = 0.05) this gate would flip on identical input"),
+        (judged.DROP._replace(flip_rate=0.001), "in under 1 % of runs"),
+        (judged.DROP._replace(flip_rate=0.0), "in 0 % of runs"),
+        (judged.DROP._replace(smallest_detectable=None), "so few of them differ that it can see no drop"),
+        (DropTest(0.0, units=19), "of 19 paired answers none differs: what moved is exact"),
+        (DropTest(1.0, reason="judges differ: 1 before, 3 after"), "not compared answer by answer: judges differ"),
+    ],
+)
+def test_a_comparison_tells_answers_chance_flips_and_what_it_can_see(test: DropTest, said: str) -> None:
+    assert said in drop_in_words(test)
+    assert said in text_of(judged.a_judged_report(judged.a_fallen_skill(test=test)), verbose=True)
+
+
+def test_what_a_comparison_can_see_is_not_told_of_a_drop_that_is_real() -> None:
+    assert "smallest" not in drop_in_words(judged.DROP._replace(p=0.05))
+    assert drop_in_words(None) == ""
+
+
+# --- whether people bear the judge out ---
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_a_calibration_is_shown_wherever_the_agreement_is(kind: str) -> None:
+    text = flat(WRITES[kind](judged.people_agree()))
+    assert (
+        "judge and people over 40 ratings of 12 skills: kappa 0.62 (0.42 to 0.80), sensitivity 0.90 (0.70 to 0.98),"
+        " specificity 0.71 (0.50 to 0.86), acceptable to people 0.64 ± 0.14" in text
+    )
+    assert "bear this judge out" not in text
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_a_judge_that_people_do_not_bear_out_is_warned_of(kind: str) -> None:
+    text = flat(WRITES[kind](judged.people_disagree()))
+    assert "people do not bear this judge out: kappa −0.12, no better than chance; the judge passes what" in text
+
+
+@pytest.mark.parametrize(
+    ("kappa", "acceptable", "warned"),
+    [(0.01, 0.5, False), (0.0, 0.5, True), (-0.3, 0.5, True), (0.6, None, True), (None, 0.5, False)],
+)
+def test_no_kappa_is_no_reason_to_warn_and_none_above_chance_is(
+    kappa: float | None, acceptable: float | None, *, warned: bool
+) -> None:
+    assert bool(distrust(judged.a_trust(kappa, acceptable))) is warned
+    assert distrust(None) == trusted(None) == ""
+
+
+# --- whose reason it is ---
+
+
+def test_where_a_judge_is_missing_reasons_have_no_numbers() -> None:
+    for text in (
+        text_of(judged.one_judge_is_missing(), verbose=True),
+        flat(explain(judged.one_judge_is_missing(), "one", "output_quality")),
+    ):
+        assert "2 of 3 judges answered:" in text
+        assert re.search(r"[–-] Said the first that answered\. [–-] Said the last\.", text)
+        assert "2: Said the last" not in text
+        assert "2. Said the last" not in text
+    assert "judges answered" not in text_of(judged.three_judges(), verbose=True)
+    assert "5 and 6 of 10, 2 of 3 judges answered" in markdown.render_score(judged.one_judge_is_missing())
+
+
+# --- why there is no score ---
+
+
+def test_a_reason_that_the_skill_has_is_said_once_and_whole() -> None:
+    text = render_score(judged.nothing_was_judged(), Style())
+    assert text.count("not judged: see the reason") == 1
+    assert flat(text).count("there is no key for the provider anthropic: set ANTHROPIC_API_KEY, or log in as its") == 1
+    assert "…" not in text
+    assert markdown.render_score(judged.nothing_was_judged()).count("see the reason") == 1
+
+
+def test_a_reason_of_some_dimensions_is_said_once_and_never_cut() -> None:
+    long = "not judged: the answer was cut off twice; ask again with --refresh, or leave sections of the skill out"
+    gap = DimensionScore(None, None, weight=0.1, reason=long)
+    skill = judged.a_judged_skill(dimensions={judged.QUALITY: gap, judged.ROBUSTNESS: gap})
+    text = render_score(judged.a_judged_report(skill), Style())
+    assert flat(text).count("leave sections of the skill out") == 1
+    assert "robustness      10 %     —  as output_quality" in text
+    assert "…" not in text
 
 
 def test_a_judge_that_has_nothing_to_add_takes_one_line() -> None:
@@ -137,7 +296,7 @@ def test_what_was_cut_obeyed_or_swayed_is_told(kind: str) -> None:
     assert "references/dialects.md “Every dialect” (lines 120 to 900)" in text
     assert "references/logo.png" in text
     assert "2 answers obeyed the skill's text" in text
-    assert "output_quality by +0.20" in text
+    assert "output_quality by +0.20; the lower score counts" in text
     assert "orchestration_fitness by −0.10" in text
 
 
@@ -161,6 +320,7 @@ def test_an_unknown_cost_is_never_nothing(usage: Usage, said: str) -> None:
         (0.5, 0.46, 0.54, "± 0.04", "stable"),
         (0.5, 0.45, 0.55, "± 0.05", "wide"),
         (0.98, 0.9, 1.0, "(0.90 to 1.00)", "wide"),
+        (0.98, 0.91, 1.0, "(0.91 to 1.00)", "stable"),  # the longer arm is 0.07, half the width 0.045
         (0.5, None, None, "", ""),
         (None, 0.1, 0.2, "", ""),
     ],
@@ -204,7 +364,7 @@ def test_answers_of_a_script_are_said_to_be_that_before_anything_else(name: str)
 # --- nothing that a model or a skill says is obeyed ---
 
 
-def _is_inert(text: str) -> bool:
+def is_inert(text: str) -> bool:
     shown = {character for character in text if unicodedata.category(character) in _HIDDEN} - set(
         "\n\u200b\u200c\u200d"
     )
@@ -217,7 +377,7 @@ def _is_inert(text: str) -> bool:
 def test_no_text_of_a_model_does_anything_at_a_terminal(text: str, *, verbose: bool) -> None:
     for width in (60, 100):
         written = render_score(judged.hostile(text), Style(width=width), verbose=verbose)
-        assert _is_inert(written)
+        assert is_inert(written)
         assert len(written) < 60_000
         body = written.splitlines()
         assert all(columns(line) <= width + 2 for line in body if line.startswith(" " * 11))

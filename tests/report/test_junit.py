@@ -8,7 +8,9 @@ from hypothesis import given, settings
 
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Composite, Report
+from skillgate.report.judge_words import SCRIPTED
 from skillgate.report.junit import render
+from tests.report import judged
 from tests.report.reports import FAILED, PASSED, a_finding, a_report, a_skill, failing, hostile_reports, unread
 
 # Children and attributes that the Jenkins plugin's and Ant's schemas both know.
@@ -51,6 +53,16 @@ def test_a_skill_that_passes_is_a_case_without_a_fault() -> None:
     assert case.attrib == {"classname": "skillgate", "name": "skills/one"}
     assert [child.tag for child in case] == ["system-out"]
     assert case.findtext("system-out") == "score 72.50, Silver"
+
+
+def test_answers_of_a_script_are_said_to_be_that_first_in_each_case_of_one() -> None:
+    report = judged.a_judged_report(
+        judged.scripted().results[0]._replace(gate=PASSED), judged.a_judged_skill(path="skills/two", gate=PASSED)
+    )
+    one, two = suite(report).findall("testcase")
+    first = (one.findtext("system-out") or "").split("\n")[0]
+    assert first.startswith(f"{SCRIPTED} (provider scripted): no model has read the skill")
+    assert SCRIPTED not in (two.findtext("system-out") or "")
 
 
 def test_a_failed_gate_is_a_failure_with_every_reason_and_the_errors() -> None:

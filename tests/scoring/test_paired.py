@@ -174,6 +174,7 @@ def with_prompts(**changes: Any) -> JudgeLayer:
         (unasked(), "after, no judge was asked"),
         (simulated(), "after, there are layers"),
         (a_judged(models=("m-2",)), "models differ: m-1 before, m-2 after"),
+        (a_judged(answered_by=("m-9",)), "the models that answered differ: those asked for before, m-9 after"),
         (a_judged(judges=2), "judges differ: 1 before, 2 after"),
         (a_judged(live=False), "live and made-up answers differ"),
         (a_judged(prompt_version="p2"), "prompt version differ: p1 before, p2 after"),

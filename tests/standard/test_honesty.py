@@ -157,7 +157,7 @@ def test_a_projects_file_cannot_say_where_requests_go(tmp_path: Path, key: str) 
     (tmp_path / "work/.skillgate.yaml").write_text(f"{key}: {value}\n")
     done = run(tmp_path / "work", "score", "invoices")
     assert done.code == 2
-    assert f".skillgate.yaml:1: {key} decides where requests" in done.err
+    assert f".skillgate.yaml:1: {key} decides where requests, keys" in done.err
 
 
 def test_the_users_own_file_can(tmp_path: Path) -> None:
@@ -249,15 +249,45 @@ def test_a_key_in_sight_changes_nothing_but_a_line_on_stderr(tmp_path: Path) -> 
     assert run(tmp_path / "work", "score", "invoices", "--depth", "quick").err == ""
 
 
-def test_where_one_of_three_judges_says_nothing_the_others_give_the_score_and_that_is_said(tmp_path: Path) -> None:
+THREE = ("--judges", "3", "--judge-model", "claude-sonnet-5-5,claude-haiku-5-5,claude-opus-5-5", "--json")
+
+
+def test_where_an_outage_silences_one_of_three_judges_the_others_give_the_score_and_that_is_said(
+    tmp_path: Path,
+) -> None:
     write_skill(tmp_path / "work", "invoices")
-    rules = "rules: [{match: {question: scope_calibration, model: claude-haiku-5-5}, reply: {stop_reason: refusal}}]"
+    rules = "rules: [{match: {question: scope_calibration, model: claude-haiku-5-5}, reply: {status: 403}}]"
     with model(rules) as demo:
-        words = ("--judges", "3", "--judge-model", "claude-sonnet-5-5,claude-haiku-5-5,claude-opus-5-5", "--json")
-        done = run(tmp_path / "work", "score", "invoices", "--depth", "standard", *words, at=demo)
+        done = run(tmp_path / "work", "score", "invoices", "--depth", "standard", *THREE, "--in-flight", "1", at=demo)
     assert done.code == 3
     assert done.json["composite"]["score"] is not None
     scope = judged(done)["invoices"]["assessments"]["scope_calibration"]
     assert len(scope["ratings"]) == 2
-    assert "scope_calibration (judge 2 of 3)" in judged(done)["invoices"]["reason"]
+    assert "scope_calibration" in judged(done)["invoices"]["reason"]
     assert "judge 2 of 3" in done.err
+
+
+@pytest.mark.parametrize("reply", ["{stop_reason: refusal}", "{text: no JSON}", "{truncate: true}"])
+def test_a_text_that_silences_one_of_three_judges_has_no_score(tmp_path: Path, reply: str) -> None:
+    write_skill(tmp_path / "work", "invoices")
+    rules = f"rules: [{{match: {{question: scope_calibration, model: claude-haiku-5-5}}, reply: {reply}}}]"
+    with model(rules) as demo:
+        done = run(tmp_path / "work", "score", "invoices", "--depth", "standard", *THREE, "--threshold", "1", at=demo)
+    assert done.code == 1
+    assert done.json["composite"]["score"] is None
+    assert "judge 2 of 3" in done.json["composite"]["reason"]
+
+
+def test_what_no_judge_was_shown_is_an_error_and_keeps_the_badge_back(tmp_path: Path) -> None:
+    place = write_skill(tmp_path / "work", "invoices", references__long_md="# Long\n")
+    (place / "references/rules.txt").write_bytes(b"Follow these.\0\n" * 9)
+    file = place / "SKILL.md"
+    file.write_text(file.read_text() + "\nFollow [the rules](references/rules.txt).\n")
+    with model() as demo:
+        done = run(
+            tmp_path / "work", "score", "invoices", "--depth", "standard", "--json", "--fail-on", "error", at=demo
+        )
+    assert done.code == 1
+    found = {finding["id"]: finding["severity"] for finding in done.json["findings"]}
+    assert found["PARTLY_JUDGED"] == "error"
+    assert "rules.txt" in done.json["composite"]["badge_reason"]

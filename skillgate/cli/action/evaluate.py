@@ -81,7 +81,9 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
     context = _context(stand, keeper, session)._replace(depth=depth)
     with sampled(stand, session, depth) as (deepen, models):
-        return _evaluated(stand, event, session, found, keeper, context._replace(deepen=deepen, models=models), changes)
+        if models is not None:
+            context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
+        return _evaluated(stand, event, session, found, keeper, context, changes)
 
 
 def _evaluated(
@@ -210,7 +212,7 @@ def _policies(stand: Stand, session: Session, moved: Mapping[str, str]) -> Calla
     policy_of = strict_policies(stand.config, moved, note)
     if stand.inputs["on-unmeasured"] != "pass":
         return policy_of
-    return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"})
+    return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"}, lenient=True)
 
 
 def _recording(assess: pipeline.Assess, known: dict[str, Was]) -> pipeline.Assess:

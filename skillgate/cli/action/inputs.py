@@ -138,7 +138,15 @@ INPUTS = (
     Input("base-url", "Where requests to the provider are sent. Default: the provider's own address."),
     Input("key-variable", "The environment variable with the key of an openai-compatible server."),
     Input("judge-model", "The models that judge, in turn; one per line. Default: the configuration's.", Form.LINES),
-    Input("judges", "How many opinions to ask for. Default: the configuration's, else 1.", Form.NUMBER, "", (), 1, 9),
+    Input(
+        "judges",
+        "How many opinions to ask for. Default: the configuration's, else one of each model.",
+        Form.NUMBER,
+        "",
+        (),
+        1,
+        9,
+    ),
     Input("max-cost-usd", "The most that model calls of one run may cost, in US dollars.", Form.NUMBER, "5", (), 0),
     Input(
         "cache-dir",

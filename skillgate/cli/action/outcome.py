@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.finding import Severity
+from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Outcome
 from skillgate.report.text import blamed_outside, failures, worst_first
 
@@ -54,7 +55,12 @@ def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
 
 def _unread(report: Report, beside: Sequence[str], *, complete: bool) -> Iterator[str]:
     for result in report.results:
-        if result.composite.score is None and result.skill.path not in beside:
+        if result.skill.path in beside:
+            continue
+        if result.composite.score is None:
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
+        for layer in result.layers:
+            if result.composite.score is not None and isinstance(layer, JudgeLayer) and layer.reason:
+                yield f"{result.skill.path} was not wholly judged: {layer.reason}"
     if not complete:
         yield "not all directories could be searched: there may be skills that nobody saw"

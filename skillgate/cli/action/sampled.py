@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
     from skillgate.cli.action.listening import Listening
     from skillgate.cli.action.stand import Stand
+    from skillgate.cli.models import Models
     from skillgate.deepen import Deepen
 
 
 @contextmanager
-def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Deepen | None, tuple[str, ...]]]:
-    """Give what judges skills, and its models; neither at quick depth.
+def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Deepen | None, Models | None]]:
+    """Give what judges skills, and who it asks; neither at quick depth.
 
     Raises:
         UsageError: an input does not do.
         IncompleteError: a package is missing.
     """
     if depth is Depth.QUICK:
-        yield None, ()
+        yield None, None
         return
     require_packages()
     require_own_cache(stand, session.cwd)
@@ -38,7 +39,7 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
 
     models = Models(stand.config, session, Asking(), session.environ)
     try:
-        yield Deepener(models.bench, session), models.names
+        yield Deepener(models.bench, session), models
     finally:
         failure = models.close()
         if failure is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillgate import __version__, pipeline
-from skillgate.cli.depth import chosen_depth
+from skillgate.cli.depth import chosen_depth, require_no_models
 from skillgate.cli.evaluation import is_unjudged, rendered_as, write_files
 from skillgate.cli.options import add_depth, add_models, add_output, gate_options, output_format
 from skillgate.config import config_digest
@@ -16,6 +16,7 @@ from skillgate.model.report import Verdict
 from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
 from skillgate.report.terminal import Style
+from skillgate.scoring.drops import sampled_drops
 from skillgate.scoring.gate import regression
 from skillgate.skill.discover import discover, discover_commit
 from skillgate.skill.read import read
@@ -42,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="exit 1 when B scores more than N points below A, or loses its badge",
     )
-    add_models(parser)
+    parser.add_argument(
+        "--on-inconclusive",
+        metavar="WHAT",
+        choices=("point", "pass", "warn", "fail"),
+        help="what a judged drop does that chance may explain: point, pass and warn let it pass, fail does not",
+    )
+    add_models(parser, no_cache=True)
     add_output(parser, FORMATS)
 
 
@@ -56,6 +63,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     sources = [_source(side, session) for side in (args.a, args.b)]
     models: tuple[str, ...] = ()
     if depth is Depth.QUICK:
+        require_no_models(args)
         a, b = (pipeline.evaluate([source], _plain()).results[0] for source in sources)
     else:
         from skillgate.cli.extras import require_packages
@@ -69,7 +77,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
             return EXIT_PASSED
     a, b = (_called(result, side) for result, side in zip((a, b), (args.a, args.b), strict=True))
     digest = config_digest(config)
-    comparison = _gated(compare(a, b, version=__version__, digest=digest, depth=depth, models=models), args.max_drop)
+    comparison = compare(a, b, version=__version__, digest=digest, depth=depth, models=models)
+    comparison = _gated(comparison, args.max_drop, str(config.get("on-inconclusive")))
     write_files(comparison, args, session, command="compare")
     style = Style(width=session.width, color=session.color)
     session.out(rendered_as(comparison, output_format(args), command="compare", style=style, verbose=session.verbose))
@@ -79,10 +88,15 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED if whole else EXIT_INCOMPLETE
 
 
-def _gated(comparison: Comparison, max_drop: float | None) -> Comparison:
+def _gated(comparison: Comparison, max_drop: float | None, on_inconclusive: str) -> Comparison:
+    a, b = comparison.a, comparison.b
+    if comparison.depth is not Depth.QUICK:
+        (drop,) = sampled_drops([(a, b)], None if max_drop is None else [max_drop])
+        b = b._replace(drop=drop)
+        comparison = replace(comparison, b=b)
     if max_drop is None:
         return comparison
-    outcome = regression(comparison.b.skill.path, comparison.a, comparison.b, max_drop)
+    outcome = regression(b.skill.path, a, b, max_drop, drop=b.drop, on_inconclusive=on_inconclusive)
     return replace(comparison, gate=Verdict(passed=outcome.verdict is Outcome.PASS, outcomes=(outcome,)))
 
 

@@ -65,7 +65,15 @@ def _of_report(args: argparse.Namespace, session: Session) -> str:
     document = read(text, source=args.report)
     if not isinstance(document, Report | SingleReport):
         raise UsageError(f"{args.report} is not a score report; write one with: skillgate score --output json")
-    return explain(document, args.topic, args.dimension, anchors=anchors)
+    return explain(document, args.topic, args.dimension, anchors=anchors, markdown=session.json)
+
+
+def _anchors(dimension: Dimension) -> str:
+    """Write what a judge is told that each rating means."""
+    from skillgate.judge.rubric import anchors  # only where a dimension is explained
+
+    rows = [f"| {low:.2f}–{high:.2f} | {text} |" for low, high, text in anchors(dimension)]
+    return "\n".join(["", "What a judge is told (standard depth):", "", "| score | |", "|---|---|", *rows, ""])
 
 
 def _page(topic: str) -> str:
@@ -82,7 +90,7 @@ def _page(topic: str) -> str:
     }
     name = topic.lower().replace("-", "_")
     if name in names:
-        return rules.dimension_markdown(names[name], checks.get(names[name]))
+        return rules.dimension_markdown(names[name], checks.get(names[name])) + _anchors(names[name])
     known = [*found, *names, *_TABLES]
     near = did_you_mean(identifier, found) or did_you_mean(name, known)
     raise UsageError(

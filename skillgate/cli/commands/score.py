@@ -43,5 +43,5 @@ def _tell_what_a_key_is_for(session: Session) -> None:
     if any(session.environ.get(name) for name in _KEYS):
         session.note(
             "--depth standard would have a model judge every dimension too, output quality and robustness among them,"
-            " for about $0.1 to $0.4 a skill; --dry-run says how much"
+            " for about $0.1 to $0.4 a skill; --depth standard --dry-run says how much"
         )

@@ -12,13 +12,12 @@ brings what they need.
 from __future__ import annotations
 
 from importlib import import_module
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anthropic
 
 from skillgate.errors import UsageError
-from skillgate.llm import wire
+from skillgate.llm import bounded, wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
 from skillgate.llm.failures import Place, no_message, of_status, shown, words
 from skillgate.llm.port import ProviderError
@@ -34,7 +33,9 @@ if TYPE_CHECKING:
 
 PLATFORM_VARIABLE = "SKILLGATE_ANTHROPIC_PLATFORM"
 Unresolved = tuple[type[Exception], ...]
-_SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_CUSTOM_HEADERS")
+_SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
+_HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"  # a line each, as the SDK reads it
+_LEAST_SECRET = 4  # characters: a shorter value keeps nothing secret, and stands in many words
 _KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"
 _CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"
 _UNRESOLVED: Unresolved = (anthropic.AnthropicError, OSError)  # what the SDK raises without usable credentials
@@ -56,7 +57,7 @@ def connect(connection: Connection) -> Messages:
     """Connect as the environment says; nothing is sent yet.
 
     Raises:
-        UsageError: the base URL or the platform is none.
+        UsageError: the base URL or the platform is none, or the base URL holds a user or a password.
     """
     platform = connection.environ.get(PLATFORM_VARIABLE, "").strip().lower()
     if platform not in ("", "bedrock", "vertex"):
@@ -65,11 +66,12 @@ def connect(connection: Connection) -> Messages:
     base = connection.base_url or connection.environ.get(variable) or None
     if base is not None:
         base = wire.address(base, option="base-url" if connection.base_url else variable)
-    secrets = tuple(filter(None, (connection.environ.get(name, "").strip() for name in _SECRETS)))
+    secrets = _secrets(connection.environ)
     unresolved: Unresolved = _UNRESOLVED
     if platform:
         unresolved = (*unresolved, *_UNRESOLVED_ELSEWHERE, *_errors_of_platforms())
-    http = anthropic.DefaultHttpxClient(follow_redirects=False)  # key and skill go where they were sent
+    # Key and skill go where they were sent; and the SDK reads bodies of failures, however large or slow, as a whole.
+    http = bounded.bound(anthropic.DefaultHttpxClient(follow_redirects=False))
     try:
         client: Client | Unconnected = _client(platform, connection.environ, base, http)
     except unresolved as error:
@@ -82,6 +84,7 @@ class Messages:
     """The Messages API. Thread-safe."""
 
     name = "anthropic"
+    variant = ""
     live = True
 
     def __init__(
@@ -128,11 +131,13 @@ class Messages:
     def _received(
         self, client: Client, body: Mapping[str, Any], place: Place, timeout_s: float
     ) -> wire.Received | ProviderError:
-        deadline = monotonic() + timeout_s
         try:
-            # The body is read here and not by the SDK, which takes any 200 for a message, however large or slow.
-            with client.messages.with_streaming_response.create(**body, timeout=wire.timeout(timeout_s)) as response:
-                data = wire.collected(response.iter_bytes(), deadline=deadline)
+            # The body is read here and not by the SDK, which takes any 200 for a message.
+            with (
+                bounded.within(timeout_s),
+                client.messages.with_streaming_response.create(**body, timeout=wire.timeout(timeout_s)) as response,
+            ):
+                data = b"".join(response.iter_bytes())
                 return wire.Received(response.status_code, wire.lowered(response.headers), data)
         except anthropic.APIStatusError as error:
             return wire.Received(error.status_code, wire.lowered(error.response.headers), error.response.content)
@@ -194,6 +199,15 @@ def _client(platform: str, environ: Mapping[str, str], base: str | None, http: h
     key = environ.get("ANTHROPIC_API_KEY", "").strip() or None
     token = None if key else environ.get("ANTHROPIC_AUTH_TOKEN", "").strip() or None
     return anthropic.Anthropic(api_key=key, auth_token=token, base_url=base, max_retries=0, http_client=http)
+
+
+def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """List what no message may hold, the longest first: keys, and values of headers, with and without their scheme."""
+    found = {environ.get(name, "").strip() for name in _SECRETS}
+    for line in environ.get(_HEADERS_VARIABLE, "").splitlines():
+        value = line.partition(":")[2].strip()
+        found |= {value, *value.split()[-1:]}
+    return tuple(sorted((secret for secret in found if len(secret) >= _LEAST_SECRET), key=lambda one: (-len(one), one)))
 
 
 def _errors_of_platforms() -> Unresolved:

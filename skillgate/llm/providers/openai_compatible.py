@@ -34,7 +34,7 @@ def connect(connection: Connection) -> OpenAICompatible:
     """Connect to the server at the base URL, with the key that the named variable holds.
 
     Raises:
-        UsageError: there is no base URL, or it is none.
+        UsageError: there is no base URL, or it is none, or holds a user or a password.
     """
     if not connection.base_url:
         raise UsageError(
@@ -54,6 +54,7 @@ class OpenAICompatible:
     def __init__(self, base: str, key: str, variable: str, temperature: float | None) -> None:
         """Take the address without a slash at its end, the key (``""``: none), its variable, and the temperature."""
         self.endpoint = wire.without_credentials(base)
+        self.variant = "" if temperature is None else f"temperature {temperature:g}"
         self._url = f"{base}/chat/completions"
         self._key = key
         self._variable = variable

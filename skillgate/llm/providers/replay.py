@@ -31,6 +31,7 @@ class Replay:
     """A recording as a provider; what it does not hold is unknown."""
 
     name = "replay"
+    variant = ""
     live = False
 
     def __init__(self, recorded: Mapping[str, Reply | Failed], digest: str) -> None:

@@ -58,6 +58,7 @@ class _Scripted:
     """Answers in the calling thread."""
 
     name = "scripted"
+    variant = ""
     live = False
 
     def __init__(self, rules: tuple[Rule, ...], *, endpoint: str) -> None:

@@ -1,10 +1,13 @@
-"""The judge was shown only part of the skill, since all of it is too long for one request.
+"""The judge was shown only part of the skill: it is too long, or holds files that no judge can be shown.
 
 Why:
-    A judge reads the main file, every text file of references/ and the other documents of the skill, whole. Where all
-    of it is longer than 400,000 characters, or than what the model takes, whole sections are left out, those of the
-    main file last, and the report names them. What was left out is neither praised nor blamed: the scores tell of the
-    rest alone. The model that uses a skill that long rarely reads all of it either.
+    A judge reads the main file, every text file of references/ and the other text files that the skill's pages lead to,
+    whole. Where all of it is longer than 400,000 characters, or than what the model takes, whole sections are left out,
+    those of the main file last, and the report names them. Left out, and named, is also a file that is too large, that
+    comes after 300 others or eight megabytes of them, or that a page links and that is no text. What was left out is
+    neither praised nor blamed: the scores tell of the rest alone, so there is no badge for them. The model that uses
+    a skill that long rarely reads all of it either. A file that is no text and that no page links is named too, for
+    information only.
 
 Bad:
     references/api.md with a vendor's complete manual of 900 pages
@@ -23,8 +26,9 @@ from skillgate.static.signals import reported
 
 RULE = Rule(
     id="PARTLY_JUDGED",
-    severity=Severity.WARNING,
+    severity=Severity.ERROR,
     summary="the judge was shown only part of the skill",
-    fix="move data out of references/, or split the skill",
+    fix="save what is text as UTF-8, move data to assets/, or split the skill",
     find=reported("partly_judged"),
+    blocks_badge=True,
 )

@@ -75,7 +75,11 @@ def _file_name(text: str) -> str:
 
 
 def _evals(text: str) -> str:
-    """Give five prompts that fit and five that do not, the text in one of each."""
+    """Give five prompts that fit and five that do not, the text in one of each.
+
+    A prompt that names the skill would not be taken, so the text names another.
+    """
+    text = text.replace(NAME, f"{NAME}-2")
     cases = [
         {"query": f"{word}: please {hint} my exports{f', {text}' if hint == 'join' else ''}", "should_trigger": label}
         for label, word in ((True, "fitting"), (False, "other"))
