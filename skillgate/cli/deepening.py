@@ -120,7 +120,7 @@ def load_calibration(path: str, cwd: str) -> Calibration:
 
 def deeper(judged: Judged, agreed: Agreement | None, root: SkillRoot) -> Deeper:
     """Give what scoring needs of a judged skill."""
-    layer = judged.layer
+    layer = judged.layer._replace(silenced=judged.silenced)
     if agreed is not None:
         layer = layer._replace(
             agreement=agreed,

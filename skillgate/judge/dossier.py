@@ -74,6 +74,9 @@ def dossier(
     )
 
 
+_OF_BYTES = ("BYTE_ORDER_MARK", "LINE_ENDS")  # of how a file was checked out, and no matter of what it says
+
+
 def _category(skill: Skill) -> str:
     metadata = skill.frontmatter.values.get("metadata")
     category = metadata.get("category") if isinstance(metadata, dict) else None
@@ -83,7 +86,7 @@ def _category(skill: Skill) -> str:
 def _facts(skill: Skill, facts: Assessment) -> Iterator[str]:
     """Give what layer 1 counted and measured, a line each; words of the author may stand in them."""
     yield from _counts(skill)
-    counted = Counter(claim.id for claim in facts.claims)
+    counted = Counter(claim.id for claim in facts.claims if claim.id not in _OF_BYTES)
     if counted:
         told = ", ".join(f"{rule} ×{count}" if count > 1 else rule for rule, count in sorted(counted.items()))
         yield _short(f"findings: {told}")

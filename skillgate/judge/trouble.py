@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 SWAYED, PARTLY = "judge_swayed", "partly_judged"  # files of `static/judged`
 NOTABLE = 0.1  # a difference of scores from here on is reported: one step of the scale
 MOST_NAMED = 5
-_STOPPED = "stopped: "  # before the reason of the first failure, in answers that were not asked for any more
+_STOPPED = (
+    "stopped: ",
+    "stopped for this model: ",
+)  # before the reason of the first failure, in answers that were not asked for any more
 _ALL = 5  # questions of a skill; the predictions are not asked for where there are no prompts
 
 
@@ -41,11 +44,17 @@ def failure(gaps: Sequence[Missing], judges: int) -> str | None:
     """
     grouped: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: defaultdict(list))
     for gap in gaps:
-        grouped[gap.reason.removeprefix(_STOPPED)][gap.question].append(gap.judge)
+        reason = gap.reason
+        for before in _STOPPED:
+            reason = reason.removeprefix(before)
+        grouped[reason][gap.question].append(gap.judge)
     parts = []
     for reason, asked in grouped.items():
+        who = {_judges([one for one in numbers if one is not None], judges) for numbers in asked.values()} - {""}
         names = ", ".join(f"{name}{_judges(numbers, judges)}" for name, numbers in asked.items())
-        parts.append(f"no usable answer to {'any question' if len(asked) >= _ALL else names}: {reason}")
+        if len(asked) >= _ALL and len(who) <= 1:
+            names = f"any question{''.join(who)}"
+        parts.append(f"no usable answer to {names}: {reason}")
     return "; ".join(parts) or None
 
 

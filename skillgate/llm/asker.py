@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.llm.breaker import Breaker, StoppedError
 from skillgate.llm.classify import classify
+from skillgate.llm.pace import Pace
 from skillgate.llm.port import ProviderError
 from skillgate.llm.retrying import Policy, persistent
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
@@ -67,6 +68,7 @@ class PortAsker:
         self._policy = retrying
         self._recorder = recorder
         self._timeout_s = timeout_s
+        self._pace = Pace()
 
     def ask(self, request: Request) -> Answer:
         """Answer a request; blocks until there is an outcome."""
@@ -87,7 +89,7 @@ class PortAsker:
         reservation = self._budget.reserve(request)
         if reservation is None:
             return self._unlet(model)
-        tries = _Tries(request, self._provider, self.breaker, self._timeout_s, self._budget, reservation)
+        tries = _Tries(request, self._provider, self.breaker, self._pace, self._timeout_s, self._budget, reservation)
         try:
             reply = persistent(tries.send, self._policy, tries.pause)
             return self._answer(request, reply, reservation, tries)
@@ -158,6 +160,7 @@ class _Tries:
         request: Request,
         provider: Provider,
         breaker: Breaker,
+        pace: Pace,
         timeout_s: float,
         budget: Budget,
         reservation: Reservation,
@@ -168,6 +171,7 @@ class _Tries:
         self._request = request
         self._provider = provider
         self._breaker = breaker
+        self._pace = pace
         self._timeout_s = timeout_s
         self._budget = budget
         self._reservation = reservation
@@ -179,9 +183,16 @@ class _Tries:
             if not self._budget.again(self._reservation, lost=lost):
                 raise _SpentError
             self._breaker.check(_model(self._request))  # it may have waited
-        self.sent += 1
-        with self.reading():
-            return self._provider.send(self._request, timeout_s=self._timeout_s)
+        with self._pace.turn(lambda: self._breaker.check(_model(self._request))), self.reading():
+            self.sent += 1
+            try:
+                reply = self._provider.send(self._request, timeout_s=self._timeout_s)
+            except ProviderError as error:
+                if error.cause is Cause.RATE:
+                    self._pace.refused()
+                raise
+            self._pace.answered()
+            return reply
 
     def pause(self, seconds: float) -> None:
         self._breaker.pause(seconds, _model(self._request))

@@ -228,6 +228,7 @@ class JudgeLayer(NamedTuple):
         swayed: by dimension, the score with the suspicious passages less the one without; the lower counts.
         prompt_version, rubric_version: of the questions.
         usage: what this layer asked for.
+        silenced: which judges gave no usable answer where the text can be why; None where there are none such.
         answered_by: the models that answered where another one was asked for, sorted; both of them known.
     """
 
@@ -250,4 +251,5 @@ class JudgeLayer(NamedTuple):
     prompt_version: str = ""
     rubric_version: str = ""
     usage: Usage = Usage()
+    silenced: str | None = None
     answered_by: tuple[str, ...] = ()

@@ -48,7 +48,7 @@ class Policy(NamedTuple):
         max_drop: how many points the composite may fall below the baseline's.
         on_inconclusive: what a bound does that lies inside a measurement's interval: ``point`` (the point estimate
             decides), ``pass``, ``warn`` (it passes, and says so) or ``fail``.
-        lenient: whether what could not be measured fails no gate.
+        lenient: whether what could not be judged, for no reason that its text can have brought about, fails no gate.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -131,7 +131,7 @@ def judge(
     if not policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
-    if policy.lenient:
+    if policy.lenient and (_is_excused(result) or (baseline is not None and _is_excused(baseline))):
         binding = [outcome for outcome in binding if outcome.verdict is not Outcome.UNMEASURED]
     if not binding:
         return Verdict(passed=None, outcomes=outcomes)
@@ -225,6 +225,12 @@ def _withheld(result: SkillResult) -> bool:
 
 def _unjudged(result: SkillResult) -> bool:
     return any(isinstance(layer, JudgeLayer) and layer.reason for layer in result.layers)
+
+
+def _is_excused(result: SkillResult) -> bool:
+    """Tell a skill that nobody could judge from one whose text may have kept its judge from answering."""
+    layers = [layer for layer in result.layers if isinstance(layer, JudgeLayer) and layer.reason]
+    return bool(layers) and not any(layer.silenced for layer in layers)
 
 
 def _within_budget(spent: str | None) -> GateOutcome:

@@ -192,3 +192,13 @@ def test_without_a_key_the_default_gates_let_it_pass_where_that_is_asked_for(
     assert repository.run(depth="standard", cache_dir="kept").code == 1
     lenient = repository.run(depth="standard", cache_dir="kept", fail_on="error")
     assert (lenient.code, lenient.outputs["result"]) == (3, "error")
+
+
+def test_a_text_that_keeps_the_judge_from_answering_is_not_let_through(repository: PullRequest) -> None:
+    repository.base(TWO)
+    repository.change(skill("merge-sheets", body="\nREFUSE this.\n"))
+    rules = "rules: [{match: {contains: REFUSE this}, reply: {stop_reason: refusal}}, {reply: {rating: 7}}]"
+    with model(rules) as demo:
+        repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+        ran = repository.run(depth="standard", on_unmeasured="pass", threshold="10")
+    assert (ran.code, ran.outputs["result"]) == (1, "fail")

@@ -48,7 +48,7 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "known-findings = null",
         "provider = anthropic",
         *(f"{key} = null" for key in ("base-url", "key-variable", "script", "judge-model")),
-        "judges = 1",
+        "judges = null",
         *(f"{key} = null" for key in ("temperature", "max-cost-usd", "max-calls")),
         "in-flight = 8",
         "cache-dir = null",

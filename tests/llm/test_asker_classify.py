@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("jsonschema")
+pytest.importorskip("tenacity")
 
 from skillgate.llm.classify import classify
 from skillgate.model.exchange import Reply, Status, Tokens

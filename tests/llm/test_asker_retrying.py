@@ -12,6 +12,7 @@ pytest.importorskip("tenacity")
 pytest.importorskip("jsonschema")
 pytest.importorskip("anthropic")
 
+from skillgate.llm.asker import TIMEOUT_S
 from skillgate.llm.port import ProviderError
 from skillgate.llm.retrying import Policy, persistent
 from skillgate.model.exchange import Cause, Reply, Status
@@ -72,3 +73,8 @@ def test_retry_after_is_honoured_over_a_socket() -> None:
     assert (answer.status, answer.sent) == (Status.OK, 2)
     assert took >= 1.0
     assert (hopeless.status, hopeless.sent) == (Status.ERROR, 1)
+
+
+def test_the_bounds_are_those_that_the_documents_name() -> None:
+    assert Policy() == Policy(tries=4, first_wait_s=0.5, longest_wait_s=60.0, deadline_s=180.0)
+    assert TIMEOUT_S == 600.0

@@ -106,3 +106,14 @@ def test_an_answer_that_had_to_be_asked_for_twice_is_kept_all_the_same(skills: P
         done = run(skills, "score", "skills/tickets", "--depth", "standard", "--json", at=demo)
         assert demo.take() == []
     assert done.json["usage"]["calls"] == 0
+
+
+def test_line_ends_are_no_other_question(skills: Path) -> None:
+    with model() as demo:
+        run(skills, "score", "skills/tickets", "--depth", "standard", at=demo)
+        demo.take()
+        file = skills / "skills/tickets/SKILL.md"
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+        done = run(skills, "score", "skills/tickets", "--depth", "standard", at=demo)
+        assert demo.take() == []
+    assert done.code == 0
