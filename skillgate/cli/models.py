@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,6 +78,7 @@ class Models:
             UsageError: an option does not fit another.
             IncompleteError: a package is missing.
         """
+        gc.enable()  # the command line goes without, for runs of a moment; connections and answers leave cycles behind
         self.provider = connect(config, asking, environ, session.cwd)
         opinions = _opinions(config)
         self.panel = Panel(
