@@ -13,7 +13,7 @@ from skillgate.model.judging import JudgeLayer
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from skillgate.deepen import Asked
     from skillgate.judge.siblings import Shelves
@@ -47,13 +47,20 @@ class Bench(NamedTuple):
     limits: tuple[float | None, int | None]
 
 
-def layer_of(asked: Asked, panel: Panel, shelves: Shelves) -> Steps[Judged]:
-    """Give the generator that judges a skill; where it was judged before, on the prompts of then."""
+def layer_of(asked: Asked, panel: Panel, shelves: Shelves, note: Callable[[str], None] | None = None) -> Steps[Judged]:
+    """Give the generator that judges a skill; where it was judged before, on the prompts of then.
+
+    ``note`` is told where the skill brings other prompts now.
+    """
     found = dossier(asked.source, asked.facts, shelves=shelves)
     if isinstance(found, Unjudged):
         return _not_judged(found.reason, panel)
     before = _prompts(asked)
     if before is not None:
+        if note is not None and found.prompts is not None and _labels(found.prompts) != _labels(before):
+            note(
+                f"{found.path} is judged on the prompts of its baseline; those of its evals/ hold from the next one on"
+            )
         found = found._replace(prompts=before, prompts_source="baseline")
     return judge(found, panel, time.perf_counter_ns)
 
@@ -62,6 +69,10 @@ def _not_judged(reason: str, panel: Panel) -> Steps[Judged]:
     yield Together(())
     layer = JudgeLayer(0, len(panel.opinions), None, reason=reason, provider=panel.provider, live=panel.live)
     return Judged(layer, Ratings(), failure=reason)
+
+
+def _labels(prompts: Iterable[TriggerPrompt]) -> frozenset[tuple[str, bool]]:
+    return frozenset((prompt.prompt, prompt.should_trigger) for prompt in prompts)
 
 
 def _prompts(asked: Asked) -> tuple[TriggerPrompt, ...] | None:

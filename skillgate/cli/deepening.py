@@ -86,7 +86,7 @@ class Deepener:
 
     def _layer(self, asked: Asked) -> Steps[Judged]:
         """Begin to judge one skill: its files are read when its turn comes, and not kept after it."""
-        return layer_of(asked, self._bench.panel, self._shelves)
+        return layer_of(asked, self._bench.panel, self._shelves, self._session.note)
 
 
 def _load_later() -> None:

@@ -202,3 +202,18 @@ def test_a_text_that_keeps_the_judge_from_answering_is_not_let_through(repositor
         repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
         ran = repository.run(depth="standard", on_unmeasured="pass", threshold="10")
     assert (ran.code, ran.outputs["result"]) == (1, "fail")
+
+
+def test_the_prompts_of_a_change_hold_after_the_merge_and_that_is_said(repository: PullRequest, demo: Model) -> None:
+    def evals(word: str) -> dict[str, str]:
+        cases = [{"query": f"{word} the rows of table {n}", "should_trigger": n % 2 == 0} for n in range(12)]
+        return {"skills/merge-sheets/evals/triggers.json": json.dumps(cases)}
+
+    repository.base({**TWO, **evals("Join")})
+    repository.change({**skill("merge-sheets", body="\nMore.\n"), **evals("Count")})
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    ran = repository.run(depth="standard")
+    layers = [layer for one in ran.document("report.json")["results"] for layer in one["layers"]]
+    (judge,) = [layer for layer in layers if layer["name"] == "judge"]
+    assert all(prompt["prompt"].startswith("Join") for prompt in judge["triggering"]["prompts"])
+    assert any("merge-sheets is judged on the prompts of its baseline" in notice for notice in ran.run["notices"])
