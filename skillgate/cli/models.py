@@ -78,8 +78,11 @@ class Models:
             UsageError: an option does not fit another.
             IncompleteError: a package is missing.
         """
-        gc.enable()  # the command line goes without, for runs of a moment; connections and answers leave cycles behind
         self.provider = connect(config, asking, environ, session.cwd)
+        # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
+        # behind; what was loaded until now stays, and is not walked again and again.
+        gc.freeze()
+        gc.enable()
         opinions = _opinions(config)
         self.panel = Panel(
             opinions=tuple(Opinion(model, effort_of(model)) for model in opinions),
