@@ -144,12 +144,11 @@ def _failure(judged: Judged) -> str | None:
     Where an outage kept one of several judges from answering, the others give the score; where what it read may have
     done so, they do not: else a text could choose its judges.
     """
-    scores = judged.layer.assessments.values()
-    if judged.silenced is not None:
-        return f"not judged: {judged.silenced}"
-    if judged.failure is not None and (not scores or any(one.score is None for one in scores)):
-        return f"not judged: {judged.failure}"
-    return None
+    scores = judged.layer.assessments
+    gaps = ", ".join(dimension.value for dimension, one in scores.items() if one.score is None)
+    if judged.silenced is None and scores and not gaps:
+        return None
+    return f"not judged: {judged.silenced or judged.failure or f'no rating of {gaps}'}"
 
 
 def _unscored(asked: Asked) -> Deeper:

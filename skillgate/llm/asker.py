@@ -95,13 +95,13 @@ class PortAsker:
             return self._answer(request, reply, reservation, tries)
         except ProviderError as error:
             self.breaker.failed(error, model)
-            reason = f"{error} (after {tries.sent} tries)" if tries.sent > 1 else str(error)
+            reason = f"{error} (after {_times(tries.sent)})" if tries.sent > 1 else str(error)
             answer = Answer(Status.ERROR, cause=error.cause, reason=reason)
         except StoppedError as error:
             answer = _unasked(Cause.STOPPED, str(error))
         except _SpentError:
             answer = self._unlet(model)
-            answer = answer._replace(reason=f"{answer.reason} (after {tries.sent} tries; the last: {tries.failure})")
+            answer = answer._replace(reason=f"{answer.reason} (after {_times(tries.sent)}; the last: {tries.failure})")
         finally:
             cost = self._given_back(reservation, tries)
         return answer._replace(sent=tries.sent, cost_usd=cost)
@@ -219,6 +219,10 @@ class _Tries:
 
 def _model(request: Request) -> str:
     return str(request.body.get("model", ""))
+
+
+def _times(sent: int) -> str:
+    return f"{sent} {'try' if sent == 1 else 'tries'}"
 
 
 def _unasked(cause: Cause, reason: str) -> Answer:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.judging import DropTest, JudgeLayer
+from skillgate.scoring.gate import MAX_DROP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.model.report import SkillResult
-
-MAX_DROP = 2.0  # points, as in skillgate.scoring.gate
 
 
 def sampled_drops(

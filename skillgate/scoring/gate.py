@@ -186,7 +186,7 @@ def regression(
         return GateOutcome("regression", Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason)
     fell = round(was.score - now.score, 2)
     lost_badge = _rank(now.badge) > _rank(was.badge)
-    if drop is not None and (lost_badge or fell > max_drop) and not (lost_badge and _withheld(after)):
+    if drop is not None and (lost_badge or fell > max_drop) and not _surely_lost(before, after, drop):
         chance = _chance(name, drop, moved, max_drop)
         if chance is not None:
             fails = on_inconclusive == "fail"
@@ -218,9 +218,15 @@ def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | Non
     return f"inconclusive: {name} went {moved}, which the paired test does not tell from chance{chance}"
 
 
-def _withheld(result: SkillResult) -> bool:
-    """Tell whether layer 1 alone says that there can be no badge."""
-    return (result.composite.badge_reason or "").startswith("no badge: ")
+def _surely_lost(before: SkillResult, after: SkillResult, drop: DropTest) -> bool:
+    """Tell whether a badge is lost whatever chance did: withheld, or by the fall of what was not sampled alone."""
+    was, now = before.composite, after.composite
+    if _rank(now.badge) <= _rank(was.badge):
+        return False
+    if (now.badge_reason or "").startswith("no badge: "):
+        return True
+    left = None if was.score is None or drop.certain is None else round(was.score - drop.certain, 2)
+    return left is not None and _rank(Badge.from_scores(left, was.elo)) > _rank(was.badge)
 
 
 def _unjudged(result: SkillResult) -> bool:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from skillgate.model.finding import Finding, Severity
+from skillgate.model.judging import DropTest
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, Verdict
 from skillgate.model.score import Badge, Dimension, Grade, Outcome
 from skillgate.scoring.badge import award
@@ -240,3 +241,27 @@ def test_the_point_estimate_decides_and_an_interval_across_the_bound_is_said(
     found = at_least(Measurement("it", value, low, high), 0.7, gate="dimension")
     assert found.verdict is expected
     assert ("inconclusive" in found.reason) is inconclusive
+
+
+def drop_of(points: float, certain: float, p: float | None) -> DropTest:
+    return DropTest(points, certain, p, units=19, smallest_detectable=6.0, flip_rate=0.03)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "certain", "p", "verdict"),
+    [
+        (80.4, 79.4, 0.0, 0.40, PASS),  # all of it is judged, and may be chance
+        (80.4, 79.4, 0.0, 0.01, FAIL),  # all of it is judged, and real
+        (80.4, 79.4, 1.0, None, FAIL),  # no answer differs: what is counted lost the badge
+        (80.4, 79.4, 0.5, 0.40, FAIL),  # what is counted is enough to lose it
+        (80.4, 79.4, 0.3, 0.40, PASS),  # it is not
+        (78.0, 75.0, 3.0, 0.90, FAIL),  # what is counted fell further than it may
+        (78.0, 75.0, 1.0, 0.90, PASS),
+    ],
+)
+def test_what_is_counted_needs_no_test_to_be_real(
+    was: float, now: float, certain: float, p: float | None, verdict: Outcome
+) -> None:
+    found = regression("it", result(was), result(now), 2.0, drop=drop_of(was - now, certain, p))
+    assert found.verdict is verdict, found.reason
+    assert ("inconclusive" in found.reason) is (verdict is PASS)

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _gated(comparison: Comparison, max_drop: float | None, on_inconclusive: str) -> Comparison:
     a, b = comparison.a, comparison.b
-    if comparison.depth is not Depth.QUICK:
+    if comparison.depth is not Depth.QUICK and (b.drop is None or max_drop is not None):
         (drop,) = sampled_drops([(a, b)], None if max_drop is None else [max_drop])
         b = b._replace(drop=drop)
         comparison = replace(comparison, b=b)
