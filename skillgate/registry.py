@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Setting
 
 # Each declares `SETTINGS`, a tuple of Setting. They are named, not imported, so that configuration knows no room.
-SETTINGS_MODULES = ("skillgate.scoring.settings", "skillgate.static.settings", "skillgate.llm.settings")
+SETTINGS_MODULES = (
+    *("skillgate.scoring.settings", "skillgate.static.settings", "skillgate.llm.settings"),
+    *("skillgate.montecarlo.settings", "skillgate.ranking.settings"),
+)
 
 
 class Room:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.model.judging import JudgeLayer
-from skillgate.model.report import MonteCarloLayer
 from skillgate.model.score import Depth
+from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.findings import bounded
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.judge_doubt import drop_in_words, inconclusive, wide_by

@@ -27,6 +27,7 @@ from skillgate.model.report import (
     Verdict,
 )
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Depth, Dimension
+from skillgate.model.simulating import Lift, Resumed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +70,11 @@ class SingleReport(Header):
     profile: str = "any"
     outside: tuple[Finding, ...] = ()
     drop: DropTest | None = None
+    lift: Lift | None = None
     agreement: Agreement | None = None
     calibration: Trust | None = None
+    resumed: Resumed | None = None
+    shard: str | None = None
 
     def result(self) -> SkillResult:
         """Give the skill's result, as a report over several holds it."""

@@ -98,6 +98,7 @@ class Request(NamedTuple):
         typical_output: tokens that an answer takes as a rule, thinking included, for estimates.
         instead_of: the request that this one repeats in other words; a good answer is kept as the answer to both, so
             that the next run does not pay for the bad one again.
+        typical: the content blocks of a typical reply, for estimates of a session; empty: made up from the schema.
     """
 
     question: str
@@ -110,6 +111,7 @@ class Request(NamedTuple):
     check: Callable[[Any], str | None] | None = None
     typical_output: int = 1_000
     instead_of: Request | None = None
+    typical: tuple[Mapping[str, Any], ...] = ()
 
 
 class Answer(NamedTuple):

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Agreement, Count, DropTest, Estimate, JudgeLayer, Points, Ratio, Trust, Usage
+from skillgate.model.judging import Agreement, Count, DropTest, JudgeLayer, Points, Ratio, Trust, Usage
 from skillgate.model.marks import tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
+from skillgate.model.simulating import Lift, MonteCarloLayer, RankingLayer, Resumed
 
 
 class SkillName(NamedTuple):
@@ -89,45 +90,6 @@ class StaticLayer(NamedTuple):
     recoverable: float = 0.0
 
 
-@tagged("name", "montecarlo")
-class MonteCarloLayer(NamedTuple):
-    """Layer 3: simulated sessions. Not-measured runs stand apart and in no denominator."""
-
-    duration_ms: Count
-    simulations: Count
-    completed: Count
-    failed: Count
-    not_measured: Count
-    mc_score: Ratio | None
-    measures: Mapping[str, Estimate] = MappingProxyType({})
-    prompts_digest: str | None = None
-    stopped_early: bool = False
-    reason: str | None = None
-
-
-class Rating(NamedTuple):
-    """A rating on the Elo scale with its interval."""
-
-    rating: float
-    ci_low: float
-    ci_high: float
-
-
-@tagged("name", "ranking")
-class RankingLayer(NamedTuple):
-    """Matches against a corpus: Elo as the method has it, Bradley–Terry beside it."""
-
-    duration_ms: Count
-    matches: Count
-    elo: Rating | None
-    bradley_terry: Rating | None
-    percentile: Ratio | None
-    position_bias: Estimate | None = None
-    nearest: str | None = None
-    provisional: bool = False
-    reason: str | None = None
-
-
 Layer = StaticLayer | JudgeLayer | MonteCarloLayer | RankingLayer
 
 
@@ -180,7 +142,7 @@ class SkillResult(NamedTuple):
     """One skill's scores.
 
     ``evaluated`` is False when the operating system would not let it be read; ``drop`` is set where both this score and
-    its baseline's were sampled.
+    its baseline's were sampled; ``lift`` where it was asked for.
     """
 
     composite: Composite
@@ -196,6 +158,7 @@ class SkillResult(NamedTuple):
     evaluated: bool = True
     suppressed: tuple[Suppressed, ...] = ()
     drop: DropTest | None = None
+    lift: Lift | None = None
 
 
 class PluginScore(NamedTuple):
@@ -233,7 +196,9 @@ class Report(NamedTuple):
     ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
     ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
     that belong to no evaluated skill; ``usage`` what all skills together asked of models, ``agreement`` how far the
-    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people bear them out.
+    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people bear them out;
+    ``resumed`` what the run took from one that was cut short, ``shard`` which part of the skills it asked about, as
+    ``2/4``; None for none and for all.
     """
 
     depth: Depth
@@ -253,3 +218,5 @@ class Report(NamedTuple):
     usage: Usage = Usage()
     agreement: Agreement | None = None
     calibration: Trust | None = None
+    resumed: Resumed | None = None
+    shard: str | None = None

@@ -79,6 +79,8 @@ def alone(report: Report) -> SingleReport:
         models=report.models,
         agreement=report.agreement,
         calibration=report.calibration,
+        resumed=report.resumed,
+        shard=report.shard,
     )
 
 

@@ -63,7 +63,8 @@ KEEPERS = {  # the one module that may import a package of an extra
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (
     *("skillgate.stats.", "skillgate.judge.calibration", "skillgate.judge.trust"),
-    *("skillgate.scoring.sampled", "skillgate.scoring.paired"),
+    *("skillgate.scoring.sampled", "skillgate.scoring.simulated", "skillgate.scoring.paired"),
+    *("skillgate.montecarlo.measures", "skillgate.montecarlo.paired_lift", "skillgate.ranking.ratings"),
 )
 DOORS_IN_GITHUB = {"api"}
 READS_TIMES = {"skillgate.model.codec", "skillgate.model.shape", "skillgate.skill.waivers", "skillgate.github.answer"}

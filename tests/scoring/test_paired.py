@@ -11,8 +11,9 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from skillgate.model.judging import Assessment  # noqa: E402
-from skillgate.model.report import Composite, MonteCarloLayer, StaticLayer  # noqa: E402
+from skillgate.model.report import Composite, StaticLayer  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
+from skillgate.model.simulating import MonteCarloLayer  # noqa: E402
 from skillgate.scoring.paired import Paired, paired  # noqa: E402
 from tests.scoring.judged import RATED, STATIC, a_layer, a_result, f1_of, prompts  # noqa: E402
 

@@ -1,0 +1,1 @@
+"""Matches against a corpus of skills, and the ratings they give."""
