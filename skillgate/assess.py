@@ -99,7 +99,7 @@ def _recoverable(static: StaticResult) -> float:
         anti_patterns=static.penalised,
         neighbour=None,
     )
-    return round(sum(item.gain for item in advice.advise(standing) if item.removes), 2)
+    return round(sum((item.gain for item in advice.advise(standing) if item.removes), 0.0), 2)
 
 
 def _is_short(static: StaticResult) -> bool:

@@ -1,57 +1,107 @@
-"""Who judges and who answers, and what is asked of them about one skill."""
+"""Who judges, simulates and ranks, who answers, and what is asked of them about one skill."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.judge.dossier import Unjudged, dossier
 from skillgate.judge.layer import judge
 from skillgate.judge.subject import Judged, Panel, Ratings
 from skillgate.model.exchange import Together
 from skillgate.model.judging import JudgeLayer
+from skillgate.model.simulating import MonteCarloLayer
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from skillgate.cli.ranking import Contest
     from skillgate.deepen import Asked
     from skillgate.judge.siblings import Shelves
     from skillgate.llm.answers import Answers
-    from skillgate.llm.port import Asker, Provider
+    from skillgate.llm.port import Provider, Watch
     from skillgate.model.exchange import Steps
     from skillgate.model.judging import TriggerPrompt
+    from skillgate.montecarlo.subject import Lifted, Plan, Simulated
+    from skillgate.ranking.entrant import Ranked
+
+    Drive = Callable[[Sequence[Callable[[], Steps[Any]]], Watch | None], Iterator[Any]]
 
 
 class Bench(NamedTuple):
-    """Who judges and who answers.
+    """Who judges, simulates and ranks, and who answers.
 
     Attributes:
         panel: the judges.
-        asker: answers requests.
-        in_flight: how many may be on their way at once.
         stop: once it is set nothing waits any more.
         spent: says how the budget ended the run early, None where it did not.
         provider: who answers.
         answers: those of earlier runs, None for none.
         limits: the most that may be spent, in US dollars, and the most calls; None for none.
+        bound: holds the run to so many US dollars where there is no limit.
+        drive: runs layers, and gives their results in order.
+        plan: how sessions are simulated, by the skill's shown path; None for a depth without.
+        contest: the corpus that skills are ranked against, and how; None for a depth without.
+        lift: whether the skill's tasks are done without it too.
+        is_batch: whether answers come in batches, at their price.
     """
 
     panel: Panel
-    asker: Asker
-    in_flight: int
     stop: threading.Event
     spent: Callable[[], str | None]
     provider: Provider
     answers: Answers | None
     limits: tuple[float | None, int | None]
+    bound: Callable[[float], None]
+    drive: Drive
+    plan: Callable[[str], Plan] | None = None
+    contest: Contest | None = None
+    lift: bool = False
+    is_batch: bool = False
 
 
-def layer_of(asked: Asked, panel: Panel, shelves: Shelves, note: Callable[[str], None] | None = None) -> Steps[Judged]:
-    """Give the generator that judges a skill; where it was judged before, on the prompts of then.
+class Found(NamedTuple):
+    """What came of one skill; None for what was not asked for."""
+
+    judged: Judged
+    simulated: Simulated | None = None
+    ranked: Ranked | None = None
+    lifted: Lifted | None = None
+
+
+def layer_of(asked: Asked, bench: Bench, shelves: Shelves, note: Callable[[str], None] | None = None) -> Steps[Found]:
+    """Give the generator of all that is asked about a skill; what it was asked on before, it is asked on again.
 
     ``note`` is told where the skill brings other prompts now.
     """
+    branches: list[Steps[Any]] = [_judged(asked, bench.panel, shelves, note)]
+    names = ["judged"]
+    for name, branch in _deeper(asked, bench, shelves):
+        names.append(name)
+        branches.append(branch)
+    results = yield Together(tuple(branches))
+    return Found(**dict(zip(names, results, strict=True)))
+
+
+def _deeper(asked: Asked, bench: Bench, shelves: Shelves) -> Iterator[tuple[str, Steps[Any]]]:
+    """Give what goes beyond the judge."""
+    if bench.plan is not None:
+        from skillgate.cli.sessions import lifted, simulated  # few runs simulate sessions
+
+        plan = bench.plan(str(asked.source.root.path))
+        siblings = bench.contest.siblings if bench.contest is not None else ()
+        yield "simulated", simulated(asked, plan, shelves, siblings)
+        if bench.lift:
+            yield "lifted", lifted(asked, plan, shelves, siblings)
+    if bench.contest is not None and bench.contest.arena is not None:
+        from skillgate.cli.ranking import ranked  # fewer rank them
+
+        yield "ranked", ranked(asked, bench.contest)
+
+
+def _judged(asked: Asked, panel: Panel, shelves: Shelves, note: Callable[[str], None] | None) -> Steps[Judged]:
+    """Give the generator that judges a skill; where it was judged before, on the prompts of then."""
     found = dossier(asked.source, asked.facts, shelves=shelves)
     if isinstance(found, Unjudged):
         return _not_judged(found.reason, panel)
@@ -82,3 +132,9 @@ def _prompts(asked: Asked) -> tuple[TriggerPrompt, ...] | None:
         if isinstance(layer, JudgeLayer) and layer.triggering is not None and layer.triggering.prompts:
             return tuple(prompt._replace(predicted=()) for prompt in layer.triggering.prompts)
     return None
+
+
+def before_of(asked: Asked) -> MonteCarloLayer | None:
+    """Give the sessions of the baseline, None without any."""
+    layers = asked.before.layers if asked.before else ()
+    return next((layer for layer in layers if isinstance(layer, MonteCarloLayer) and layer.runs), None)

@@ -10,31 +10,32 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.bench import layer_of
 from skillgate.cli.findings import read_whole
+from skillgate.cli.progressing import clear, expected_calls, watching
 from skillgate.cli.spending import Leave
-from skillgate.deepen import Deepened
+from skillgate.deepen import Deepened, total
 from skillgate.judge.siblings import Shelves
-from skillgate.llm import driver
 from skillgate.model.finding import Hit, Severity
+from skillgate.model.report import StaticLayer
 from skillgate.scoring.result import Deeper
 from skillgate.static.layer import claim, judged_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.cli.bench import Bench
+    from skillgate.cli.bench import Bench, Found
     from skillgate.cli.session import Session
     from skillgate.deepen import Asked
     from skillgate.judge.subject import Judged
-    from skillgate.llm.port import Progress
     from skillgate.model.calibration import Calibration
     from skillgate.model.exchange import Steps
     from skillgate.model.finding import Claim
-    from skillgate.model.judging import Agreement, Trust
+    from skillgate.model.judging import Agreement, Estimate, Trust
+    from skillgate.model.report import Layer
+    from skillgate.model.score import Dimension
     from skillgate.model.skill import SkillRoot
+    from skillgate.montecarlo.subject import Simulated
 
 _LATER = ("skillgate.llm.shape", "skillgate.stats.intervals", "skillgate.stats.agreement", "skillgate.scoring.sampled")
-LOG_S = 15.0  # between two lines where there is no terminal
-WATCH_S = 0.2  # between two drawings of the progress
 
 
 class Deepener:
@@ -59,34 +60,34 @@ class Deepener:
         layers = [partial(self._layer, one) for one in wanted]
         self._leave.require(wanted, layers)
         threading.Thread(target=_load_later, daemon=True).start()
-        watch = _watch(self._session, len(layers))
+        watch = watching(self._session, len(layers), expected_calls(bench, len(layers)))
         try:
-            found = list(driver.run(layers, bench.asker, in_flight=bench.in_flight, watch=watch, stop=bench.stop))
+            found = list(bench.drive(layers, watch))
         except KeyboardInterrupt:
             self._session.note("interrupted: the answers that came are kept; the same command goes on from them")
             raise
         finally:
             if watch is not None and self._session.stderr.isatty():
-                self._session.show_progress("\r" + " " * 79 + "\r")
+                clear(self._session)
         judges = len(panel.opinions)
-        agreed = _agreement(found, judges) if judges > 1 else None
+        agreed = _agreement([one.judged for one in found], judges) if judges > 1 else None
         skills = {str(one.source.root.path): _unscored(one) for one in asked if one.facts.unscored is not None}
-        for one, judged in zip(wanted, found, strict=True):
-            skills[str(one.source.root.path)] = deeper(self._calibrated(judged), agreed, one.source.root)
-        models = tuple(dict.fromkeys(opinion.model for opinion in panel.opinions))
-        known = None if self._calibration is None else _trust(self._calibration, found)
-        return Deepened(skills, agreed, models, bench.spent(), known)
+        for one, got in zip(wanted, found, strict=True):
+            skills[str(one.source.root.path)] = deeper(self._calibrated(got), agreed, one.source.root)
+        known = None if self._calibration is None else _trust(self._calibration, [one.judged for one in found])
+        return Deepened(skills, agreed, models_of(bench), bench.spent(), known)
 
-    def _calibrated(self, judged: Judged) -> Judged:
+    def _calibrated(self, found: Found) -> Found:
         if self._calibration is None:
-            return judged
+            return found
         from skillgate.judge.calibration import calibrate  # few runs have one
 
-        return judged._replace(layer=calibrate(self._calibration, judged.layer))
+        judged = found.judged._replace(layer=calibrate(self._calibration, found.judged.layer))
+        return found._replace(judged=judged)
 
-    def _layer(self, asked: Asked) -> Steps[Judged]:
-        """Begin to judge one skill: its files are read when its turn comes, and not kept after it."""
-        return layer_of(asked, self._bench.panel, self._shelves, self._session.note)
+    def _layer(self, asked: Asked) -> Steps[Found]:
+        """Begin with one skill: its files are read when its turn comes, and not kept after it."""
+        return layer_of(asked, self._bench, self._shelves, self._session.note)
 
 
 def _load_later() -> None:
@@ -118,8 +119,16 @@ def load_calibration(path: str, cwd: str) -> Calibration:
     return calibration.read(read_whole(os.path.join(cwd, path), path, "the calibration"), path)  # noqa: PTH118
 
 
-def deeper(judged: Judged, agreed: Agreement | None, root: SkillRoot) -> Deeper:
-    """Give what scoring needs of a judged skill."""
+def models_of(bench: Bench) -> tuple[str, ...]:
+    """Give the models that a run asks, each once: those that judge, then the one under test."""
+    judges = [opinion.model for opinion in bench.panel.opinions]
+    tested = [bench.plan("").model.model] if bench.plan is not None else []
+    return tuple(dict.fromkeys((*judges, *tested)))
+
+
+def deeper(found: Found, agreed: Agreement | None, root: SkillRoot) -> Deeper:
+    """Give what scoring needs of a skill that was asked about."""
+    judged, simulated, ranked, lifted = found
     layer = judged.layer._replace(silenced=judged.silenced)
     if agreed is not None:
         layer = layer._replace(
@@ -128,14 +137,56 @@ def deeper(judged: Judged, agreed: Agreement | None, root: SkillRoot) -> Deeper:
             kappa_reason=agreed.kappa_reason,
             kappa_trigger=agreed.kappa_trigger,
         )
+    layers: tuple[Layer, ...] = (layer,)
+    if simulated is not None:
+        layers += (simulated.layer._replace(silenced=simulated.silenced),)
+    if ranked is not None:
+        layers += (ranked.layer,)
+    lift = None if lifted is None else lifted.lift
+    usages = [one.usage for one in (*layers, lift) if not isinstance(one, StaticLayer | None)]
     return Deeper(
-        layers=(layer,),
+        layers=layers,
         scores=layer.assessments,
-        failure=_failure(judged),
-        no_badge=judged.partial,
-        usage=layer.usage,
-        claims=tuple(_claims(judged, root)),
+        simulated={} if simulated is None else measured_by(simulated),
+        failure=_failure(judged) or (None if simulated is None else _not_simulated(simulated)),
+        no_badge=judged.partial or _unearned(found),
+        usage=total(usages),
+        claims=tuple(_claims(found, root)),
+        lift=lift,
     )
+
+
+def measured_by(simulated: Simulated) -> Mapping[Dimension, Estimate]:
+    """Give what sessions say of dimensions, where they say something."""
+    return {name: one for name, one in simulated.layer.scores.items() if one.value is not None}
+
+
+def _not_simulated(simulated: Simulated) -> str | None:
+    """Say why there can be no score at this depth, None where there is one."""
+    layer = simulated.layer
+    if layer.stopped_early is not None:
+        return f"stopped early: {layer.stopped_early}"
+    why = simulated.silenced or simulated.failure or (None if layer.scores else layer.reason or "nothing was measured")
+    # What is left of a blend would be another number by its name: a skill that is hardly ever loaded would be given
+    # the judge's opinion of what it does in the place of what it did.
+    gaps = [one.reason or name.value for name, one in layer.scores.items() if one.value is None]
+    why = why or "; ".join(dict.fromkeys(gaps))
+    return f"not simulated: {why}" if why else None
+
+
+def _unearned(found: Found) -> str | None:
+    """Say why there can be no badge whatever the score, None where there can be one.
+
+    The composite alone decides where nobody was there to play; where matches were lost, a text could choose to.
+    """
+    ranked, simulated = found.ranked, found.simulated
+    if ranked is not None and ranked.failure is not None:
+        return f"not ranked: {ranked.failure}"
+    for one in (ranked, simulated):
+        withheld: str | None = getattr(one, "no_badge", None)
+        if withheld is not None:
+            return withheld
+    return None
 
 
 def _failure(judged: Judged) -> str | None:
@@ -155,48 +206,11 @@ def _unscored(asked: Asked) -> Deeper:
     return Deeper(failure=f"not judged: {asked.facts.unscored}")
 
 
-def _claims(judged: Judged, root: SkillRoot) -> Iterator[Claim]:
+def _claims(found: Found, root: SkillRoot) -> Iterator[Claim]:
+    judged = found.judged
     told = [*((problem, None) for problem in judged.problems), *((note, Severity.INFO) for note in judged.notes)]
+    for one in (found.simulated, found.ranked):
+        told += [(problem, None) for problem in (one.problems if one is not None else ())]
     for problem, severity in told:
         hit = Hit(problem.span, problem.message, severity=severity)
         yield claim(judged_rule(problem.rule), hit, problem.file or root.file_name, "judge")
-
-
-def _watch(session: Session, skills: int) -> Callable[[Progress], None] | None:
-    """Draw a line on stderr where somebody is looking."""
-    if session.quiet:
-        return None
-    if not session.stderr.isatty():
-        return _log(session, skills) if session.verbose else None
-    drawn = [-WATCH_S]
-
-    def show(now: Progress) -> None:
-        if now.elapsed_s - drawn[0] < WATCH_S and now.layers_done < now.layers:
-            return
-        drawn[0] = now.elapsed_s
-        session.show_progress("\r" + progress_line(now, skills).ljust(79)[:79])
-
-    return show
-
-
-def _log(session: Session, skills: int) -> Callable[[Progress], None]:
-    """Say it in lines of their own, where nobody looks at a terminal, so that a long run does not look dead."""
-    told = [0.0]
-
-    def say(now: Progress) -> None:
-        if now.elapsed_s - told[0] >= LOG_S or (now.layers_done == now.layers and told[0] != float("inf")):
-            told[0] = now.elapsed_s if now.layers_done < now.layers else float("inf")
-            session.detail(progress_line(now, skills))
-
-    return say
-
-
-def progress_line(now: Progress, skills: int) -> str:
-    """Say how far a run is: skills, calls, cost, and how long the rest takes if it goes on like this."""
-    cost = "cost unknown" if now.cost_usd is None else f"${now.cost_usd:.2f}"
-    failed = f" · {now.failed} failed" if now.failed else ""
-    left = ""
-    if 0 < now.layers_done < skills:
-        seconds = int(now.elapsed_s / now.layers_done * (skills - now.layers_done))
-        left = f" · about {seconds // 60}:{seconds % 60:02d} left"
-    return f"judged {now.layers_done} of {skills} · {now.calls} answers, {now.cached} kept{failed} · {cost}{left}"

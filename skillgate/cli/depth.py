@@ -9,13 +9,19 @@ from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from skillgate.config import Config
 
 MODEL_OPTIONS = (
     *("provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature", "max-cost-usd"),
-    *("max-calls", "in-flight", "cache-dir", "refresh", "record", "replay", "calibration", "dry-run"),
+    *("max-calls", "in-flight", "poll-seconds", "cache-dir", "refresh", "record", "replay", "calibration", "dry-run"),
 )
+SESSION_OPTIONS = (
+    *("model", "simulations", "near-misses", "seed", "max-turns", "runner", "min-activation", "max-failure-rate"),
+    *("early-stop", "lift", "benchmark-json"),
+)
+"""Options that only mean something where sessions are simulated."""
 """Options that say who judges and what it may cost, beside depth and layers."""
 
 _LAYERS = {
@@ -30,7 +36,6 @@ def chosen_depth(config: Config) -> Depth:
 
     Raises:
         UsageError: ``layers`` names a set that is no depth, or another than ``depth``.
-        IncompleteError: the depth cannot run.
     """
     depth = Depth(str(config.get("depth")))
     layers = config.get("layers")
@@ -45,11 +50,6 @@ def chosen_depth(config: Config) -> Depth:
             raise UsageError(f"--layers {','.join(layers)} is depth {by_layers.value}, and --depth says {depth.value}")
         if config.origin("depth") != "option" or config.origin("layers") == "option":
             depth = by_layers
-    if depth not in (Depth.QUICK, Depth.STANDARD):
-        raise IncompleteError(
-            f"depth {depth.value} cannot run: this version has the static layer and the judge, and a lower depth is"
-            " never run in its place; ask for --depth standard or --depth quick, or set depth in the configuration"
-        )
     return depth
 
 
@@ -59,9 +59,32 @@ def require_no_models(args: argparse.Namespace) -> None:
     Raises:
         UsageError: naming those that were given.
     """
-    given = [f"--{name}" for name in MODEL_OPTIONS if getattr(args, name.replace("-", "_"), None)]
+    given = _given(args, (*MODEL_OPTIONS, *SESSION_OPTIONS, "corpus-dir", "opponents"))
     if given:
-        raise UsageError(f"{', '.join(given)}: quick depth asks no model; give --depth standard too")
+        needed = "standard" if _given(args, MODEL_OPTIONS) else "deep"
+        raise UsageError(f"{', '.join(given)}: quick depth asks no model; give --depth {needed} too")
+
+
+def require_sessions(args: argparse.Namespace, depth: Depth) -> None:
+    """Refuse options that the depth has no use for.
+
+    Raises:
+        UsageError: naming those that were given.
+    """
+    if depth in (Depth.DEEP, Depth.CERTIFY):
+        given = _given(args, ("corpus-dir", "opponents")) if depth is Depth.DEEP else []
+        if "--corpus-dir" in given:
+            given.remove("--corpus-dir")  # skills are listed beside those of a corpus too
+        if given:
+            raise UsageError(f"{', '.join(given)}: depth deep plays no matches; give --depth certify")
+        return
+    given = _given(args, (*SESSION_OPTIONS, "corpus-dir", "opponents"))
+    if given:
+        raise UsageError(f"{', '.join(given)}: {depth.value} depth simulates no sessions; give --depth deep")
+
+
+def _given(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    return [f"--{name}" for name in names if getattr(args, name.replace("-", "_"), None) not in (None, False, [])]
 
 
 def static_depth(config: Config) -> Depth:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
-from skillgate.cli.depth import chosen_depth, require_no_models, static_depth
+from skillgate.cli.depth import chosen_depth, require_no_models, require_sessions, static_depth
 from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.options import (
     add_depth,
@@ -25,15 +26,15 @@ from skillgate.cli.writing import require_place, write
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
-from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Depth
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
+from skillgate.scoring.regression import sampled_layers
 from skillgate.skill.discover import discover
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
@@ -43,15 +44,22 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
     from skillgate.skill.discover import Discovery
 
+    Touched = Callable[[SkillRoot, Assessment | None], bool]
+
 RENDERERS = Room("skillgate.report")
 _PART = ("changed", "files", "profile", "select", "ignore")  # options that leave some findings out
 _MANY = 100  # skills before progress is worth a line
 
 
+def _nothing() -> None:
+    """There is nothing to go on from."""
+
+
 class Evaluation(NamedTuple):
     """A report, whether it is of one path that is itself a skill, how long it took, and whether all was searched.
 
-    ``estimate`` is what asking models would take, as text, where that was all that was wanted.
+    ``estimate`` is what asking models would take, as text, where that was all that was wanted; ``finish`` is called
+    once the report is written, so that a run that is cut short before can be gone on from.
     """
 
     report: Report
@@ -59,6 +67,7 @@ class Evaluation(NamedTuple):
     seconds: float
     complete: bool = True
     estimate: str | None = None
+    finish: Callable[[], None] = _nothing
 
 
 def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -91,32 +100,39 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         version=__version__,
         clock=time.perf_counter_ns,
         config_digest=_digest(config, args),
-        policy=policies(config, command=command, note=session.note),
+        policy=policies(config, command=command, note=session.note, depth=depth),
         selection=selections(config),
         progress=_progress(len(discovery.roots), session),
         assess=keeper.assess,
         across=keeper.across,
-        touched=touching(args, discovery.roots, session),
+        touched=in_shard(args, discovery.roots, touching(args, discovery.roots, session)),
         detail=command != "check",
         depth=depth,
     )
     run = Run(args, config, session, discovery)
-    estimate = None
+    estimate, finish = None, _nothing
     if depth is Depth.QUICK:
         require_no_models(args)
         report = compared(run, context)
     else:
+        require_sessions(args, depth)
+        if getattr(args, "benchmark_json", None) is not None:
+            from skillgate.cli.lifting import require_benchmark  # few runs write one
+
+            require_benchmark(args, session, discovery.roots)
         from skillgate.cli.extras import require_packages
 
         require_packages()
         from skillgate.cli.standard import compared_deeper  # brings in the judge
 
-        report, estimate = compared_deeper(run, context)
+        report, estimate, finish = compared_deeper(run, context)
     keeper.close()
     if keeper.failure is not None:
         session.note(keeper.failure)
+    if getattr(args, "shard", None) is not None:
+        report = report._replace(shard="{}/{}".format(*args.shard))
     single = discovery.single and len(report.results) == 1
-    return Evaluation(report, single, time.perf_counter() - started, discovery.complete, estimate)
+    return Evaluation(report, single, time.perf_counter() - started, discovery.complete, estimate, finish)
 
 
 def find(args: argparse.Namespace, session: Session) -> Discovery:
@@ -158,9 +174,7 @@ def _cache(args: argparse.Namespace, session: Session) -> Cache | None:
     return Cache(folder, now=time.time) if folder else None
 
 
-def touching(
-    args: argparse.Namespace, roots: Sequence[SkillRoot], session: Session
-) -> Callable[[SkillRoot, Assessment | None], bool] | None:
+def touching(args: argparse.Namespace, roots: Sequence[SkillRoot], session: Session) -> Touched | None:
     """Give the test of whether a change touches a skill; None without ``--changed``.
 
     Raises:
@@ -176,6 +190,18 @@ def touching(
     return touched(roots, args.since, session)
 
 
+def in_shard(args: argparse.Namespace, roots: Sequence[SkillRoot], touched: Touched | None) -> Touched | None:
+    """Narrow what is asked about to one shard of the skills, where one is asked for."""
+    shard: tuple[int, int] | None = getattr(args, "shard", None)
+    if shard is None:
+        return touched
+    from skillgate.model.shard import dealt  # few runs are split
+
+    part, of = shard
+    own = {root.path for root in roots if dealt(str(root.path), of) == part}
+    return lambda root, facts: root.path in own and (touched is None or touched(root, facts))
+
+
 def exit_code(evaluation: Evaluation) -> int:
     """Give 1 for a failed gate, 3 where a skill or a directory could not be read or judged, else 0."""
     if evaluation.report.gate.passed is False:
@@ -187,7 +213,8 @@ def exit_code(evaluation: Evaluation) -> int:
 
 def is_unjudged(result: SkillResult) -> bool:
     """Tell a skill that a sampled layer was asked about and did not wholly measure."""
-    return any(isinstance(layer, JudgeLayer) and layer.reason is not None for layer in result.layers)
+    asked = any(layer.reason is not None for layer in sampled_layers(result))
+    return asked or (result.lift is not None and result.lift.reason is not None)
 
 
 def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
@@ -197,6 +224,10 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
         UsageError: a file cannot be written.
     """
     write_files(evaluation, args, session, command=command)
+    if getattr(args, "benchmark_json", None) is not None:
+        from skillgate.cli.lifting import write_benchmark
+
+        write_benchmark(evaluation.report, args, session)
     style = Style(width=session.width, color=session.color)
     seconds = evaluation.seconds if session.stdout.isatty() else None
     name = output_format(args)

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.cli.bench import Bench
+from skillgate.cli.driving import BATCH, Kept, budget_of, drive_of
 from skillgate.cli.extras import missing_extra
 from skillgate.deepen import judged_as
 from skillgate.errors import UsageError
 from skillgate.judge.layer import PROMPT_VERSION, RUBRIC_VERSION
 from skillgate.judge.subject import Opinion, Panel
 from skillgate.llm.answers import Answers, folder_of
-from skillgate.llm.asker import PortAsker
-from skillgate.llm.breaker import Breaker
-from skillgate.llm.budget import Budget
 from skillgate.llm.classify import classify
 from skillgate.llm.port import Connection
 from skillgate.llm.prices import DEFAULT_JUDGE, context_of, effort_of
 from skillgate.llm.recording import Recorder
+from skillgate.model.score import Depth
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from skillgate.cli.ranking import Contest
     from skillgate.cli.session import Session
     from skillgate.config import Config
+    from skillgate.llm.journal import Journal
     from skillgate.llm.port import Provider
+    from skillgate.montecarlo.subject import Plan
 
+MESSAGES = "messages"  # the runner of sessions that is the provider itself
+_SIMULATED = (Depth.DEEP, Depth.CERTIFY)
+CERTIFYING = 3  # judges, where nobody says how many
 _UNKNOWN = 300_000  # characters: what fits 200,000 tokens, the least context of the models there are
 _MOST = 1_200_000
 _BESIDE = 50_000  # tokens
@@ -45,12 +51,16 @@ class Asking(NamedTuple):
         replay: a recording that answers in a provider's place.
         refresh: whether answers that are kept are asked for anew.
         keep: whether answers are kept between runs.
+        run: which run it is, so that one that was cut short is gone on from; ``""``: it is not kept as a run.
+        lift: whether the skills' tasks are done without them too.
     """
 
     record: str | None = None
     replay: str | None = None
     refresh: bool = False
     keep: bool = True
+    run: str = ""
+    lift: bool = False
 
 
 class Models:
@@ -65,7 +75,14 @@ class Models:
         stop: once it is set nothing waits any more.
     """
 
-    def __init__(self, config: Config, session: Session, asking: Asking, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        session: Session,
+        asking: Asking,
+        environ: Mapping[str, str],
+        depth: Depth = Depth.STANDARD,
+    ) -> None:
         """Connect.
 
         Args:
@@ -73,66 +90,71 @@ class Models:
             session: for its streams and working directory.
             asking: what the options say.
             environ: the environment that holds keys.
+            depth: which layers there are.
 
         Raises:
             UsageError: an option does not fit another.
             IncompleteError: a package is missing.
         """
-        self.provider = connect(config, asking, environ, session.cwd)
+        runner = str(config.get("runner")) if depth in _SIMULATED else MESSAGES
+        self.provider = connect(config, asking, environ, session.cwd, runner=runner)
         # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
         # behind; what was loaded until now stays, and is not walked again and again.
         gc.freeze()
         gc.enable()
-        opinions = _opinions(config)
+        opinions = _opinions(config, depth)
         self.panel = Panel(
             opinions=tuple(Opinion(model, effort_of(model)) for model in opinions),
-            provider=self.provider.name,
+            provider=_answering(self.provider).name,
             live=self.provider.live,
             most_characters=min(_characters(model) for model in opinions),
         )
         self.stop = threading.Event()
-        cost, calls = config.get("max-cost-usd"), config.get("max-calls")
-        self.budget = Budget(
-            cost if isinstance(cost, float) else None,
-            calls if isinstance(calls, int) else None,
-            free=not self.provider.live,
-            stop=self.stop,
-        )
+        self.budget = budget_of(config, self.provider, self.stop)
+        self._plan, self._contest = _deeper(config, session, environ, self.panel, depth)
         self.budget.require_prices(self.names)
         self.answers = _answers(config, session, asking, environ, self.stop) if asking.keep else None
         self._recorder = Recorder(asking.record, cwd=session.cwd, now=time.time) if asking.record else None
-        in_flight = config.get("in-flight")
+        self.journal = _journal(config, session, asking, environ) if asking.run else None
+        kept = Kept(self.answers, self.journal, self._recorder)
+        drive, self._end = drive_of(config, self.provider, self.budget, kept, self.stop)
+        cost, calls = config.get("max-cost-usd"), config.get("max-calls")
         self.bench = Bench(
             panel=self.panel,
-            asker=PortAsker(
-                self.provider,
-                budget=self.budget,
-                answers=self.answers,
-                breaker=Breaker(stop=self.stop),
-                recorder=self._recorder,
-            ),
-            in_flight=in_flight if isinstance(in_flight, int) else 8,
             stop=self.stop,
             spent=lambda: self.budget.reason if self.budget.exhausted else None,
-            provider=self.provider,
+            provider=_answering(self.provider),
             answers=self.answers,
             limits=(cost if isinstance(cost, float) else None, calls if isinstance(calls, int) else None),
+            bound=self.budget.bound,
+            drive=drive,
+            plan=self._plan,
+            contest=self._contest,
+            lift=asking.lift,
+            is_batch=self.provider.name == BATCH,
         )
 
     @property
     def judged_as(self) -> tuple[str, ...]:
         """Say how scores come about, as ``pipeline.Context.judged_as``."""
-        return judged_as(PROMPT_VERSION, RUBRIC_VERSION, self.provider.name)
+        return judged_as(PROMPT_VERSION, RUBRIC_VERSION, _answering(self.provider).name)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Give the models of the panel, each once."""
-        return tuple(dict.fromkeys(opinion.model for opinion in self.panel.opinions))
+        """Give the models that are asked, each once: those that judge, then the one under test."""
+        tested = [] if self._plan is None else [self._plan("").model.model]
+        return tuple(dict.fromkeys((*(opinion.model for opinion in self.panel.opinions), *tested)))
+
+    def finish(self) -> None:
+        """End the run: its report is written, and it need not be gone on from."""
+        self._end(True)
+        if self.journal is not None:
+            self.journal.close(done=True)
 
     def close(self) -> str | None:
         """Let go of connections and files; say what could not be kept or recorded, None for nothing."""
         self.provider.close()
-        failures = []
+        failures = [] if self.journal is None else [self.journal.failure]
         if self._recorder is not None:
             self._recorder.close()
             failures.append(self._recorder.failure)
@@ -142,8 +164,10 @@ class Models:
         return "; ".join(failure for failure in failures if failure) or None
 
 
-def connect(config: Config, asking: Asking, environ: Mapping[str, str], cwd: str) -> Provider:
-    """Connect to the provider that configuration and options name.
+def connect(
+    config: Config, asking: Asking, environ: Mapping[str, str], cwd: str, *, runner: str = MESSAGES
+) -> Provider:
+    """Connect to the provider that configuration and options name, and to what runs sessions where it is another.
 
     Raises:
         UsageError: an option does not fit another, or a file of it is not valid.
@@ -170,24 +194,67 @@ def connect(config: Config, asking: Asking, environ: Mapping[str, str], cwd: str
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
     provider: Provider = module.connect(connection)
-    return provider
+    if runner == MESSAGES:
+        return provider
+    from skillgate.llm.runners import with_runner  # few runs have one
+
+    return with_runner(provider, connection, runner)
 
 
-def _opinions(config: Config) -> tuple[str, ...]:
-    """Give the model of each judge: the models in turn, each at least once.
+def _opinions(config: Config, depth: Depth) -> tuple[str, ...]:
+    """Give the model of each judge: the models in turn, each at least once; a certificate takes three where not told.
 
     Raises:
         UsageError: there are more models than judges.
     """
     names, count = config.get("judge-model"), config.get("judges")
     models = names if isinstance(names, tuple) and names else (DEFAULT_JUDGE,)
-    judges = count if isinstance(count, int) else len(models)
+    unsaid = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
+    judges = count if isinstance(count, int) else unsaid
     if judges < len(models):
         raise UsageError(
             f"judges is {judges}, and judge-model names {len(models)} models: {', '.join(models[judges:])} would never"
             f" be asked; give --judges {len(models)} or more, or fewer models"
         )
     return tuple(models[index % len(models)] for index in range(judges))
+
+
+def _answering(provider: Provider) -> Provider:
+    """Give whose answers these are: those of batches are the provider's that takes them."""
+    own: Provider = getattr(provider, "kept_as", provider)
+    return own
+
+
+def _deeper(
+    config: Config, session: Session, environ: Mapping[str, str], panel: Panel, depth: Depth
+) -> tuple[Callable[[str], Plan] | None, Contest | None]:
+    """Give how sessions are simulated and skills ranked, as far as the depth goes.
+
+    Raises:
+        UsageError: the corpus is broken.
+    """
+    if depth not in _SIMULATED:
+        return None, None
+    from skillgate.cli.ranking import contest
+    from skillgate.cli.sessions import plans
+
+    name = config.get("model")
+    model = name if isinstance(name, str) else DEFAULT_JUDGE
+    plan = plans(config, panel, Opinion(model, effort_of(model)))
+    found = contest(config, environ, panel, matches=depth is Depth.CERTIFY, note=session.note)
+    return plan, found
+
+
+def _journal(config: Config, session: Session, asking: Asking, environ: Mapping[str, str]) -> Journal | None:
+    """Open the journal of a run, which may hold what one that was cut short had asked; None without a place for it."""
+    from skillgate.llm.journal import Journal  # only deep runs are long enough
+
+    given = config.get("cache-dir")
+    folder = folder_of(environ, given if isinstance(given, str) else None, config.base("cache-dir"))
+    if not folder:
+        session.note("there is no place to keep the run (HOME is not set): if it is cut short it begins anew")
+        return None
+    return Journal(os.path.join(folder, "runs"), asking.run, now=time.time)  # noqa: PTH118
 
 
 def _characters(model: str) -> int:

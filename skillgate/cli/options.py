@@ -30,6 +30,8 @@ _LAYERED = (
     *("profile", "select", "ignore", "known-findings"),
     *("layers", "provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature"),
     *("max-cost-usd", "max-calls", "in-flight", "cache-dir"),
+    *("model", "simulations", "near-misses", "seed", "max-turns", "runner", "min-activation", "max-failure-rate"),
+    *("early-stop", "corpus-dir", "opponents", "poll-seconds"),
 )
 _LISTS = ("fail-on", "select", "ignore", "layers", "judge-model")
 
@@ -104,6 +106,7 @@ def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> No
     _add_setting(group, "max-cost-usd", metavar="USD")
     _add_setting(group, "max-calls", metavar="N")
     _add_setting(group, "in-flight", metavar="N")
+    _add_setting(group, "poll-seconds", metavar="SECONDS")
     _add_setting(group, "cache-dir", metavar="DIR")
     if no_cache:
         group.add_argument("--no-cache", action="store_true", help="ask every question anew, and keep nothing")
@@ -127,6 +130,26 @@ def gate_options(args: argparse.Namespace) -> dict[str, Value]:
             value = tuple(dict.fromkeys(word for item in value for word in item))
         given[key] = value
     return given
+
+
+def add_sessions(parser: argparse.ArgumentParser) -> None:
+    """Add how sessions are simulated and skills ranked; :func:`gate_options` reads the settings among them."""
+    group = parser.add_argument_group("sessions and matches (deep and certify depth)")
+    _add_setting(group, "model", metavar="MODEL")
+    _add_setting(group, "simulations", metavar="N")
+    _add_setting(group, "near-misses", metavar="N")
+    _add_setting(group, "seed", metavar="N")
+    _add_setting(group, "max-turns", metavar="N")
+    _add_setting(group, "runner", metavar="RUNNER")
+    _add_setting(group, "min-activation", metavar="SHARE")
+    _add_setting(group, "max-failure-rate", metavar="SHARE")
+    group.add_argument("--early-stop", action="store_true", default=None, help=_declared("early-stop").help)
+    _add_setting(group, "corpus-dir", metavar="DIR")
+    _add_setting(group, "opponents", metavar="N")
+    group.add_argument("--lift", action="store_true", help="do the skill's tasks with it and without it too")
+    group.add_argument(
+        "--benchmark-json", metavar="FILE", help="with --lift: write it in the form of skill-creator's viewer"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default: str = "text") -> None:

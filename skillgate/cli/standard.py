@@ -9,43 +9,67 @@ from typing import TYPE_CHECKING
 from skillgate import pipeline
 from skillgate.cli.deepening import Deepener
 from skillgate.cli.depth import chosen_depth
+from skillgate.cli.driving import BATCH
 from skillgate.cli.models import Asking, Models
 from skillgate.cli.reporting import compared
 from skillgate.cli.spending import Estimator
+from skillgate.config import config_digest
+from skillgate.model.digest import digest
 from skillgate.model.judging import JudgeLayer
+from skillgate.model.score import Depth
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
+from skillgate.model.skill import SkillSource
+from skillgate.scoring.regression import sampled_layers
+from skillgate.skill.read import read
 
 _MOST_REASONS = 5
+_DONE = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.cli.reporting import Run
     from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.skill import SkillSource, Unreadable
+    from skillgate.model.skill import Unreadable
 
 
-def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | None]:
+def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | None, Callable[[], None]]:
     """Evaluate with the sampled layers; or, with ``--dry-run``, say what they would ask.
 
     Returns:
-        The report, and the estimate as text where that was all that was wanted.
+        The report; the estimate as text where that was all that was wanted; and what is called once the report is
+        written, from when on the run need not be gone on from.
 
     Raises:
         UsageError: an option does not fit another, or a file cannot be read.
         IncompleteError: a package is missing.
         KeyboardInterrupt: the user wants no more.
     """
-    with _judging(run.args, run.config, run.session) as (deepen, models):
+    name = "" if run.args.dry_run else _name(run, context)
+    with _judging(run.args, run.config, run.session, name) as (deepen, models):
         asked = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         report = compared(run, asked)
     if isinstance(deepen, Estimator):
-        return report, deepen.text()
+        return report, deepen.text(), models.finish
     for sentence in unanswered(report.results):
         run.session.note(sentence)
-    return report, None
+    resumed = None if models.journal is None else models.journal.resumed
+    return report._replace(resumed=resumed), None, models.finish
+
+
+def _name(run: Run, context: pipeline.Context) -> str:
+    """Name a run by what it asks about and how: the same command on the same skills is the same run."""
+    if context.depth not in (Depth.DEEP, Depth.CERTIFY) and run.config.get("provider") != BATCH:
+        return ""
+    sources = [read(root) for root in run.found.roots]
+    contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
+    said = (run.session.cwd, context.depth.value, config_digest(run.config), getattr(run.args, "shard", None))
+    asked = (run.args.lift, run.args.calibration, run.args.changed, run.args.since)
+    paths = [str(root.path) for root in run.found.roots]
+    return digest(repr((said, asked, paths, contents)).encode("utf-8", "surrogatepass"))
 
 
 def both_sides(
@@ -64,7 +88,7 @@ def both_sides(
         UsageError: an option does not fit another, or a file cannot be read.
         IncompleteError: a package is missing.
     """
-    with _judging(args, config, session) as (deepen, models):
+    with _judging(args, config, session, "") as (deepen, models):
         context = plain._replace(
             depth=chosen_depth(config), deepen=deepen, models=models.names, judged_as=models.judged_as
         )
@@ -81,12 +105,17 @@ def both_sides(
 
 @contextmanager
 def _judging(
-    args: argparse.Namespace, config: Config, session: Session
+    args: argparse.Namespace, config: Config, session: Session, run: str
 ) -> Iterator[tuple[Deepener | Estimator, Models]]:
     asking = Asking(
-        record=args.record, replay=args.replay, refresh=args.refresh, keep=not getattr(args, "no_cache", False)
+        record=args.record,
+        replay=args.replay,
+        refresh=args.refresh,
+        keep=not getattr(args, "no_cache", False),
+        run=run,
+        lift=getattr(args, "lift", False),
     )
-    models = Models(config, session, asking, session.environ)
+    models = Models(config, session, asking, session.environ, chosen_depth(config))
     try:
         if args.dry_run:
             yield Estimator(models.bench), models
@@ -101,10 +130,15 @@ def _judging(
 def unanswered(results: Iterable[SkillResult]) -> Iterator[str]:
     """Say once for each cause how many skills have no score for it."""
     reasons = Counter(
-        f"{'not' if result.composite.score is None else 'not wholly'} judged: {layer.reason}"
+        f"{'not' if result.composite.score is None else 'not wholly'} {_DONE[type(layer)]}: {layer.reason}"
         for result in results
-        for layer in result.layers
-        if isinstance(layer, JudgeLayer) and layer.reason
+        for layer in sampled_layers(result)
+        if layer.reason
+    )
+    reasons.update(
+        f"without the lift that was asked for: {result.lift.reason}"
+        for result in results
+        if result.lift is not None and result.lift.reason
     )
     for reason, count in reasons.most_common(_MOST_REASONS):
         yield f"{count} skill{'s' * (count != 1)} {reason}"

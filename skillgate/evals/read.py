@@ -71,12 +71,7 @@ def trigger_prompts(
 
 def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerPrompt, ...] | None:
     """Choose among trigger cases, as :func:`trigger_prompts` does; ``names`` are those the skill goes by."""
-    found: dict[str, list[TriggerCase]] = {}
-    for case in triggers:
-        if any(_names(case.prompt, name) for name in names):
-            continue
-        found.setdefault(folded(case.prompt) or case.prompt, []).append(case)
-    clear = [same[0] for same in found.values() if len({case.should_trigger for case in same}) == 1]
+    clear = distinct(triggers, names)
     kept = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
     if min(len(several) for several in kept.values()) < LEAST:
         return None
@@ -85,6 +80,19 @@ def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[
         for case in clear
         if any(case is one for one in kept[case.should_trigger])
     )
+
+
+def distinct(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerCase, ...]:
+    """Leave out what is doubled (but for the first), labelled both ways, or names the skill, however many that leaves.
+
+    ``names`` are those the skill goes by.
+    """
+    found: dict[str, list[TriggerCase]] = {}
+    for case in triggers:
+        if any(_names(case.prompt, name) for name in names):
+            continue
+        found.setdefault(folded(case.prompt) or case.prompt, []).append(case)
+    return tuple(same[0] for same in found.values() if len({case.should_trigger for case in same}) == 1)
 
 
 def _names(prompt: str, name: str) -> bool:

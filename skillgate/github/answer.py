@@ -25,7 +25,7 @@ _SENTENCES = {
     403: "the token may not do that: give the job `permissions: pull-requests: write`; in a pull request from a fork "
     "the token can only read whatever the workflow asks for, so comment from a second workflow (workflow_run)",
     404: "GitHub finds no such pull request, or the token is not one for this repository",
-    410: "GitHub takes no comments here",
+    410: "GitHub takes no comments, or no issues, here",
     422: "GitHub does not accept the request",
 }
 
@@ -198,6 +198,13 @@ def comments(items: list[Any]) -> Iterator[Comment]:
                 bot=_text(author, "type") == "Bot",
                 app=_text(app, "slug"),
             )
+
+
+def issues(items: list[Any]) -> Iterator[Comment]:
+    """Read a page of issues, by their numbers; pull requests, which GitHub lists among them, are passed over."""
+    for item in items:
+        if isinstance(item, dict) and "pull_request" not in item and isinstance(item.get("number"), int):
+            yield from (found._replace(id=item["number"]) for found in comments([item]))
 
 
 def address(data: Any) -> str:  # noqa: ANN401 -- any JSON

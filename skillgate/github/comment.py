@@ -12,6 +12,7 @@ from skillgate.github import advised, found, sections, sticky, sureness, verdict
 from skillgate.github.fit import Section, fit, utf8, utf16
 from skillgate.github.links import links_of
 from skillgate.github.rows import rows_of, table
+from skillgate.github.simulated import simulated
 from skillgate.report.markdown import inert
 
 if TYPE_CHECKING:
@@ -111,4 +112,5 @@ def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
     yield sections.judged(rows, links)
+    yield simulated(rows)
     yield sureness.how_sure(subject, rows)

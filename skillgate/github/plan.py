@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.github.comment import comment, headline, marker, summary
+from skillgate.github.issue import issue
 from skillgate.github.protocol import command, quiet
 from skillgate.model.finding import Severity
 from skillgate.report import html, sarif
@@ -17,6 +18,7 @@ from skillgate.report.text import render_score
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from skillgate.github.issue import Issue
     from skillgate.github.subject import Subject
     from skillgate.model.page import Page
     from skillgate.model.report import Report
@@ -63,13 +65,25 @@ class PutComment(NamedTuple):
     create: bool
 
 
+class PutIssue(NamedTuple):
+    """Open the issue about regressions, bring it up to date, or close it."""
+
+    issue: Issue
+
+
+class WriteCertificates(NamedTuple):
+    """Write the certificate and the badges that were asked for, of a report."""
+
+    report: Report
+
+
 class SetOutputs(NamedTuple):
-    """Set outputs; those about the comment are known only when it is there."""
+    """Set outputs; those about comment and issue are known only when they are there."""
 
     values: tuple[tuple[str, str], ...]
 
 
-Effect = WriteFile | Log | Summarise | PutComment | SetOutputs
+Effect = WriteFile | Log | Summarise | PutComment | PutIssue | WriteCertificates | SetOutputs
 
 
 class Publication(NamedTuple):
@@ -83,6 +97,9 @@ class Publication(NamedTuple):
         summary: whether to write the job summary.
         annotations: ``all``, ``errors`` or ``none``.
         create: whether a pull request without a comment may get one.
+        issue: whether a regression opens an issue.
+        certificate: where a certificate goes, ``""`` for nowhere.
+        badges: the directory where badges go, ``""`` for nowhere.
     """
 
     report_dir: str = ""
@@ -92,6 +109,9 @@ class Publication(NamedTuple):
     summary: bool = True
     annotations: str = "all"
     create: bool = True
+    issue: bool = False
+    certificate: str = ""
+    badges: str = ""
 
 
 def plan(
@@ -120,10 +140,15 @@ def _effects(
         yield from _files(subject, publication.report_dir, told)
     if publication.sarif and subject.report is not None:
         yield WriteFile(publication.sarif, sarif.RENDERERS["score"](subject.report, pages), is_json=True)
+    if subject.report is not None and (publication.certificate or publication.badges):
+        yield WriteCertificates(subject.report)
     if publication.summary:
         yield Summarise(told)
     if publication.pull_request is not None and publication.comment != "never":
         yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
+    told_of = issue(subject) if publication.issue else None
+    if told_of is not None:
+        yield PutIssue(told_of)
     yield SetOutputs(tuple(_outputs(subject, publication).items()))
 
 
@@ -211,6 +236,10 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
         "sarif-file": publication.sarif if report is not None else "",
         "comment-status": "skipped",
         "comment-url": "",
+        "issue-status": "skipped",
+        "issue-url": "",
+        "certificate-file": publication.certificate if report is not None else "",
+        "badges-dir": publication.badges if report is not None else "",
     }
 
 

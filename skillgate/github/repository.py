@@ -1,13 +1,15 @@
-"""What is asked of a repository on GitHub: its pull requests, and one comment on one of them, kept up to date."""
+"""What is asked of a repository on GitHub: pull requests, a comment on one of them, an issue; both kept up to date."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.github import sticky
-from skillgate.github.answer import GitHubError, address, comments, passing
+from skillgate.github.answer import GitHubError, address, comments, issues, passing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from skillgate.github.api import Connection
 
 _VIEWER = "query { viewer { login } }"
@@ -28,7 +30,7 @@ class Posted(NamedTuple):
 
 
 class Repository:
-    """One repository on GitHub, and the comments on its pull requests."""
+    """One repository on GitHub, the comments on its pull requests, and its issue about regressions."""
 
     def __init__(self, connection: Connection, full_name: str) -> None:
         self._connection = connection
@@ -60,6 +62,82 @@ class Repository:
             return Posted("forbidden" if error.forbidden else "failed", reason=str(error))
         finally:
             self._connection.close()
+
+    def put_issue(self, marker: str, title: str, body: str) -> Posted:
+        """Make the one open issue of a marker say ``body``: open it, write it anew, or leave it.
+
+        As with :meth:`put_comment` an issue is ours by its marker and its author together; later ones become pointers
+        to the oldest, and are closed.
+
+        Args:
+            marker: the body's first line.
+            title: plain text.
+            body: Markdown, at most 65,536 UTF-16 code units.
+
+        Returns:
+            What happened; a failure of GitHub's is told here and never raised.
+        """
+        refusal = sticky.refusal(body, marker)
+        if refusal:
+            return Posted("failed", reason=refusal)
+        return self._told(lambda: self._open(marker, title, body))
+
+    def close_issue(self, marker: str, said: str) -> Posted:
+        """Close the open issues of a marker, and say why in a comment; ``skipped`` where there is none.
+
+        Args:
+            marker: the first line of their bodies.
+            said: Markdown.
+
+        Returns:
+            What happened; a failure of GitHub's is told here and never raised.
+        """
+        return self._told(lambda: self._close(marker, said))
+
+    def _told(self, act: Callable[[], Posted]) -> Posted:
+        try:
+            return act()
+        except GitHubError as error:
+            if error.forbidden:
+                return Posted("forbidden", reason=f"the job needs `permissions: issues: write` for an issue: {error}")
+            return Posted("failed", reason=str(error))
+        finally:
+            self._connection.close()
+
+    def _open(self, marker: str, title: str, body: str) -> Posted:
+        tries = 0
+        decision = self._decide_issue(marker, body)
+        while decision.kept is None:
+            answer = self._connection.request("POST", f"{self._path}/issues", body={"title": title, "body": body})
+            if answer.ok:
+                return Posted("created", address(answer.data))
+            self._connection.wait_after(answer, tries)
+            tries += 1
+            decision = self._decide_issue(marker, body)  # it may be there, and only the reply was lost
+        kept = decision.kept
+        if decision.outdated:
+            self._change(kept, {"title": title, "body": body})
+        for duplicate in decision.duplicates:
+            self._change(duplicate, {"body": sticky.pointer(kept), "state": "closed", "state_reason": "not_planned"})
+        return Posted("updated" if decision.outdated else "created" if tries else "unchanged", kept.url)
+
+    def _close(self, marker: str, said: str) -> Posted:
+        decision = self._decide_issue(marker, "")
+        if decision.kept is None:
+            return Posted("skipped")
+        for one in (decision.kept, *decision.duplicates):
+            # First of all it is closed: a comment that is lost then is missed less than one each night.
+            self._change(one, {"state": "closed", "state_reason": "completed"})
+            self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": said})
+        return Posted("closed", decision.kept.url)
+
+    def _decide_issue(self, marker: str, body: str) -> sticky.Decision:
+        listed = self._connection.pages(f"{self._path}/issues", {"state": "open"})
+        candidates = sticky.marked([one for page in listed for one in issues(page)], marker)
+        return sticky.decide(candidates, body, self._writes_as() if candidates else None)
+
+    def _change(self, issue: sticky.Comment, fields: Mapping[str, str]) -> None:
+        self._connection.send("PATCH", f"{self._path}/issues/{issue.id}", body=fields)
 
     def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
         """Find the one open pull request whose head is exactly a commit.

@@ -66,7 +66,7 @@ def _line(row: Row, links: Links, *, compared: bool) -> str:
     now = row.result.composite if row.result else row.change.after if row.change else None
     removed = row.state is State.REMOVED
     skill = code(shown_path(row.path)) if removed else skill_link(row.path, row.name, links)
-    cells = (_mark(row), skill, _score(before, now, row), _badge(before, now), _said(row, compared=compared))
+    cells = (_mark(row), skill, _score(before, now, row), _badge(before, now, row), _said(row, compared=compared))
     return f"| {' | '.join(cells)} |"
 
 
@@ -98,9 +98,11 @@ def _interval(row: Row) -> str:
     return f" {written}" if written else ""
 
 
-def _badge(before: Side | None, now: Composite | Side | None) -> str:
+def _badge(before: Side | None, now: Composite | Side | None, row: Row) -> str:
     was, badge = (side.badge.value if side and side.badge else "—" for side in (before, now))
-    return badge if before is None or was == badge else f"{was} → {badge}"
+    elo = row.result.composite.elo if row.result else None
+    told = badge if before is None or was == badge else f"{was} → {badge}"
+    return told if elo is None else f"{told}, Elo {elo:,.0f}"
 
 
 def _said(row: Row, *, compared: bool) -> str:

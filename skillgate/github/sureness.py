@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.model.judging import JudgeLayer
-from skillgate.model.score import Depth
+from skillgate.model.score import Depth, Outcome
 from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.findings import bounded
 from skillgate.report.judge_compared import first_hint
-from skillgate.report.judge_doubt import drop_in_words, inconclusive, wide_by
+from skillgate.report.judge_doubt import drop_in_words, in_words, inconclusive, wide_by
 from skillgate.report.judge_markdown import how_sure as judge_sureness
 from skillgate.report.judge_text import missed_prompts
 from skillgate.report.judge_words import answers_warning, breadth, judge_of, missed_in_words, remarks, sure
 from skillgate.report.markdown import code, inert
+from skillgate.report.ranking_words import doubts, ranking_of
+from skillgate.report.resumed_words import part_of
+from skillgate.report.simulated_words import lost, run_in_words, sessions_of, wide
+from skillgate.report.simulated_words import remarks as simulated_remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +44,7 @@ def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
     if report.depth is Depth.QUICK and report.coverage is not None:
         share = f"{100 * report.coverage:.0f} %"
         lines.append(f"- The quick depth measures {share} of the weight: no judge and no simulation was run.")
+    lines += _by_chance(rows)
     lines += _sampled(report, [row.result for row in rows if row.result is not None])
     lines += [f"- {inert(bounded(hint, _TEXT))}" for hint in _hints(subject, report)[:_MOST]]
     if subject.diff is None:
@@ -67,16 +72,29 @@ def _sampled(report: Report, worst: Sequence[SkillResult]) -> Iterator[str]:
     layers = [layer for result in report.results for layer in result.layers]
     if any(isinstance(layer, JudgeLayer) for layer in layers):
         yield from (f"- {inert(bounded(line, _TEXT))}" for line in judge_sureness(report))
-        fell = [result for result in worst if inconclusive(result)]
-        for result in fell[:_DROPS]:
-            yield f"- {code(shown_path(result.skill.path))} {inert(bounded(inconclusive(result), _TEXT))}"
-        if len(fell) > _DROPS:
-            yield f"- {len(fell) - _DROPS:,} more drops that are inconclusive"
         for result in worst[:_MOST]:
             yield from (f"- {code(shown_path(result.skill.path))} {line}" for line in _of_one(result))
     if any(isinstance(layer, MonteCarloLayer) for layer in layers):
-        runs = sum(layer.completed + layer.failed for layer in layers if isinstance(layer, MonteCarloLayer))
-        yield f"- Simulations: {runs:,} runs were measured."
+        yield f"- Simulations: {inert('; '.join(run_in_words(report.results)))}."
+        for result in worst[:_MOST]:
+            yield from (f"- {code(shown_path(result.skill.path))} {line}" for line in _simulated(result))
+    if told := part_of(report):
+        yield f"- {inert(bounded(told, _TEXT))}."
+
+
+def _by_chance(rows: Sequence[Row]) -> Iterator[str]:
+    """List the drops that fail nothing, since they may be chance; what was not compared at all is told as a hint."""
+    fell = [(row.path, text) for row in rows if (text := _fell(row))]
+    yield from (f"- {code(shown_path(path))} {inert(bounded(text, _TEXT))}" for path, text in fell[:_DROPS])
+    if len(fell) > _DROPS:
+        yield f"- {len(fell) - _DROPS:,} more drops that are inconclusive"
+
+
+def _fell(row: Row) -> str:
+    told = inconclusive(row.result) if row.result else ""
+    outcome = row.change.regression if row.change else None
+    passed = outcome is not None and outcome.verdict is Outcome.PASS
+    return told or (in_words(outcome) if passed else "")
 
 
 def _of_one(result: SkillResult) -> Iterator[str]:
@@ -93,6 +111,14 @@ def _of_one(result: SkillResult) -> Iterator[str]:
         yield f"{composite.score:.2f} {written}" + (inert(f"; {beside}") if missed else "")
     yield from (inert(told) for told in (wide_by(result), drop_in_words(result.drop)) if told)
     yield from (inert(bounded(remark, _TEXT)) for remark in remarks(layer))
+
+
+def _simulated(result: SkillResult) -> Iterator[str]:
+    """Say what the sessions and the rating of one skill leave open, each in a sentence."""
+    layer, ranking = sessions_of(result), ranking_of(result)
+    told = [*simulated_remarks(layer), wide(layer), lost(layer)] if layer is not None else []
+    told += doubts(ranking) if ranking is not None else ()
+    yield from (inert(bounded(text, _TEXT)) for text in told[:_MOST] if text)
 
 
 def _suppressed(subject: Subject) -> str:

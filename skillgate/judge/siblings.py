@@ -6,7 +6,7 @@ these two alone: rarity of words is taken from the common skills, so that no thi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillgate.judge.subject import Sibling
 from skillgate.model.finding import Client
@@ -19,7 +19,7 @@ from skillgate.skill.walk import SKIPPED, join, main_file
 from skillgate.static.signals import needs_no_trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.model.ports import Tree
     from skillgate.model.skill import Frontmatter, SkillRoot
@@ -81,12 +81,61 @@ COMMON = (
 """Skills of the kind that most people have, in our own words: what a skill without neighbours is told apart from."""
 
 
+class Stocked(Protocol):
+    """A skill that is no neighbour on disk but can be listed as one, and brings its text: one of a corpus."""
+
+    @property
+    def name(self) -> str:
+        """What it is listed by."""
+
+    @property
+    def description(self) -> str:
+        """Likewise, with ``when_to_use`` where it has one."""
+
+    @property
+    def body(self) -> str:
+        """Its text after the frontmatter."""
+
+
+class OnDisk(NamedTuple):
+    """Where the text of a neighbour is: its directory without links, and its main file, as paths of a tree."""
+
+    tree: Tree
+    directory: str
+    file: str
+
+
+class Neighbour(NamedTuple):
+    """A skill that is listed beside one.
+
+    Attributes:
+        sibling: as it is listed.
+        directory: its directory's own name, ``""`` where it is not on disk.
+        text: where its text is, or the text after the frontmatter itself; None for a common one.
+    """
+
+    sibling: Sibling
+    directory: str = ""
+    text: OnDisk | str | None = None
+
+
+class Neighbours(NamedTuple):
+    """The skills that are listed beside one, the hardest to tell apart first, and where they come from.
+
+    ``source`` is ``beside`` (its folder, else its plugin), ``corpus`` or ``common``.
+    """
+
+    source: str
+    found: tuple[Neighbour, ...]
+
+
 class _Member(NamedTuple):
-    """A skill on a shelf, by the real path of its directory."""
+    """A skill on a shelf, by the real path of its directory; ``file`` is the path of its main file."""
 
     place: str
     directory: str
     sibling: Sibling
+    file: str
 
     def beside(self, name: str) -> Sibling:
         """Give it as it is listed beside a skill: under its directory's name where the other has taken its own."""
@@ -105,13 +154,34 @@ class Shelves:
 
     def siblings(self, root: SkillRoot, name: str, description: str, most: int = 15) -> tuple[Sibling, ...]:
         """Give what :func:`siblings` gives."""
+        return tuple(one.sibling for one in self.neighbours(root, name, description, most).found)
+
+    def neighbours(
+        self, root: SkillRoot, name: str, description: str, most: int = 15, corpus: Sequence[Stocked] = ()
+    ) -> Neighbours:
+        """Give the same skills, with where their text is.
+
+        Skills of a corpus take the place of the common ones for a skill without neighbours; those of its own name are
+        left out, since they are what it was. The rest is as of :func:`siblings`.
+        """
         own = root.tree.real(root.directory)
-        for found in (self._beside(root), self._plugin(root)):
-            others = [one.beside(name) for one in found if one.place != own]
-            hardest = _hardest(others, name, description, most)
-            if hardest:
-                return hardest
-        return _hardest([one for one in COMMON if one.name != name], name, description, most)
+        for members in (self._beside(root), self._plugin(root)):
+            others = [
+                Neighbour(one.beside(name), one.directory, OnDisk(root.tree, one.place, one.file))
+                for one in members
+                if one.place != own
+            ]
+            if others:
+                return Neighbours("beside", _hardest(others, name, description, most))
+        stocked = [
+            Neighbour(Sibling(one.name, listed(one.description, "")), text=one.body)
+            for one in corpus
+            if one.name != name and one.description.strip()
+        ]
+        if stocked:
+            return Neighbours("corpus", _hardest(stocked, name, description, most))
+        common = [Neighbour(one) for one in COMMON if one.name != name]
+        return Neighbours("common", _hardest(common, name, description, most))
 
     def _beside(self, root: SkillRoot) -> tuple[_Member, ...]:
         folder, _, own = root.directory.rpartition("/")
@@ -168,7 +238,7 @@ def _members(root: SkillRoot, places: Iterable[str]) -> Iterator[_Member]:
         directory = place.rpartition("/")[2]
         sibling = None if head is None else _listed(Skill(root, head), directory)
         if sibling is not None:
-            yield _Member(real, directory, sibling)
+            yield _Member(real, directory, sibling, join(place, file))
 
 
 def _frontmatter(tree: Tree, path: str) -> Frontmatter | None:
@@ -210,10 +280,14 @@ def _below(tree: Tree, top: str) -> Iterator[str]:
                 pending.append(below)
 
 
-def _hardest(others: Iterable[Sibling], name: str, description: str, most: int) -> tuple[Sibling, ...]:
+def _hardest(others: Iterable[Neighbour], name: str, description: str, most: int) -> tuple[Neighbour, ...]:
+    """Choose among neighbours; of those that are listed alike the first counts."""
     index = Index([(_OWN, f"{name}\n{description}"), *((one.name, one.description) for one in COMMON)])
-    scored = sorted((-_score(index, other), other) for other in set(others))
-    return tuple(other for _, other in scored[:most])
+    alike: dict[Sibling, Neighbour] = {}
+    for other in others:
+        alike.setdefault(other.sibling, other)
+    scored = sorted((-_score(index, sibling), sibling) for sibling in alike)
+    return tuple(alike[sibling] for _, sibling in scored[:most])
 
 
 def _score(index: Index, other: Sibling) -> float:

@@ -131,9 +131,10 @@ def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> st
 
 
 def identity(request: Request, provider: Provider) -> str:
-    """Give the key of a request: a digest of all that its answer depends on."""
+    """Give the key of a request: a digest of all that its answer depends on; of a session also what runs it."""
     asked = (request.prompt_version, request.rubric_version, request.sample)
-    whom = (provider.name, provider.endpoint, provider.variant)
+    variant = (getattr(provider, "session_variant", "") if "runner" in request.body else "") or provider.variant
+    whom = (provider.name, provider.endpoint, variant)
     return digest(
         repr((FORMAT, API_VERSION, *whom, *asked)).encode("utf-8", "surrogatepass"),
         canonical(request.body),
@@ -144,6 +145,22 @@ def canonical(body: Mapping[str, Any]) -> bytes:
     """Write a body down so that equal ones are equal to the byte: keys sorted, no white space, no escapes."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
     return text.encode("utf-8", "surrogatepass")
+
+
+def fields_of(reply: Reply) -> dict[str, Any]:
+    """Give a reply as JSON has it; :func:`reply_of` makes a reply of it again."""
+    return {**reply._asdict(), "content": [dict(block) for block in reply.content]}
+
+
+def reply_of(fields: Any) -> Reply | None:  # noqa: ANN401 - any JSON
+    """Make a reply of what :func:`fields_of` gave; None where it is of another make."""
+    try:
+        if not _is_whole(fields):
+            return None
+        tokens = None if fields["tokens"] is None else Tokens(*fields["tokens"])
+        return Reply(**{**fields, "content": tuple(fields["content"]), "tokens": tokens})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _is_swapped(request: Request, reply: Reply) -> bool:
@@ -157,19 +174,15 @@ def _plain(value: object) -> object:
 
 
 def _written(reply: Reply, provider: str, date: str) -> str:
-    fields = {**reply._asdict(), "content": [dict(block) for block in reply.content]}
-    return json.dumps({"format": FORMAT, "provider": provider, "date": date, "reply": fields}, default=_plain)
+    entry = {"format": FORMAT, "provider": provider, "date": date, "reply": fields_of(reply)}
+    return json.dumps(entry, default=_plain)
 
 
 def _read(text: str) -> Reply | None:
     """Read the reply of an entry back; None where it is of another make."""
     try:
         entry = json.loads(text)
-        fields = entry["reply"]
-        if entry["format"] != FORMAT or not _is_whole(fields):
-            return None
-        tokens = None if fields["tokens"] is None else Tokens(*fields["tokens"])
-        return Reply(**{**fields, "content": tuple(fields["content"]), "tokens": tokens})
+        return reply_of(entry["reply"]) if entry["format"] == FORMAT else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
@@ -178,7 +191,13 @@ def _is_whole(fields: Mapping[str, Any]) -> bool:
     """Say whether every field is of its type, for who can write the folder can write an entry."""
     named = (fields["stop_reason"], fields["model"], fields["request_id"], fields["category"])
     return (
-        all(isinstance(block, dict) for block in fields["content"])
+        all(isinstance(block, dict) and _is_block(block) for block in fields["content"])
         and all(isinstance(text, str) for text in named)
         and all(prices.is_count(count) for count in fields["tokens"] or ())
     )
+
+
+def _is_block(block: Mapping[str, Any]) -> bool:
+    if block.get("type") == "tool_use":
+        return isinstance(block.get("name"), str) and isinstance(block.get("input"), dict)
+    return block.get("type") != "text" or isinstance(block.get("text"), str)

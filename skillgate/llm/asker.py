@@ -1,4 +1,4 @@
-"""Answers requests: from what was kept, else from a provider, within breaker, budget and retries.
+"""Answers requests: from the run's journal, from what was kept, else from a provider; within breaker, budget, retries.
 
 Every request comes out with an :class:`~skillgate.model.exchange.Answer`, whatever the provider did, so that one that
 fails leaves a hole in a report and no more.
@@ -7,6 +7,7 @@ fails leaves a hole in a report and no more.
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from skillgate.llm.breaker import Breaker, StoppedError
@@ -14,6 +15,7 @@ from skillgate.llm.classify import classify
 from skillgate.llm.pace import Pace
 from skillgate.llm.port import ProviderError
 from skillgate.llm.retrying import Policy, persistent
+from skillgate.llm.runners import requests_of
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from skillgate.llm.answers import Answers
     from skillgate.llm.budget import Budget, Reservation
+    from skillgate.llm.journal import Journal
     from skillgate.llm.port import Provider
     from skillgate.llm.recording import Recorder
     from skillgate.model.exchange import Reply, Request
@@ -45,6 +48,7 @@ class PortAsker:
         *,
         budget: Budget,
         answers: Answers | None = None,
+        journal: Journal | None = None,
         retrying: Policy = Policy(),  # noqa: B008 - it is a value
         breaker: Breaker | None = None,
         recorder: Recorder | None = None,
@@ -56,6 +60,7 @@ class PortAsker:
             provider: sends requests.
             budget: is asked each time before something is sent; ``free`` for a provider whose answers cost nothing.
             answers: those of earlier runs, None for none.
+            journal: of this run, which may have begun in an earlier process; what that spent is charged to the budget.
             retrying: how long to keep trying.
             breaker: None for one of its own; with an event of the driver's, Ctrl-C ends its waits.
             recorder: writes down what was answered, None for nothing.
@@ -65,6 +70,9 @@ class PortAsker:
         self._provider = provider
         self._budget = budget
         self._answers = answers
+        self._journal = journal
+        if journal is not None:
+            journal.charge(budget)
         self._policy = retrying
         self._recorder = recorder
         self._timeout_s = timeout_s
@@ -73,7 +81,7 @@ class PortAsker:
     def ask(self, request: Request) -> Answer:
         """Answer a request; blocks until there is an outcome."""
         with self._turn(request) as kept:
-            answer = kept if kept is not None else self._asked(request)
+            answer = self._again(request) or self._used(request, kept) or self._asked(request)
         if self._recorder is not None:
             self._recorder.record(request, answer, self._provider)
         return answer
@@ -81,34 +89,55 @@ class PortAsker:
     def _turn(self, request: Request) -> AbstractContextManager[Answer | None]:
         return nullcontext() if self._answers is None else self._answers.turn(request, self._provider)
 
+    def _again(self, request: Request) -> Answer | None:
+        """Give what this run was answered in an earlier process, and keep it where that could not any more."""
+        answer = None if self._journal is None else self._journal.get(request, self._provider)
+        if answer is not None and answer.status is Status.OK and answer.reply is not None:
+            self._keep(request, answer.reply)
+        return answer
+
+    def _used(self, request: Request, kept: Answer | None) -> Answer | None:
+        """Note that what was kept is used, since it may have gone when this run is resumed."""
+        if kept is not None and kept.reply is not None and self._journal is not None:
+            self._journal.kept(request, self._provider, kept.reply)
+        return kept
+
+    def _keep(self, request: Request, reply: Reply) -> None:
+        if self._answers is None:
+            return
+        self._answers.put(request, self._provider, reply)
+        if request.instead_of is not None:
+            self._answers.put(request.instead_of, self._provider, reply)
+
     def _asked(self, request: Request) -> Answer:
-        model = _model(request)
-        stopped = self.breaker.reason(model)
+        stopped = self.breaker.reason(*_whom(request))
         if stopped is not None:
             return _unasked(Cause.STOPPED, stopped)
         reservation = self._budget.reserve(request)
         if reservation is None:
-            return self._unlet(model)
-        tries = _Tries(request, self._provider, self.breaker, self._pace, self._timeout_s, self._budget, reservation)
+            return self._unlet(request)
+        tries = _Tries(
+            request, self._provider, self.breaker, self._pace, self._timeout_s, self._budget, reservation, self._journal
+        )
         try:
             reply = persistent(tries.send, self._policy, tries.pause)
             return self._answer(request, reply, reservation, tries)
         except ProviderError as error:
-            self.breaker.failed(error, model)
+            self.breaker.failed(error, *_whom(request), session="runner" in request.body)
             reason = f"{error} (after {_times(tries.sent)})" if tries.sent > 1 else str(error)
             answer = Answer(Status.ERROR, cause=error.cause, reason=reason)
         except StoppedError as error:
             answer = _unasked(Cause.STOPPED, str(error))
         except _SpentError:
-            answer = self._unlet(model)
+            answer = self._unlet(request)
             answer = answer._replace(reason=f"{answer.reason} (after {_times(tries.sent)}; the last: {tries.failure})")
         finally:
             cost = self._given_back(reservation, tries)
         return answer._replace(sent=tries.sent, cost_usd=cost)
 
-    def _unlet(self, model: str) -> Answer:
+    def _unlet(self, request: Request) -> Answer:
         """Say why the budget let nothing through."""
-        stopped = self.breaker.reason(model)  # while it waited
+        stopped = self.breaker.reason(*_whom(request))  # while it waited
         reason = self._budget.reason or "the budget is used up"
         return _unasked(Cause.BUDGET, reason) if stopped is None else _unasked(Cause.STOPPED, stopped)
 
@@ -122,13 +151,15 @@ class PortAsker:
     def _answer(self, request: Request, reply: Reply, reservation: Reservation, tries: _Tries) -> Answer:
         """Count a reply, which was paid for whatever it is worth, and keep it where it is an answer."""
         with tries.reading():
-            cost = self._budget.settle(reservation, reply.tokens, reply.model)
+            requests = requests_of(request, reply)
+            counted = self._budget.counted(reservation, reply.tokens, reply.model, requests=requests)
+            cost = self._budget.settle(reservation, reply.tokens, reply.model, requests=requests)
             found = classify(request, reply)
-        self.breaker.answered()
-        if found.status is Status.OK and self._answers is not None:
-            self._answers.put(request, self._provider, reply)
-            if request.instead_of is not None:
-                self._answers.put(request.instead_of, self._provider, reply)
+        if self._journal is not None:
+            self._journal.got(request, self._provider, reply, cost, counted)
+        self.breaker.answered(request.subject)
+        if found.status is Status.OK:
+            self._keep(request, reply)
         return Answer(
             found.status,
             found.value,
@@ -138,6 +169,7 @@ class PortAsker:
             sent=tries.sent,
             cost_usd=cost,
             tokens=reply.tokens or Tokens(),
+            seconds=tries.seconds,
         )
 
 
@@ -153,6 +185,7 @@ class _Tries:
         lost: whether the last one may have been answered, and paid for, in vain.
         has_lost: whether any was.
         failure: what became of the last one that failed.
+        seconds: that the last one took.
     """
 
     def __init__(
@@ -164,10 +197,12 @@ class _Tries:
         timeout_s: float,
         budget: Budget,
         reservation: Reservation,
+        journal: Journal | None,
     ) -> None:
         self.sent = 0
         self.lost = self.has_lost = False
         self.failure = ""
+        self.seconds = 0.0
         self._request = request
         self._provider = provider
         self._breaker = breaker
@@ -175,27 +210,32 @@ class _Tries:
         self._timeout_s = timeout_s
         self._budget = budget
         self._reservation = reservation
+        self._journal = journal
 
     def send(self) -> Reply:
-        self._breaker.check(_model(self._request))
+        self._breaker.check(*_whom(self._request))
         if self.sent:
             lost, self.lost = self.lost, False
             if not self._budget.again(self._reservation, lost=lost):
                 raise _SpentError
-            self._breaker.check(_model(self._request))  # it may have waited
-        with self._pace.turn(lambda: self._breaker.check(_model(self._request))), self.reading():
+            self._breaker.check(*_whom(self._request))  # it may have waited
+        with self._pace.turn(lambda: self._breaker.check(*_whom(self._request))), self.reading():
             self.sent += 1
+            if self._journal is not None:
+                self._journal.sent(self._request, self._provider, self._reservation.usd)
+            began = monotonic()
             try:
                 reply = self._provider.send(self._request, timeout_s=self._timeout_s)
             except ProviderError as error:
                 if error.cause is Cause.RATE:
                     self._pace.refused()
                 raise
+            self.seconds = monotonic() - began
             self._pace.answered()
             return reply
 
     def pause(self, seconds: float) -> None:
-        self._breaker.pause(seconds, _model(self._request))
+        self._breaker.pause(seconds, *_whom(self._request))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -215,10 +255,14 @@ class _Tries:
         self.failure = str(error)
         self.lost = error.lost
         self.has_lost = self.has_lost or error.lost
+        if self._journal is not None:
+            cost = None if error.lost and not self._budget.free else 0.0
+            self._journal.lost(self._request, self._provider, cost)
 
 
-def _model(request: Request) -> str:
-    return str(request.body.get("model", ""))
+def _whom(request: Request) -> tuple[str, str]:
+    """Give the model that is asked and what it is asked about, as the breaker knows both."""
+    return str(request.body.get("model", "")), request.subject
 
 
 def _times(sent: int) -> str:

@@ -20,6 +20,7 @@ from skillgate.model.exchange import SCRIPTED_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from skillgate.llm.ledger import Spent
     from skillgate.model.exchange import Request, Tokens
 
 ENVELOPE_TOKENS = 1_000
@@ -45,6 +46,7 @@ class Budget:
 
     Attributes:
         reason: why a request was refused, None while none was.
+        free: whether answers cost nothing.
     """
 
     def __init__(
@@ -66,7 +68,9 @@ class Budget:
         self.reason: str | None = None
         self._max_cost_usd = None if free else max_cost_usd
         self._max_calls = max_calls
-        self._free = free
+        self._own_usd: float | None = None  # of the limit that nobody gave
+        self._before = 0.0  # what earlier processes had spent when that began to hold
+        self.free = free
         self._stop = stop if stop is not None else threading.Event()
         self._change = threading.Condition()
         self._open: dict[int, float] = {}
@@ -111,6 +115,33 @@ class Budget:
             message = f"max-cost-usd cannot be kept: the price of {names} is unknown (table of {prices.DATE})"
             raise UsageError(f"{message}; limit the run with max-calls instead")
 
+    def bound(self, usd: float) -> None:
+        """Hold the run to a limit of its own where nobody gave one; a lower one than before changes nothing.
+
+        What earlier processes of the run spent does not count against it: the estimate that it comes from is of what
+        is left to do. A model without a price is not held back by it.
+
+        Args:
+            usd: in US dollars, far more than what the run was estimated to cost.
+        """
+        with self._change:
+            given = self._max_calls is not None or (self._max_cost_usd is not None and self._own_usd is None)
+            if self.free or given:
+                return
+            if self._own_usd is None:
+                self._before = self._spent
+            self._own_usd = max(usd, self._own_usd or 0.0)
+            self._max_cost_usd = self._before + self._own_usd
+            self._change.notify_all()
+
+    def carry(self, spent: Spent) -> None:
+        """Count what earlier processes of the same run spent, so that the limits hold over all of it."""
+        with self._change:
+            self._calls += spent.calls
+            self._known += spent.usd
+            self._spent += spent.counted
+            self._unpriced.update(spent.unpriced)
+
     def reserve(self, request: Request) -> Reservation | None:
         """Ask to send a request; waits while it may still fit, once others have turned out cheaper than feared.
 
@@ -136,7 +167,7 @@ class Budget:
         with self._change:
             held = self._open.pop(reservation.number, 0.0) if lost else 0.0
             self._spent += held
-            if lost and not self._free:
+            if lost and not self.free:
                 self._unpriced.add(reservation.model)
             self._change.notify_all()
             if not self._fits(held, held=not lost):
@@ -146,19 +177,20 @@ class Budget:
                 self._open[reservation.number] = held
             return True
 
-    def settle(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float | None:
+    def settle(self, reservation: Reservation, tokens: Tokens | None, model: str, *, requests: int = 1) -> float | None:
         """Count what a reply cost.
 
         Args:
             reservation: under which it was asked for; it ends with this.
             tokens: as the reply tells, None where it does not.
             model: as the reply names it.
+            requests: that a session took, whose tokens these are together.
 
         Returns:
             Its cost in US dollars, None where that is unknown.
         """
-        paid = self._cost(reservation, tokens, model)
-        counted = self._counted(reservation, tokens, model)
+        paid = self._cost(reservation, tokens, model, requests)
+        counted = self.counted(reservation, tokens, model, requests=requests)
         with self._change:
             if self._open.pop(reservation.number, None) is not None:
                 self._spent += counted
@@ -182,31 +214,45 @@ class Budget:
             self._change.notify_all()
 
     def _most(self, body: Mapping[str, object], model: str) -> float:
-        """Give the most that a request can cost: no token is shorter than a byte of the prompt's UTF-8."""
+        """Give the most that a request can cost: no token is shorter than a byte of the prompt's UTF-8.
+
+        A session that a runner leads costs what its runner lets it cost.
+        """
         if self._max_cost_usd is None:
             return 0.0
+        unknown = float("inf") if self._own_usd is None else 0.0
+        if "runner" in body:
+            turns = body.get("max_turns")
+            most = prices.session_most(model, turns if isinstance(turns, int) else 1)
+            return unknown if most is None else most
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in prices.texts(body))
         longest = body.get("max_tokens")
         output = longest if isinstance(longest, int) else prices.context_of(model) or 0
         usd = prices.most(model, size + ENVELOPE_TOKENS, output)
-        return float("inf") if usd is None else usd
+        return unknown if usd is None else usd
 
-    def _cost(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float | None:
-        if self._free or model.startswith(SCRIPTED_PREFIX):
+    def _cost(self, reservation: Reservation, tokens: Tokens | None, model: str, requests: int) -> float | None:
+        if self.free or model.startswith(SCRIPTED_PREFIX):
             return 0.0
         if tokens is None:
             return None
-        return prices.cost(model or reservation.model, tokens)
+        return prices.cost(model or reservation.model, tokens, requests=requests)
 
-    def _counted(self, reservation: Reservation, tokens: Tokens | None, model: str) -> float:
-        """Give what counts against the limit: at least the price of the model that was asked for."""
-        if self._free:
+    def counted(self, reservation: Reservation, tokens: Tokens | None, model: str, *, requests: int = 1) -> float:
+        """Give what a reply counts against the limit: at least the price of the model that was asked for.
+
+        A session counts as if one of its prompts had been as long as all, up to the most that its runner lets it cost.
+        """
+        if self.free:
             return 0.0
         names = {reservation.model}
         if not model.startswith(SCRIPTED_PREFIX):
             names.add(model or reservation.model)
-        costs = [None if tokens is None else prices.cost(name, tokens) for name in names]
-        return max(reservation.usd if cost is None else cost for cost in costs)
+        costs = [None if tokens is None else prices.cost(name, tokens, requests=requests) for name in names]
+        least = max(reservation.usd if cost is None else cost for cost in costs)
+        if requests == 1 or tokens is None:
+            return least
+        return max(least, min(reservation.usd, *(prices.cost(name, tokens) or 0.0 for name in names)))
 
     def _fits(self, usd: float, *, held: bool = False) -> bool:
         """Wait until one more request may be sent; False where it may not. Under the lock.
@@ -242,4 +288,7 @@ class Budget:
         if usd == float("inf"):
             return "the price of a model is unknown, so that max-cost-usd cannot be kept"
         left = max(0.0, (self._max_cost_usd or 0.0) - self._spent)
+        if self._own_usd is not None:
+            about = f"${left:.4f} is left of ${self._own_usd:.2f}, the most that a run without --max-cost-usd may cost"
+            return f"{about}, and one more request may cost ${usd:.4f}: give --max-cost-usd"
         return f"${left:.4f} of max-cost-usd {self._max_cost_usd:g} is left, and one more request may cost ${usd:.4f}"

@@ -5,6 +5,8 @@ been cut off or refused; so everything is held to the schema again on receipt.
 
 One Markdown fence around the whole of a reply is tolerated, since models that are asked for JSON in words tend to add
 it and it cannot change the value. Nothing else is repaired.
+
+A request of a session offers tools, or is a whole session of a runner: it is answered in blocks, and no schema applies.
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 
 _FENCE = "```"
 _LEAST_LIMIT = 64 << 10  # characters that are always looked at
+_MOST_TRANSCRIPT = 16 << 20  # characters of what a model says in a session of many turns
 _PER_TOKEN = 16  # characters of a reply, far beyond what any language and vocabulary give
 _FINISHED = ("end_turn", "stop_sequence")
+_RUNNER = "runner"  # of a body that is no message's, but a whole session's
+_TURNS = "max_turns"  # how a runner ends a session that takes too long; what that means its layer decides
 
 
 class Classified(NamedTuple):
@@ -54,6 +59,8 @@ def classify(request: Request, reply: Reply) -> Classified:
     most = _most_characters(request)
     if len(text) > most:
         return _invalid(f"the reply is longer than {most} characters, more than it was given tokens for")
+    if _is_session(request):
+        return _of_session(reply)
     if not text.strip():
         return _invalid("the reply holds no text")
     schema = schema_of(request.body)
@@ -67,6 +74,21 @@ def classify(request: Request, reply: Reply) -> Classified:
     return Classified(Status.OK, value, "") if wrong is None else _invalid(wrong)
 
 
+def _is_session(request: Request) -> bool:
+    return bool(request.body.get("tools")) or _RUNNER in request.body
+
+
+def _of_session(reply: Reply) -> Classified:
+    """Hold a reply to a request of a session: it calls tools, or says something; whoever asked reads its blocks."""
+    called = any(block.get("type") == "tool_use" for block in reply.content)
+    if reply.stop_reason == "tool_use" and not called:
+        return _invalid("the reply ended for a tool, and calls none")
+    if not called and not reply.text.strip() and reply.stop_reason != _TURNS:
+        return _invalid("the reply holds no text")
+    wrong = _unwritable([dict(block) for block in reply.content])
+    return Classified(Status.OK, reply.text, "") if wrong is None else _invalid(wrong)
+
+
 def _ended(request: Request, reply: Reply) -> Classified | None:
     """Say how a reply ended that did not end as an answer does; None for one that did."""
     ended = reply.stop_reason
@@ -74,21 +96,31 @@ def _ended(request: Request, reply: Reply) -> Classified | None:
         why = f" ({shown(reply.category)})" if reply.category else ""
         return Classified(Status.REFUSED, None, f"the model refused to answer{why}")
     if ended == "max_tokens":
-        limit = request.body.get("max_tokens")
-        return Classified(Status.TRUNCATED, None, f"the reply was cut off after {limit} tokens")
+        return Classified(Status.TRUNCATED, None, _cut_off(request))
     if ended == "model_context_window_exceeded":
         return Classified(Status.ERROR, None, "the request and its reply are too long for the model's context")
+    if ended == "tool_use" and request.body.get("tools"):
+        return None
     if ended == "tool_use":
-        if request.body.get("tools"):
-            return Classified(Status.OK, reply.text, "")
         return _invalid("the reply calls a tool, and none was offered")
+    if ended == _TURNS and _RUNNER in request.body:
+        return None
     if ended not in _FINISHED:
         return _invalid(f'the reply ended for a reason that is not known: "{shown(ended)}"')
     return None
 
 
+def _cut_off(request: Request) -> str:
+    """Say that a reply took all its tokens; how many a runner gives to one of a session's, its body does not say."""
+    if _RUNNER in request.body:
+        return "a reply of the session was cut off: it took all the tokens that one may take"
+    return f"the reply was cut off after {request.body.get('max_tokens')} tokens"
+
+
 def _most_characters(request: Request) -> int:
     """Give the length beyond which a text cannot be what was asked for, and is not decoded."""
+    if _RUNNER in request.body:
+        return _MOST_TRANSCRIPT
     limit = request.body.get("max_tokens")
     return max(_LEAST_LIMIT, _PER_TOKEN * limit) if isinstance(limit, int) else _LEAST_LIMIT
 

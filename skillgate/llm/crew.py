@@ -1,4 +1,4 @@
-"""Threads that ask: the only place where a model is waited for.
+"""Threads that ask: the only place where a model is waited for one request at a time.
 
 They are daemons, which end with the process: an answer that never comes cannot keep it alive.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from skillgate.llm.port import Asker
@@ -21,6 +21,25 @@ class Outcome(NamedTuple):
 
     value: Any = None
     error: BaseException | None = None
+
+
+class Sender(Protocol[Owner]):
+    """Whoever has requests answered, many at once: threads, or batches. For one caller's thread.
+
+    Attributes:
+        busy: how many requests are with it.
+    """
+
+    busy: int
+
+    def send(self, place: Place[Owner]) -> None:
+        """Have a request answered; returns at once."""
+
+    def take(self, timeout_s: float) -> tuple[Place[Owner], Outcome] | None:
+        """Wait for an answer; None where none comes in time."""
+
+    def dismiss(self) -> None:
+        """Let go of everything: nothing more is sent or taken."""
 
 
 class Crew(Generic[Owner]):

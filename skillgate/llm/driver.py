@@ -1,17 +1,19 @@
 """Runs layers against an asker with several requests on their way at once, and gives their results in input order.
 
 Layers are generators, and all of their code runs on the caller's thread; only ``ask`` runs on others. Those end with
-the process: an answer that never comes cannot keep it alive.
+the process: an answer that never comes cannot keep it alive. Where many requests are answered together, as in batches,
+:func:`drive` runs the same layers.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skillgate.llm.crew import Crew, Outcome
+from skillgate.llm.crew import Crew, Outcome, Sender
 from skillgate.llm.port import Progress
 from skillgate.llm.waiting import Line, Place
 from skillgate.model.exchange import Answer, Cause, Status, Together
@@ -78,27 +80,52 @@ def run(
             set here when the run is interrupted, for those who wait between tries.
         grace_s: seconds.
     """
-    running: _Run[T] = _Run(layers, asker, in_flight, watch, stop if stop is not None else threading.Event())
+    ends = stop if stop is not None else threading.Event()
+    running: _Run[T] = _Run(layers, Crew(asker), in_flight, watch, ends, warming=True)
     try:
         yield from running.results()
     finally:
         running.end(grace_s)
 
 
+def drive(
+    layers: Sequence[Callable[[], Steps[T]]], sender: Sender[Any], *, watch: Watch | None, stop: threading.Event
+) -> Generator[T, None, None]:
+    """Run layers as :func:`run` does, all of them open at once, with a sender that takes any number of requests.
+
+    Whatever the layers want is sent before anything is waited for; none goes ahead to warm a prompt cache. A run that
+    ends early waits for nothing.
+
+    Args:
+        layers: each makes its generator at the start.
+        sender: has the requests answered.
+        watch: is told how far the run is.
+        stop: as for :func:`run`; the sender must look at it, too, for what is with it.
+    """
+    running: _Run[T] = _Run(layers, sender, sys.maxsize, watch, stop, warming=False)
+    try:
+        yield from running.results()
+    finally:
+        running.end(0.0)
+
+
 class _Run(Generic[T]):
     def __init__(
         self,
         layers: Sequence[Callable[[], Steps[T]]],
-        asker: Asker,
+        crew: Sender[_Task],
         in_flight: int,
         watch: Watch | None,
         stop: threading.Event,
+        *,
+        warming: bool,
     ) -> None:
         self._layers = layers
         self._watch = watch
         self._stop = stop
         self._in_flight = in_flight
-        self._crew: Crew[_Task] = Crew(asker)
+        self._crew = crew
+        self._warming = warming
         self._line: Line[_Task] = Line()
         self._open: dict[int, list[_Task]] = {}  # by layer, all tasks of it
         self._done: dict[int, Outcome] = {}
@@ -214,7 +241,7 @@ class _Run(Generic[T]):
 
     def _wanted(self, task: _Task, asked: Request | Together) -> None:
         if not isinstance(asked, Together):
-            self._line.join(asked, task, task.layer)
+            self._line.join(asked if self._warming else asked._replace(prefix=""), task, task.layer)
             return
         task.missing = len(asked.branches)
         task.results = [None] * task.missing

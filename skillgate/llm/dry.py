@@ -1,7 +1,8 @@
 """What a run would ask and cost, before anything is spent: the same layers, given made-up answers. Nothing is sent.
 
 The layers themselves say what they would ask, so that an estimate cannot disagree with the run. Where a question
-depends on an answer, as predictions do on generated prompts, the made-up one has about the size of a real one.
+depends on an answer, as predictions do on generated prompts, the made-up one has about the size of a real one; where it
+depends on more than that, as a session does on whether a tool is called, the request itself holds a typical one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.llm import prices
 from skillgate.llm.driver import run
-from skillgate.model.exchange import Answer, Cause, Status, Tokens
+from skillgate.llm.made_up import fitting as fitting
+from skillgate.llm.made_up import made_up as made_up
+from skillgate.model.exchange import Answer, Status, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +25,11 @@ if TYPE_CHECKING:
 
 INPUT_LOW, INPUT_HIGH = 0.8, 1.2
 """Of the estimate from characters: it is within 20 % for 95 of 100 public skills."""
-OUTPUT_LOW, OUTPUT_HIGH = 0.5, 2.0
-"""Of what an answer takes as a rule; how long a model thinks varies more than what it says."""
-MOST_ITEMS = 32
-"""The longest list that is made up to pass a question's own check."""
-_SENTENCE = "made up for an estimate: a text that is about as long as what a person would say to get some work done"
+OUTPUT_LOW, OUTPUT_HIGH = 0.2, 2.0
+"""Of what an answer takes as a rule: whether and how long a model thinks varies far more than what it says."""
+HARNESS_REQUESTS, HARNESS_TOKENS = 2, 20_000
+"""Of a session that a runner leads: the requests that it takes at least as a rule, and about what the runner's own
+prompt and tools add to each; a guess, which is in the upper end only."""
 
 
 class Span(NamedTuple):
@@ -51,6 +54,8 @@ class Forecast(NamedTuple):
         cost_usd: of the calls; None where the price of one of ``unpriced`` is unknown.
         models: that would be asked, each with its number of calls, sorted.
         unpriced: models without a price, sorted.
+        questions: likewise, what would be asked, in the order in which each is asked first.
+        batch: whether the cost is that of batches.
     """
 
     layers: int = 0
@@ -61,10 +66,16 @@ class Forecast(NamedTuple):
     cost_usd: Span | None = Span(0.0, 0.0)
     models: tuple[tuple[str, int], ...] = ()
     unpriced: tuple[str, ...] = ()
+    questions: tuple[tuple[str, int], ...] = ()
+    batch: bool = False
 
 
 def estimate(
-    layers: Sequence[Callable[[], Steps[Any]]], *, answers: Answers | None = None, provider: Provider | None = None
+    layers: Sequence[Callable[[], Steps[Any]]],
+    *,
+    answers: Answers | None = None,
+    provider: Provider | None = None,
+    batch: bool = False,
 ) -> Forecast:
     """Find out what a run of these layers would ask, without asking it.
 
@@ -72,8 +83,9 @@ def estimate(
         layers: as for :func:`skillgate.llm.driver.run`.
         answers: what is kept from earlier runs, None for nothing.
         provider: that would be asked: what is kept is kept by provider. Nothing is kept without one.
+        batch: whether requests would go out in batches, which cost less.
     """
-    rehearsal = _Rehearsal(answers, provider)
+    rehearsal = _Rehearsal(answers, provider, batch=batch)
     for _ in run(layers, rehearsal, in_flight=1):
         pass
     return rehearsal.forecast(len(layers))
@@ -82,11 +94,13 @@ def estimate(
 class _Rehearsal:
     """An asker that counts, and answers out of the cache or out of thin air. For one thread."""
 
-    def __init__(self, answers: Answers | None, provider: Provider | None) -> None:
+    def __init__(self, answers: Answers | None, provider: Provider | None, *, batch: bool) -> None:
         self._answers = answers
+        self._batch = batch
         self._provider = provider
-        self._total = Forecast()
+        self._total = Forecast(batch=batch)
         self._calls: dict[str, int] = {}
+        self._questions: dict[str, int] = {}
         self._unpriced: set[str] = set()
         self._warm: set[str] = set()
         self._lengths: dict[str, int | None] = {}  # by question, of the lists that pass; None: none does
@@ -103,10 +117,16 @@ class _Rehearsal:
 
     def _made_up(self, request: Request) -> Answer:
         """Make an answer up, with lists as long as passed for the question before: trying takes longest."""
+        if request.typical:
+            return made_up(request, items=0)
         question = request.question
         if question not in self._lengths:
             self._lengths[question] = fitting(request)
-        return made_up(request, items=self._lengths[question])
+        length = self._lengths[question]
+        answer = made_up(request, items=length)
+        if answer.status is Status.ERROR and length is not None:  # this one asks for more, or for less
+            answer = made_up(request, items=fitting(request))
+        return answer
 
     def forecast(self, layers: int) -> Forecast:
         return self._total._replace(
@@ -114,15 +134,17 @@ class _Rehearsal:
             cost_usd=None if self._unpriced else self._total.cost_usd,
             models=tuple(sorted(self._calls.items())),
             unpriced=tuple(sorted(self._unpriced)),
+            questions=tuple(self._questions.items()),
         )
 
     def _count(self, request: Request) -> None:
         model = str(request.body.get("model", ""))
         low, high = self._tokens(request, model)
-        costs = prices.cost(model, low), prices.cost(model, high)
+        costs = [prices.cost(model, tokens, batch=self._batch) for tokens in (low, high)]
         if costs[0] is None or costs[1] is None:
             self._unpriced.add(model)
         self._calls[model] = self._calls.get(model, 0) + 1
+        self._questions[request.question] = self._questions.get(request.question, 0) + 1
         told = self._total
         self._total = told._replace(
             calls=told.calls + 1,
@@ -133,6 +155,8 @@ class _Rehearsal:
 
     def _tokens(self, request: Request, model: str) -> tuple[Tokens, Tokens]:
         """Give the least and the most that is likely: with the provider's prompt cache at its best, and of no use."""
+        if "runner" in request.body:
+            return _of_runner(request)
         prompt, prefix = prices.prompt_of(request.body), _prefix(request.body)
         known = prices.price(model)
         if known is None or prefix < known.min_cacheable:
@@ -168,6 +192,8 @@ def lines(forecast: Forecast, *, max_cost_usd: float | None = None, max_calls: i
         yield f"{_counted(cached, 'answer')} from earlier runs would be used again and cost nothing."
     if not calls:
         return
+    if forecast.questions:
+        yield "For: " + ", ".join(f"{question} ({number:,})" for question, number in forecast.questions) + "."
     yield "Asked: " + ", ".join(f"{model or 'no model'} ({number:,})" for model, number in forecast.models) + "."
     tokens = f"{_range(forecast.input_tokens)} in, {_range(forecast.output_tokens)} out, thinking included"
     yield f"Tokens, about: {tokens}."
@@ -176,7 +202,8 @@ def lines(forecast: Forecast, *, max_cost_usd: float | None = None, max_calls: i
         yield f"Cost: unknown, since the table of {prices.DATE} has no price for {', '.join(forecast.unpriced)}."
     else:
         about = f"${cost.low:.2f} to ${cost.high:.2f}" if cost.high >= 0.01 else "less than $0.01"
-        yield f"Cost, about: {about} by the prices of {prices.DATE}; tries again come on top."
+        table = f"the prices of {prices.DATE}{' for batches' if forecast.batch else ''}"
+        yield f"Cost, about: {about} by {table}; tries again come on top."
     if max_calls is not None and calls > max_calls:
         yield f"max-calls allows {max_calls:,}: the rest would not be measured."
     if max_cost_usd is not None and cost is not None and cost.high > max_cost_usd:
@@ -184,70 +211,51 @@ def lines(forecast: Forecast, *, max_cost_usd: float | None = None, max_calls: i
         yield f"max-cost-usd {max_cost_usd:g} {word}: what is left then would not be measured."
 
 
-def fitting(request: Request) -> int | None:
-    """Find how long lists must be for a made-up value to pass a request's check; None where none does."""
-    schema = _schema(request)
-    if schema is None:
-        return None
-    return next((items for items in range(MOST_ITEMS + 1) if _passes(request, fill(schema, items=items))), None)
-
-
-def made_up(request: Request, *, items: int | None) -> Answer:
-    """Answer a request out of thin air: something that fits its schema, with so many items in each list.
-
-    Where that does not pass its check, or ``items`` is None, the answer is an error, as in an outage: then no layer
-    asks anything more.
-    """
-    schema = _schema(request)
-    if schema is None:
-        return Answer(Status.OK, _SENTENCE)
-    value = None if items is None else fill(schema, items=items)
-    if items is not None and _passes(request, value):
-        return Answer(Status.OK, value)
-    return Answer(Status.ERROR, cause=Cause.STOPPED, reason="nothing that passes could be made up for an estimate")
-
-
-def fill(schema: Mapping[str, Any], *, items: int, number: int = 0) -> Any:  # noqa: ANN401 - any JSON
-    """Make a value up that fits a JSON schema of objects, lists, enumerations and plain values.
+def document(forecast: Forecast) -> dict[str, Any]:
+    """Shape it for programs: the numbers that :func:`lines` says, not rounded.
 
     Args:
-        schema: as a model is given it.
-        items: of every list, where the schema does not ask for more.
-        number: of the value among its like: texts, integers, truths and choices differ by it.
+        forecast: what :func:`estimate` gave.
+
+    Returns:
+        What ``json.dumps`` takes. Tokens and US dollars are from the least to the most that is likely; the cost is
+        None where the price of a model in ``unpriced`` is not known.
     """
-    if "const" in schema:
-        return schema["const"]
-    if "enum" in schema:
-        choices = schema["enum"]
-        return choices[number // 2 % len(choices)]  # by pairs, so that all go with either truth
-    match schema.get("type"):
-        case "object":
-            return {key: fill(part, items=items, number=number) for key, part in schema.get("properties", {}).items()}
-        case "array":
-            many = max(items, schema.get("minItems", 0))
-            return [fill(schema.get("items", {}), items=items, number=each) for each in range(many)]
-        case "boolean":
-            return number % 2 == 0
-        case "integer" | "number":
-            return number + 1
-        case "null":
-            return None
-        case _:
-            return f"Number {number + 1}, {_SENTENCE}"
+    cost = forecast.cost_usd
+    return {
+        "kind": "estimate",
+        "calls": forecast.calls,
+        "cached": forecast.cached,
+        "by_question": dict(forecast.questions),
+        "by_model": dict(forecast.models),
+        "input_tokens": forecast.input_tokens._asdict(),
+        "output_tokens": forecast.output_tokens._asdict(),
+        "cost_usd": None if cost is None else {"low": round(cost.low, 6), "high": round(cost.high, 6)},
+        "unpriced": list(forecast.unpriced),
+    }
 
 
-def _schema(request: Request) -> Mapping[str, Any] | None:
-    found: Mapping[str, Any] | None = ((request.body.get("output_config") or {}).get("format") or {}).get("schema")
-    return found
+def _of_runner(request: Request) -> tuple[Tokens, Tokens]:
+    """Give the least and the most that is likely of a session that a runner leads: it sends more than it is given."""
+    given = {**request.body, "messages": [request.body.get("prompt"), _shown(request.body)]}
+    prompt, output = HARNESS_REQUESTS * prices.prompt_of(given), request.typical_output
+    high = math.ceil(prompt * INPUT_HIGH) + HARNESS_REQUESTS * HARNESS_TOKENS
+    return (
+        Tokens(int(prompt * INPUT_LOW), int(output * OUTPUT_LOW)),
+        Tokens(high, math.ceil(output * OUTPUT_HIGH)),
+    )
 
 
-def _passes(request: Request, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    return request.check is None or request.check(value) is None
+def _shown(body: Mapping[str, Any]) -> list[object]:
+    """Give what a session shows of its skills as a rule: how each is listed, and the text of the one it is about."""
+    skills = [skill for skill in body.get("skills") or () if "name" in skill]
+    listed: list[object] = [[skill["name"], skill.get("description")] for skill in skills]
+    return [*listed, *(skill.get("body") for skill in skills if skill["name"] == body.get("target"))]
 
 
 def _prefix(body: Mapping[str, Any]) -> int:
     """Estimate the tokens of a body's beginning, up to the last block that is marked for the prompt cache."""
-    total = sum(map(len, prices.texts({"system": body.get("system")})))
+    total = sum(map(len, prices.texts({"tools": body.get("tools"), "system": body.get("system")})))
     marked = total if any("cache_control" in block for block in body.get("system") or ()) else 0
     for message in body.get("messages", ()):
         content = message.get("content", ())

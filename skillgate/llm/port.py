@@ -44,7 +44,8 @@ class Provider(Protocol):
     """Where messages come from. Thread-safe."""
 
     name: str
-    """``anthropic``, ``openai-compatible``, ``replay`` or ``scripted``: shown in reports, part of the cache's key."""
+    """``anthropic``, ``openai-compatible``, ``batch``, ``replay`` or ``scripted``: shown in reports, part of the
+    cache's key; what ``batch`` answers is kept under the name of the provider whose batches it takes."""
 
     endpoint: str
     """Where it sends requests, without credentials; ``""`` for nowhere. Part of the cache's key."""

@@ -21,6 +21,9 @@ CHARACTERS_PER_TOKEN = 2.6
 """Of instructions in English: 2.57 over 181 public skills with the current vocabulary; the median error is 8 %."""
 MOST_TOKENS = 10**9
 """Of one reply: a thousand times what the largest context takes. A larger count is none, whoever gives it."""
+SESSION_PROMPT, SESSION_OUTPUT, SESSION_TURNS = 200_000, 32_000, 10
+"""The most tokens that a session of so many turns is let take where somebody else runs it, all its requests together:
+several times what one takes as a rule, since each request holds the ones before."""
 _PER = 1_000_000  # tokens that a price is for
 
 
@@ -102,18 +105,21 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
-def cost(model: str, tokens: Tokens, *, batch: bool = False) -> float | None:
-    """Give what one reply cost in US dollars, None where the model's price is unknown.
+def cost(model: str, tokens: Tokens, *, batch: bool = False, requests: int = 1) -> float | None:
+    """Give what one reply cost in US dollars, or a whole session; None where the model's price is unknown.
 
     Args:
         model: as it names itself, or as it was asked for.
-        tokens: of one reply: whether a prompt was long is a matter of each.
+        tokens: of one reply, or of all in a session.
         batch: whether it was a request of a batch.
+        requests: how many there were in a session, at least 1. Whether a prompt was long is a matter of each; where the
+            tokens of several are known together alone, each is taken to have had the same share.
     """
     found = price(model)
     if found is None:
         return None
-    factor = found.factor(tokens.input + tokens.cache_read + tokens.cache_write) * (BATCH_FACTOR if batch else 1.0)
+    prompt = (tokens.input + tokens.cache_read + tokens.cache_write) // requests
+    factor = found.factor(prompt) * (BATCH_FACTOR if batch else 1.0)
     total = tokens.input * found.input + tokens.output * found.output
     total += tokens.cache_read * found.cache_read + tokens.cache_write * found.cache_write
     return total * factor / _PER
@@ -138,6 +144,22 @@ def most(model: str, prompt: int, output: int) -> float | None:
         return None
     dearest = max(found.input, found.cache_write)
     return (prompt * dearest + output * found.output) * found.factor(prompt) / _PER
+
+
+def session_most(model: str, turns: int) -> float | None:
+    """Give the most that a session may cost in US dollars that a runner leads, None where the price is unknown.
+
+    It grows with the turns. The runner ends a session at half of it, so that the request by which it is passed fits.
+
+    Args:
+        model: as it is asked for.
+        turns: the most requests of the session.
+    """
+    found = price(model)
+    if found is None:
+        return None
+    tokens = SESSION_PROMPT * max(found.input, found.cache_write) + SESSION_OUTPUT * found.output
+    return tokens * max(1.0, turns / SESSION_TURNS) / _PER
 
 
 def effort_of(model: str) -> str | None:

@@ -6,7 +6,7 @@ a most, and so have all tries of one request together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tenacity import (
     RetryCallState,
@@ -23,7 +23,7 @@ from skillgate.llm.port import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillgate.model.exchange import Reply
+T = TypeVar("T")
 
 
 class Policy(NamedTuple):
@@ -44,8 +44,8 @@ class Policy(NamedTuple):
     deadline_s: float = 180.0
 
 
-def persistent(send: Callable[[], Reply], policy: Policy, pause: Callable[[float], None]) -> Reply:
-    """Send until there is a reply, or until trying again is of no use.
+def persistent(send: Callable[[], T], policy: Policy, pause: Callable[[float], None]) -> T:
+    """Send until there is a reply, or until trying again is of no use; give what ``send`` gives.
 
     Args:
         send: one try; it raises ``ProviderError``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillgate.model.setting import Kind, Setting
 
-PROVIDERS = ("anthropic", "openai-compatible", "scripted", "replay")
+PROVIDERS = ("anthropic", "batch", "openai-compatible", "scripted", "replay")
 
 SETTINGS = (
     Setting(
@@ -13,7 +13,8 @@ SETTINGS = (
         default="anthropic",
         choices=PROVIDERS,
         personal=True,
-        help="Who answers: anthropic, a server that speaks OpenAI's protocol, a scripted model, or a recording.",
+        help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol, a scripted"
+        " model, or a recording.",
     ),
     Setting(
         key="base-url",
@@ -79,6 +80,14 @@ SETTINGS = (
         minimum=1,
         maximum=64,
         help="How many requests may be on their way at once.",
+    ),
+    Setting(
+        key="poll-seconds",
+        kind=Kind.NUMBER,
+        default=10.0,
+        minimum=0.01,
+        maximum=3600,
+        help="How soon a batch is looked at after it was submitted; then ever less often, up to every five minutes.",
     ),
     Setting(
         key="cache-dir",

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.documents import DimensionChange, Header
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Points, Ratio
+from skillgate.model.judging import Estimate, Points, Ratio
 from skillgate.model.marks import Range
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Dimension, Outcome
@@ -27,7 +27,7 @@ class State(Enum):
 
     NEW = "new"
     REMOVED = "removed"
-    CHANGED = "changed"  # score, badge, a dimension or a finding is another one
+    CHANGED = "changed"  # score, badge, a dimension, what sessions and matches measure, or a finding is another one
     UNCHANGED = "unchanged"
 
 
@@ -48,6 +48,23 @@ class Side(NamedTuple):
     evaluated: bool = True
 
 
+class SampledChange(NamedTuple):
+    """One figure of sessions, matches or lift on both sides.
+
+    Attributes:
+        name: of a session's measure as its layer names it, or ``mc_score``, ``elo``, ``bradley_terry``, ``lift``.
+        before, after: the figure with its interval and n; a value of None where that side did not measure it.
+        change: after less before; None where one is missing, or the two are not the same measurement.
+        reason: why there is no change, None where there is one.
+    """
+
+    name: str
+    before: Estimate
+    after: Estimate
+    change: float | None = None
+    reason: str | None = None
+
+
 class SkillChange(NamedTuple):
     """One skill on both sides.
 
@@ -62,6 +79,8 @@ class SkillChange(NamedTuple):
         kept: findings on both sides.
         suppressed: findings that are set aside after and were not before.
         regression: what the regression gate says of it; None for new and removed skills.
+        sampled: what sessions, matches and lift measured; empty where neither side has any, for new and for removed
+            skills.
     """
 
     name: str
@@ -75,6 +94,7 @@ class SkillChange(NamedTuple):
     kept: Count = 0
     suppressed: tuple[Suppressed, ...] = ()
     regression: GateOutcome | None = None
+    sampled: tuple[SampledChange, ...] = ()
 
     @property
     def path(self) -> str:

@@ -71,6 +71,7 @@ class SingleReport(Header):
     outside: tuple[Finding, ...] = ()
     drop: DropTest | None = None
     lift: Lift | None = None
+    content: str | None = None
     agreement: Agreement | None = None
     calibration: Trust | None = None
     resumed: Resumed | None = None

@@ -127,6 +127,8 @@ class Answer(NamedTuple):
         sent: how many times it was sent.
         cost_usd: what it cost now: 0.0 where it was kept, None where the price is unknown.
         tokens: of every reply that was paid for now; none where it was kept.
+        seconds: from when the request that was answered was sent until its reply was there, without any waiting for its
+            turn or for another try; 0.0 where it was kept, came in a batch or was not answered.
     """
 
     status: Status
@@ -138,6 +140,7 @@ class Answer(NamedTuple):
     sent: int = 0
     cost_usd: float | None = 0.0
     tokens: Tokens = Tokens()
+    seconds: float = 0.0
 
 
 class Together(NamedTuple):

@@ -188,6 +188,7 @@ class DropTest(NamedTuple):
         smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, None where it finds none.
         flip_rate: of comparisons of two judgings of one text, the share that the gate would fail.
         reason: why the two cannot be compared, None where they can.
+        p_alone: the same before the correction, for whoever joins parts of a run; None where ``p`` is.
     """
 
     drop: float | None
@@ -197,6 +198,7 @@ class DropTest(NamedTuple):
     smallest_detectable: float | None = None
     flip_rate: Ratio | None = None
     reason: str | None = None
+    p_alone: Ratio | None = None
 
 
 class Cut(NamedTuple):

@@ -142,7 +142,8 @@ class SkillResult(NamedTuple):
     """One skill's scores.
 
     ``evaluated`` is False when the operating system would not let it be read; ``drop`` is set where both this score and
-    its baseline's were sampled; ``lift`` where it was asked for.
+    its baseline's were sampled; ``lift`` where it was asked for; ``content`` is the digest of all files of its
+    directory, the same before and after they were evaluated, where a certificate may be made of it.
     """
 
     composite: Composite
@@ -159,6 +160,7 @@ class SkillResult(NamedTuple):
     suppressed: tuple[Suppressed, ...] = ()
     drop: DropTest | None = None
     lift: Lift | None = None
+    content: str | None = None
 
 
 class PluginScore(NamedTuple):

@@ -83,13 +83,14 @@ class MonteCarloLayer(NamedTuple):
     Attributes:
         simulations: sessions asked for with prompts that should load the skill.
         completed, failed, not_measured: of all sessions, near misses included; what was not run is in none.
-        mc_score: None where one of its parts was not measured; ``reason`` says which.
+        mc_score: None where one of its parts was not measured; ``mc_reason`` says which.
         measures: by name (``activation_rate``, ``activation_rate_wilson``, ``false_activation_rate``, ``precision``,
             ``f1``, ``quality``, ``quality_cv``, ``failure_rate``, ``tokens``, ``efficiency``, ``orchestration``,
             ``scope``), each with its n.
         prompts_digest: of prompts and labels; only runs on the same prompts are compared.
         stopped_early: why the run ended before all sessions, None where it did not; then rates are bounds over all.
-        reason: why there is nothing, or not all; None where all was measured.
+        reason: what could not be evaluated, an outage or too many lost grades; None where all that could be measured
+            was, also where too few sessions loaded the skill for a measure: its own reason says so.
         near_misses: sessions asked for with prompts that should not load it.
         scores: by dimension, what the layer says of it.
         tokens: None under five completed, activated runs.
@@ -105,6 +106,8 @@ class MonteCarloLayer(NamedTuple):
         prompts_source: ``evals``, ``generated``, ``evals and generated`` or ``baseline``.
         max_turns: of a session.
         obeyed: grades that a control question showed to obey the text that was graded; they count nowhere.
+        mc_reason: why there is no ``mc_score``, None where there is one.
+        short: that fewer prompts could be had than were asked for, None where there were enough.
     """
 
     duration_ms: Count
@@ -139,6 +142,8 @@ class MonteCarloLayer(NamedTuple):
     silenced: str | None = None
     answered_by: tuple[str, ...] = ()
     obeyed: Count = 0
+    mc_reason: str | None = None
+    short: str | None = None
 
 
 class Rating(NamedTuple):
@@ -187,13 +192,14 @@ class RankingLayer(NamedTuple):
         percentile: the pairwise win rate, draws as half.
         position_bias: the share of matches in which the two orders disagree.
         nearest: the opponent whose rating is nearest.
-        provisional: whether Bradley–Terry's interval holds the Elo that the badge asks for.
-        reason: why there is no rating, or what was not judged; None where all was.
+        provisional: whether Bradley–Terry's interval holds the Elo that the badge asks for, or opponents are unrated.
+        reason: why there is no rating; None where there is one. Of single matches that were not judged, their own says.
         played: every match.
         won, lost: dimensions won or lost against more opponents than the other way round, most first.
         corpus: the digest of the corpus's ratings.
         corpus_size: skills in it that could be opponents.
         hindrance: why a rating of the best badge is out of reach whatever the matches give; None where it is not.
+        unrated: opponents that stand at the rating every one begins with, which no match of theirs bears out.
         model, provider, live, usage, prompt_version, silenced, seed: as of the other sampled layers.
     """
 
@@ -219,6 +225,7 @@ class RankingLayer(NamedTuple):
     prompt_version: str = ""
     seed: int = 0
     silenced: str | None = None
+    unrated: Count = 0
 
 
 class Expectation(NamedTuple):

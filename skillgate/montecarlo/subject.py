@@ -52,6 +52,9 @@ class Subject(NamedTuple):
         prompts_source: where ``prompts`` come from: ``evals``, ``baseline`` or ``generated`` for none.
         tasks: the skill's own tasks, for lift; empty: they are generated.
         category: ``metadata.category``, ``""`` without one.
+        asked: how many sessions the baseline asked for, with prompts that should load the skill and with near misses;
+            None where ``prompts`` are not those of one.
+        unlisted: why no model can load it, so that there is nothing to simulate; None where one can.
     """
 
     path: str
@@ -64,6 +67,8 @@ class Subject(NamedTuple):
     prompts_source: str = "generated"
     tasks: tuple[TaskCase, ...] = ()
     category: str = ""
+    asked: tuple[int, int] | None = None
+    unlisted: str | None = None
 
 
 class Stop(NamedTuple):
@@ -112,12 +117,15 @@ class Simulated(NamedTuple):
         failure: why there can be no score at this depth; None where all was measured.
         silenced: what the skill's text may have kept from being graded, where it is too much to be passed over.
         problems: what the report must tell at the severity of its rule; ``rule`` names a file of ``static/judged``.
+        no_badge: why there is no badge whatever the score: too many sessions that loaded the skill failed, and what
+            their answers would have been worth is in no figure; None where there may be one.
     """
 
     layer: MonteCarloLayer
     failure: str | None = None
     silenced: str | None = None
     problems: tuple[Problem, ...] = ()
+    no_badge: str | None = None
 
 
 class Lifted(NamedTuple):

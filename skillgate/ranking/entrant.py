@@ -48,7 +48,8 @@ class Member(NamedTuple):
         composite: of the static layer when it was indexed, None where there was none.
         badge: likewise, in lower case, None for none.
         rating: on the Elo scale, 1500 until it was rated.
-        matches: decided ones that the rating rests on.
+        matches: decided ones that the rating rests on; 0: nothing is known of how good it is.
+        rateable: whether it can be compared at all; see :class:`~skillgate.model.corpus.Indexed`.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Member(NamedTuple):
     badge: str | None = None
     rating: float = MEDIAN
     matches: int = 0
+    rateable: bool = True
 
 
 class Corpus(Protocol):
@@ -114,8 +116,10 @@ class Ranked(NamedTuple):
         layer: for the report.
         failure: why there is no rating where there could be one; None with a rating, and without a corpus.
         problems: what the report must tell.
+        no_badge: why the rating earns no badge however high it is; None where it may, and where there is none.
     """
 
     layer: RankingLayer
     failure: str | None = None
     problems: tuple[Problem, ...] = ()
+    no_badge: str | None = None

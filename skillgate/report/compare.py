@@ -12,6 +12,7 @@ from skillgate.report.diff import dimension_change
 from skillgate.report.judge_compared import not_comparable, unmoved
 from skillgate.report.judge_words import judges_of
 from skillgate.report.matching import unmatched
+from skillgate.report.simulated_compared import lone_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,9 @@ def compare(
 
 
 def _hints(a: SkillResult, b: SkillResult) -> Iterator[str]:
+    if lone := lone_scores(a, b):
+        named = ", ".join(dimension.value for dimension in lone)
+        yield f"sessions measured {named} on one side only: the two scores of it rest on different layers"
     if a.coverage != b.coverage:
         sides = [f"{100 * side.coverage:.0f} %" for side in (a, b)]
         yield (

@@ -11,12 +11,15 @@ from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
 from skillgate.report.judge_compared import alarm, drops, not_comparable, unmoved
 from skillgate.report.judge_compared import hints as inconclusive
 from skillgate.report.matching import UNMOVED, unmatched
-from skillgate.scoring.gate import MAX_DROP, regression
+from skillgate.report.skill_block import is_simulated
+from skillgate.scoring.gate import MAX_DROP
+from skillgate.scoring.regression import regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.across import AcrossChange, ListingUse
+    from skillgate.model.diff import SampledChange
     from skillgate.model.finding import Suppressed
     from skillgate.model.judging import DropTest
     from skillgate.model.report import DimensionScore, SkillResult
@@ -74,7 +77,7 @@ def diff(
         listing=listing,
         across=across,
         gate=_gate(skills) if gated else Verdict(passed=None),
-        hints=(*alarm(known), *hints, *_coverage_hints(skills), *inconclusive(skills)),
+        hints=(*alarm(known), *hints, *_coverage_hints(skills), *_session_hints(known), *inconclusive(skills)),
         profile=profile,
         depth=depth,
         coverage=_coverage(known),
@@ -126,7 +129,9 @@ def _change(
             after.skill.name, State.NEW, None, _side(after), new=after.findings, suppressed=after.suppressed
         )
     change = _compared(before, after, moves)._replace(
-        before=_side(before, rebased), regression=_regression(before, after, allowed(after.skill.path), drop)
+        before=_side(before, rebased),
+        regression=_regression(before, after, allowed(after.skill.path), drop),
+        sampled=_sampled(before, after),
     )
     return change._replace(state=State.CHANGED if _differs(change) else State.UNCHANGED)
 
@@ -165,6 +170,14 @@ def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str])
         kept=len(after.findings) - len(came),
         suppressed=aside,
     )
+
+
+def _sampled(before: SkillResult, after: SkillResult) -> tuple[SampledChange, ...]:
+    if not is_simulated((before, after)):
+        return ()
+    from skillgate.report.simulated_compared import sampled_changes  # only where sessions or matches were asked for
+
+    return sampled_changes(before, after)
 
 
 def _newly_suppressed(before: SkillResult, after: SkillResult, moves: Mapping[str, str]) -> tuple[Suppressed, ...]:
@@ -210,6 +223,7 @@ def _differs(change: SkillChange) -> bool:
         or change.fixed
         or change.suppressed
         or any(item.a != item.b for item in change.dimensions.values())
+        or any(item.before.value != item.after.value for item in change.sampled)
     )
 
 
@@ -253,6 +267,23 @@ def _coverage_hints(skills: Iterable[SkillChange]) -> Iterator[str]:
                 if (item.a is None) != (item.b is None):
                     lone.setdefault(dimension, []).append(change.path)
     for dimension, paths in lone.items():
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        where = f"{', '.join(paths[:_NAMED])}{more}"
+        where = _named(paths)
         yield f"{dimension.value} was measured on one side only in {where}: the scores rest on different dimensions"
+
+
+def _session_hints(pairs: Iterable[Pair]) -> Iterator[str]:
+    """Say where sessions of one side alone measured a dimension: its scores rest on different layers."""
+    lone: dict[Dimension, list[str]] = {}
+    for before, after in pairs:
+        if before is not None and after is not None and is_simulated((before, after)):
+            from skillgate.report.simulated_compared import lone_scores  # only where sessions were asked for
+
+            for dimension in lone_scores(before, after):
+                lone.setdefault(dimension, []).append(after.skill.path)
+    for dimension, paths in lone.items():
+        yield f"sessions measured {dimension.value} on one side only in {_named(paths)}: it rests on different layers"
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more}"

@@ -9,7 +9,7 @@ from skillgate.model.diff import State
 from skillgate.model.score import Dimension, Outcome
 from skillgate.model.tool import rule_url
 from skillgate.report.across import change_lines
-from skillgate.report.diff_text import badges, gravest_first, plural, summary, undecided, unread, worst
+from skillgate.report.diff_text import badges, by_chance, gravest_first, plural, summary, undecided, unread, worst
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
@@ -36,10 +36,12 @@ def lines(diff: Diff) -> Iterator[str]:
     yield inert(summary(diff)) + "."
     yield from _table(told)
     yield from _regressed(told)
+    yield from _by_chance(told)
     yield from _findings("New findings", [finding for change in told for finding in change.new])
     yield from _findings("Fixed findings", [finding for change in told for finding in change.fixed])
     yield from _suppressed(told)
     yield from _dimensions(told)
+    yield from _sampled(told)
     yield from _together(diff, hints)
     yield ""
     yield _footer(diff)
@@ -73,7 +75,7 @@ def _table(told: Sequence[SkillChange]) -> Iterator[str]:
 def _mark(change: SkillChange) -> str:
     if change.regressed:
         return "❌"
-    if unread(change):
+    if unread(change) or undecided(change):
         return "⚠️"
     return {State.NEW: "🆕", State.REMOVED: "➖"}.get(change.state, "✅")
 
@@ -103,6 +105,23 @@ def _regressed(told: Sequence[SkillChange]) -> Iterator[str]:
         yield from (f"- {code(path)}: {inert(reason)}" for path, reason in reasons[:_ROWS])
         if len(reasons) > _ROWS:
             yield f"- {len(reasons) - _ROWS} more"
+
+
+def _by_chance(told: Sequence[SkillChange]) -> Iterator[str]:
+    """List the drops that pass since they may be chance."""
+    found = by_chance(told)
+    if found:
+        yield from ("", "**Drops that may be chance**", "")
+    yield from (f"- {code(path)}: {inert(text)}" for path, text in found[:_ROWS])
+    if len(found) > _ROWS:
+        yield f"- {len(found) - _ROWS} more"
+
+
+def _sampled(told: Sequence[SkillChange]) -> Iterator[str]:
+    if any(change.sampled for change in told):
+        from skillgate.report.sampled_moves_markdown import moved  # only where sessions or matches were asked for
+
+        yield from moved(told)
 
 
 def _findings(title: str, findings: Sequence[Finding]) -> Iterator[str]:

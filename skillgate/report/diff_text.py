@@ -9,6 +9,7 @@ from skillgate.model.score import Outcome
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
 from skillgate.report.judge_compared import first_hint
+from skillgate.report.judge_doubt import in_words
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.terminal import columns, cut, pad, wrap
 from skillgate.report.text import finding_line
@@ -27,7 +28,7 @@ _BADGES = 19  # columns of "Platinum → Platinum"
 
 
 def gravest_first(diff: Diff) -> list[SkillChange]:
-    """List the skills that differ or moved: regressions, what could not be decided, new, changed, removed.
+    """List the skills that differ, moved or were not compared: regressions, the undecided, new, changed, removed.
 
     Among those of a kind the one that lost most stands first; ties by path.
     """
@@ -35,7 +36,8 @@ def gravest_first(diff: Diff) -> list[SkillChange]:
     def key(change: SkillChange) -> tuple[int, float, str]:
         return _kind(change), change.change or 0.0, change.path
 
-    return sorted((change for change in diff.skills if change.state is not State.UNCHANGED or change.moved), key=key)
+    told = (item for item in diff.skills if item.state is not State.UNCHANGED or item.moved or undecided(item))
+    return sorted(told, key=key)
 
 
 def _kind(change: SkillChange) -> int:
@@ -68,6 +70,7 @@ def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
         yield _row(change, style, wide)
         if change.after and (moved := what_moved(change, most=max(40, style.width - 4))):
             yield style.paint(f"    {moved}", "dim")
+        yield from _sampled(change, style)
     if len(shown) < len(told):
         yield style.paint(f"  + {len(told) - len(shown)} more skills differ (-v shows every skill)", "dim")
     yield from _found(told, style, verbose=verbose)
@@ -78,6 +81,27 @@ def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
         yield from wrap(f"hint: {printable(hint)}", style.width)
     yield from wrap(summary(diff), style.width)
     yield from _verdict(diff, style)
+
+
+def _sampled(change: SkillChange, style: Style) -> Iterator[str]:
+    """Say how what sessions, matches and lift measure moved, in a line for each."""
+    if not change.sampled:
+        return
+    from skillgate.report.sampled_moves import lines as told  # only where such were asked for
+
+    for text in told(change.sampled):
+        rows = wrap(printable(text), max(40, style.width - 6))
+        yield from (style.paint(f"{' ' * (6 if index else 4)}{row}", "dim") for index, row in enumerate(rows))
+
+
+def by_chance(told: Sequence[SkillChange]) -> list[tuple[str, str]]:
+    """List the drops that pass since they may be chance: the skill's path and what is said of it."""
+    passed = [
+        (change.path, in_words(change.regression))
+        for change in told
+        if change.regression is not None and change.regression.verdict is Outcome.PASS
+    ]
+    return [(path, text) for path, text in passed if text]
 
 
 def _room(style: Style) -> int:
@@ -172,6 +196,8 @@ def _verdict(diff: Diff, style: Style) -> Iterator[str]:
         done = "evaluated" if any(map(unread, diff.skills)) or not any(map(undecided, diff.skills)) else "compared"
         yield style.paint(f"gate undecided: not every skill could be {done}", "red")
     failed = [(path, outcome.reason) for path, outcome in outcomes if outcome.verdict is not Outcome.PASS]
+    for path, text in by_chance(gravest_first(diff))[:_ROWS]:
+        yield from (style.paint(line, "yellow") for line in wrap(f"{printable(path)}: {printable(text)}", style.width))
     if failed and not diff.gate.outcomes:
         yield style.paint("what --fail-on-regression would fail, or could not decide:", "red")
     for path, reason in failed[:_ROWS]:

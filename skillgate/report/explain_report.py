@@ -11,6 +11,7 @@ from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
 from skillgate.model.text import did_you_mean, printable, uncommanded
+from skillgate.report.explain_sessions import explained
 from skillgate.report.findings import bounded
 from skillgate.report.judge_doubt import drop_in_words, wide_by
 from skillgate.report.judge_markdown import answers, place_of, sign
@@ -29,6 +30,7 @@ from skillgate.report.judge_words import (
     voices,
 )
 from skillgate.report.markdown import code, inert
+from skillgate.report.simulated_words import sessions_of
 from skillgate.report.steps import main_file
 from skillgate.scoring.weights import BLEND, WEIGHTS
 
@@ -122,11 +124,15 @@ def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | Non
     yield form.heading(2, f"{form.code(result.skill.path)}: {dimension.value}")
     checks = _checks(result, dimension)
     layer = judge_of(result)
+    sessions = sessions_of(result)
     item = layer.assessments.get(dimension) if layer else None
     yield from _score(result, dimension, checks, item, form)
     yield from _static(result, checks, form)
     if layer is not None:
         yield from _judge(result, layer, dimension, item, form)
+    if sessions is not None:
+        yield from ("", form.heading(3, "Simulated sessions"), "")
+        yield from explained(sessions, dimension, form.inert)
     given = anchors(dimension) if anchors else ()
     yield from _bands(given, item.score if item else None, form)
     yield from _raises(result, dimension, layer, form)
@@ -158,7 +164,10 @@ def _score(
             yield f"No interval: {form.inert(bounded(found.ci_reason))}."
     yield from ("", "| layer | score | share |", "|---|--:|--:|")
     static = next((check.score for check in checks.values() if check.score is not None), None)
+    sessions = sessions_of(result)
+    simulated = sessions.scores.get(dimension) if sessions else None
     scores = {LayerName.STATIC: static, LayerName.JUDGE: item.score if item else None}
+    scores[LayerName.MONTECARLO] = simulated.value if simulated else None
     yield from _shares(dimension, scores)
 
 

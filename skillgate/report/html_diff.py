@@ -24,8 +24,12 @@ from skillgate.report.html_score import Listed, listed
 from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_verdict import Decision, Reason
 from skillgate.report.judge_compared import first_hint
+from skillgate.report.judge_doubt import in_words
 from skillgate.report.judge_page import compared
 from skillgate.report.judge_words import answers_warning
+from skillgate.report.sampled_moves import SampledRow, reasons
+from skillgate.report.sampled_moves import rows as sampled_rows
+from skillgate.report.simulated_compared import sampled_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +48,8 @@ _SIDES = ("Before", "After")
 class Changed(NamedTuple):
     """One skill on both sides, and its part of the page.
 
-    ``regressed`` is the reason where the regression gate does not let it pass; ``what`` says in words what moved.
+    ``regressed`` is the reason where the regression gate does not let it pass; ``what`` says in words what moved;
+    ``apart`` which figures of sessions, matches and lift are not compared, and why.
     """
 
     change: SkillChange
@@ -62,6 +67,8 @@ class Changed(NamedTuple):
     open: bool = False
     anchor: str = ""
     judged: tuple[tuple[Dimension, Sides], ...] = ()
+    sampled: tuple[SampledRow, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 class Difference(NamedTuple):
@@ -118,6 +125,7 @@ def compare_page(comparison: Comparison, links: Links) -> str:
         fixed=comparison.fixed,
         kept=max(0, len(b.findings) - len(comparison.new)),
         regression=outcome,
+        sampled=sampled_changes(a, b),
     )
     mark = {True: "pass", False: "fail", None: "none"}[comparison.gate.passed]
     page = Difference(
@@ -172,7 +180,7 @@ def _changed(change: SkillChange, links: Links, anchor: str) -> Changed:
     blamed = _blamed(change)
     measured = changed_measures(change.dimensions) if before and after else ()
     unscored = [side for side in (before, after) if side is not None and side.score is None]
-    more = bool(measured or change.new or change.fixed or change.suppressed or blamed or unscored)
+    more = bool(measured or change.new or change.fixed or change.suppressed or blamed or unscored or change.sampled)
     return Changed(
         change,
         path=bounded(change.path, PATH),
@@ -186,6 +194,8 @@ def _changed(change: SkillChange, links: Links, anchor: str) -> Changed:
         fixed=found(change.fixed, links.nowhere, within=before.path if before else ""),
         aside=set_aside(change.suppressed),
         anchor=anchor if more else "",
+        sampled=sampled_rows(change.sampled),
+        apart=tuple(reasons(change.sampled)),
     )
 
 
@@ -207,6 +217,8 @@ def _what(change: SkillChange) -> str:
     parts += [f"{item.dimension.value.replace('_', ' ')} {direction(item.change)}" for item in moves]
     if change.regression is not None and change.regression.verdict not in (Outcome.PASS, Outcome.FAIL):
         parts.append(change.regression.reason)
+    else:
+        parts += filter(None, (in_words(change.regression),))  # it passes, since it may be chance
     return "; ".join(parts)
 
 

@@ -15,6 +15,7 @@ from skillgate.report.html_verdict import Decision, decide
 from skillgate.report.judge_page import method
 from skillgate.report.judge_words import answers_warning
 from skillgate.report.lists import ListOf, lists_of
+from skillgate.report.simulated_page import method as simulated_method
 from skillgate.report.text import worst_first
 from skillgate.scoring.summary import summarise
 
@@ -127,7 +128,7 @@ def _score(report: Report, rows: Sequence[Row], links: Links, *, diff: Diff | No
         outside=found(report.outside, links),
         gaps=_gaps(report.results),
         warning=answers_warning(report.results),
-        judged=method(report),
+        judged=(*method(report), *simulated_method(report)),
     )
 
 

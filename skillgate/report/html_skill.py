@@ -12,6 +12,7 @@ from skillgate.report.html_numbers import tone
 from skillgate.report.html_parts import PATH, Aside, Found, Measure, Some, first, found, measures, set_aside
 from skillgate.report.judge_doubt import INCONCLUSIVE, inconclusive
 from skillgate.report.judge_page import judge_part, score_sure
+from skillgate.report.simulated_page import sampled_part
 from skillgate.report.skill_block import gap_reasons
 from skillgate.report.steps import main_file, steps
 from skillgate.report.text import failures
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from skillgate.model.score import Evidence
     from skillgate.report.html_links import Links
     from skillgate.report.judge_page import JudgePart
+    from skillgate.report.simulated_page import SampledPart
     from skillgate.report.steps import Step
 
 _ADVICE = 30
@@ -86,6 +88,7 @@ class SkillPart(NamedTuple):
     checks: tuple[Check, ...]
     moved_from: str = ""
     judge: JudgePart | None = None
+    sampled: SampledPart | None = None
 
 
 def skill_row(result: SkillResult, change: SkillChange | None, anchor: str = "") -> Row:
@@ -130,6 +133,7 @@ def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: boo
         checks=_checks(result),
         moved_from=_moved_from(change),
         judge=judge_part(result, links),
+        sampled=sampled_part(result),
     )
 
 

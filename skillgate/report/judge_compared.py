@@ -1,12 +1,14 @@
-"""Two skills' judge layers side by side: whether their numbers may be compared at all, and how they differ."""
+"""Two sampled skills side by side: whether their scores may be compared at all, and what the judge alone gave."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Dimension, LayerName, Outcome
+from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.judge_words import SCRIPTED, answers_warning, judge_of, spread
+from skillgate.scoring.comparable import apart
 from skillgate.scoring.drops import sampled_drops
 from skillgate.scoring.weights import BLEND
 
@@ -15,12 +17,11 @@ if TYPE_CHECKING:
 
     from skillgate.model.diff import Diff, SkillChange
     from skillgate.model.documents import Comparison, DimensionChange
-    from skillgate.model.judging import Assessment, DropTest, JudgeLayer
+    from skillgate.model.judging import Assessment, DropTest
     from skillgate.model.report import SkillResult
     from skillgate.scoring.pairing import Pair
 
-_DIGITS = 12  # hexadecimal digits of a digest that are shown
-_NAMED = 5  # models of one side that are named
+_NAMED = 5  # skills that a hint names
 
 
 class Sides(NamedTuple):
@@ -50,37 +51,8 @@ def not_comparable(before: SkillResult, after: SkillResult) -> str:
     """
     if before.composite.score is None or after.composite.score is None:
         return ""
-    one, other = judge_of(before), judge_of(after)
-    if one is None and other is None:
-        return ""
-    if one is None or other is None:
-        return f"inconclusive: only the skill {'after' if one is None else 'before'} was judged"
-    found = list(_differences(one, other))
+    found = apart(before, after)
     return f"inconclusive: {'; '.join(found)}" if found else ""
-
-
-def _differences(one: JudgeLayer, other: JudgeLayer) -> Iterator[str]:
-    if one.live != other.live:
-        lived = ["a model's" if layer.live else "scripted or replayed" for layer in (one, other)]
-        yield f"the answers before are {lived[0]}, those after {lived[1]}"
-    if _mix(one) != _mix(other):
-        yield _told("judges", *(", ".join(dict.fromkeys(layer.models[:_NAMED])) for layer in (one, other)))
-    if one.prompt_version != other.prompt_version:
-        yield _told("questions", f"version {one.prompt_version}", f"version {other.prompt_version}")
-    if one.rubric_version != other.rubric_version:
-        yield _told("rubrics", f"version {one.rubric_version}", f"version {other.rubric_version}")
-    digests = [layer.triggering.digest if layer.triggering else None for layer in (one, other)]
-    if None not in digests and digests[0] != digests[1]:
-        yield _told("trigger prompts", *((digest or "")[:_DIGITS] for digest in digests))
-
-
-def _told(what: str, before: str, after: str) -> str:
-    return f"other {what}: {before or 'none'} before, {after or 'none'} after"
-
-
-def _mix(layer: JudgeLayer) -> dict[str, float]:
-    """Give each model's share of the opinions: more opinions of the same judges mean the same."""
-    return {model: count / len(layer.models) for model, count in Counter(layer.models).items()}
 
 
 def unmoved(change: DimensionChange) -> DimensionChange:
@@ -89,7 +61,7 @@ def unmoved(change: DimensionChange) -> DimensionChange:
 
 
 def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[DropTest | None]:
-    """Ask the paired test about every skill that was judged on both sides and can be compared; in their order.
+    """Ask the paired test about every skill that was sampled on both sides and can be compared; in their order.
 
     Args:
         pairs: each skill before and after.
@@ -104,9 +76,14 @@ def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[DropTe
 
 
 def _is_sampled(before: SkillResult | None, after: SkillResult | None) -> bool:
-    if before is None or after is None or judge_of(before) is None or judge_of(after) is None:
+    if before is None or after is None or not (_asked(before) and _asked(after)):
         return False
     return None not in (before.composite.score, after.composite.score) and not not_comparable(before, after)
+
+
+def _asked(result: SkillResult) -> bool:
+    """Tell whether judges or sessions are in a skill's score."""
+    return any(isinstance(layer, JudgeLayer | MonteCarloLayer) for layer in result.layers)
 
 
 def alarm(pairs: Iterable[Pair]) -> tuple[str, ...]:

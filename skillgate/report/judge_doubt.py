@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import breadth, judge_of, kind, missed, spread, sure, wrong
-from skillgate.scoring.gate import REAL
+from skillgate.scoring.regression import REAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from skillgate.model.judging import JudgeLayer
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from skillgate.model.judging import Agreement, Assessment, Triggering, TriggerPrompt, Usage
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Dimension
+    from skillgate.model.simulating import Lift
 
 SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
 WIDE = 0.05  # half-width of an interval, of a score in [0, 1], from which on it is called wide
@@ -40,14 +42,39 @@ def judges_of(results: Iterable[SkillResult]) -> tuple[JudgeLayer, ...]:
 
 def answers_warning(results: Iterable[SkillResult]) -> str:
     """Say that answers are scripted or replayed, where any are; ``""`` where a model answered, or none was asked."""
-    providers = {layer.provider: None for layer in judges_of(results) if not layer.live}
+    told = list(results)
+    judges = {layer.provider: None for layer in judges_of(told) if not layer.live}
+    others = {layer.provider: None for result in told for layer in _played(result) if not layer.live}
+    providers = judges | others
     if not providers:
         return ""
     named = ", ".join(_short(provider) for provider in list(providers)[:_NAMED])
     return (
-        f"{SCRIPTED} (provider {named}): no model has read the skill. What the judge says and scores"
-        " here says nothing of it."
+        f"{SCRIPTED} (provider {named}): no model has read the skill. What"
+        f" {_speakers(judged=bool(judges), played=bool(others))} here says nothing of it."
     )
+
+
+def _played(result: SkillResult) -> Iterator[MonteCarloLayer | RankingLayer | Lift]:
+    """Give what rests on sessions or matches; a layer without any has no answer that could be scripted."""
+    for layer in result.layers:
+        if isinstance(layer, MonteCarloLayer | RankingLayer) and _has_answers(layer):
+            yield layer
+    if result.lift is not None and result.lift.tasks:
+        yield result.lift
+
+
+def _has_answers(layer: MonteCarloLayer | RankingLayer) -> bool:
+    if isinstance(layer, RankingLayer):
+        return bool(layer.played)
+    return layer.completed + layer.failed > 0
+
+
+def _speakers(*, judged: bool, played: bool) -> str:
+    """Say who says what answers made up say."""
+    if not played:
+        return "the judge says and scores"
+    return "judge, sessions and matches say and score" if judged else "sessions and matches say and score"
 
 
 def half_width(score: float | None, low: float | None, high: float | None) -> float | None:

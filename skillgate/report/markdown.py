@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.documents import Comparison
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
-from skillgate.report.skill_block import counts, gap_reasons, is_judged
+from skillgate.report.skill_block import counts, gap_reasons, is_judged, is_simulated
 from skillgate.report.text import failures, worst_first
 from skillgate.scoring.advice import most_valuable
 
@@ -97,13 +97,17 @@ def _score(report: Report) -> Iterator[str]:
         from skillgate.report.judge_markdown import judged  # only where a judge was asked
 
         yield from judged(ranked[:_ROWS], report)
+    if is_simulated(ranked):
+        from skillgate.report.simulated_markdown import simulated  # only where sessions or matches were asked for
+
+        yield from simulated(ranked[:_ROWS])
     yield ""
     yield _footer(report)
 
 
 def _warning(results: Sequence[SkillResult]) -> Iterator[str]:
-    if is_judged(results):
-        from skillgate.report.judge_markdown import warning  # only where a judge was asked
+    if is_judged(results) or is_simulated(results):
+        from skillgate.report.judge_markdown import warning  # only where a model was asked
 
         yield from warning(results)
 
@@ -221,11 +225,18 @@ def _footer(report: Report | Comparison) -> str:
 
 
 def _judged(report: Report | Comparison) -> str:
-    if isinstance(report, Comparison) or not is_judged(report.results):
+    if isinstance(report, Comparison):
         return ""
-    from skillgate.report.judge_markdown import footer  # only where a judge was asked
+    parts = []
+    if is_judged(report.results):
+        from skillgate.report.judge_markdown import footer  # only where a judge was asked
 
-    return footer(report)
+        parts.append(footer(report))
+    if is_simulated(report.results) or report.shard is not None or report.resumed is not None:
+        from skillgate.report.simulated_markdown import footer as further  # only of such a run
+
+        parts.append(further(report))
+    return "".join(parts)
 
 
 def render_compare(comparison: Comparison) -> str:
@@ -257,6 +268,10 @@ def _compare(comparison: Comparison) -> Iterator[str]:
             sides = [f"{_number(value, digits=4)}" for value in (told.a, told.b)]
             moved = " ".join(filter(None, (_change(told.change, digits=4), told.spread)))
             yield f"| — {told.label} | {sides[0]} | {sides[1]} | {moved} |"
+    if is_simulated((one, other)):
+        from skillgate.report.sampled_moves_markdown import compared  # only where sessions or matches were asked for
+
+        yield from compared(one, other)
     for title, findings in (("Fixed", comparison.fixed), ("New", comparison.new)):
         if findings:
             yield ""

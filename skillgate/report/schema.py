@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skillgate.model.certificate import Certificate, CertificateCheck
 from skillgate.model.codec import schema
 from skillgate.model.diff import Diff
 from skillgate.model.documents import DOCUMENTS
@@ -14,7 +15,7 @@ from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (*DOCUMENTS, Diff, ActionRun)
+_ALL = (*DOCUMENTS, Diff, ActionRun, Certificate, CertificateCheck)
 
 
 def report_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.finding import Severity
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Badge
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.text import printable
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
 from skillgate.scoring.advice import most_valuable
@@ -32,12 +33,13 @@ def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bo
         yield from _dimensions(result, style)
     yield from _findings(result, style, most=len(result.findings) if everything else FEW)
     yield from _judged(result, style, everything=everything)
+    yield from _sampled(result, style, everything=everything)
     yield from _advice(result.advice if everything else most_valuable(result.advice, FEW), style)
     left = 0 if everything else len(result.advice) - FEW
     if left > 0 and dimensions:
         yield style.paint(f"{margin(style)}{'':8}+ {left} smaller ones (-v shows them)", "dim")
-    if result.composite.badge_reason and result.composite.score is not None:
-        yield from hanging("badge", result.composite.badge_reason, style, "dim")
+    if result.composite.score is not None and (told := _badge(result)):
+        yield from hanging("badge", told, style, "dim")
     elif result.composite.reason:
         yield from hanging("reason", result.composite.reason, style, "red")
 
@@ -47,6 +49,31 @@ def _judged(result: SkillResult, style: Style, *, everything: bool) -> Iterator[
         from skillgate.report.judge_text import judge_block, judge_lines  # only where a judge was asked
 
         yield from judge_block(result, style) if everything else judge_lines(result, style)
+
+
+def _sampled(result: SkillResult, style: Style, *, everything: bool) -> Iterator[str]:
+    if is_simulated((result,)):
+        from skillgate.report.simulated_text import sampled_block  # only where sessions, matches or lift were asked for
+
+        yield from sampled_block(result, style, everything=everything)
+
+
+def _badge(result: SkillResult) -> str:
+    """Say what held the next badge back, and how an Elo stands to it."""
+    told = result.composite.badge_reason or ""
+    if is_simulated((result,)):
+        from skillgate.report.ranking_words import elo_condition  # only where sessions, matches or lift were asked for
+
+        return "; ".join(filter(None, (told, elo_condition(result))))
+    return told
+
+
+def is_simulated(results: Iterable[SkillResult]) -> bool:
+    """Tell whether sessions, matches or lift were asked for, of any of some skills."""
+    return any(
+        result.lift is not None or any(isinstance(layer, MonteCarloLayer | RankingLayer) for layer in result.layers)
+        for result in results
+    )
 
 
 def is_judged(results: Iterable[SkillResult]) -> bool:
@@ -59,9 +86,9 @@ def answers_lines(results: Sequence[SkillResult], style: Style | None = None) ->
 
     Without a style it is one line.
     """
-    if not is_judged(results):
+    if not is_judged(results) and not is_simulated(results):
         return []
-    from skillgate.report.judge_words import answers_warning  # only where a judge was asked
+    from skillgate.report.judge_words import answers_warning  # only where a model was asked
 
     warning = printable(answers_warning(results))
     if not warning or style is None:

@@ -8,7 +8,16 @@ from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
 from skillgate.model.text import printable
-from skillgate.report.skill_block import NARROW, SEVERITY_TONE, answers_lines, block, counts, is_judged, row
+from skillgate.report.skill_block import (
+    NARROW,
+    SEVERITY_TONE,
+    answers_lines,
+    block,
+    counts,
+    is_judged,
+    is_simulated,
+    row,
+)
 from skillgate.report.terminal import Style, columns, pad, wrap
 
 if TYPE_CHECKING:
@@ -58,6 +67,10 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
     yield ""
     yield from _across(report, style)
     yield from wrap(_summary(report, seconds), style.width)
+    if report.shard is not None or report.resumed is not None:
+        from skillgate.report.resumed_words import part_of  # only of such a run
+
+        yield from wrap(printable(part_of(report)), style.width)
     yield from _in_doubt(report, style)
     yield from gate_lines(report, style)
 
@@ -112,8 +125,12 @@ def _summary(report: Report, seconds: float | None) -> str:
         parts.append(", ".join(badges))
     if report.coverage is not None:
         share = f"{100 * report.coverage:.0f} %"
-        without = "judge and simulations" if report.depth is Depth.QUICK else "simulations"
-        parts.append(f"{report.depth.value} depth measures {share} of the weight ({without} not run)")
+        idle = {Depth.QUICK: " (judge and simulations not run)", Depth.STANDARD: " (simulations not run)"}
+        parts.append(f"{report.depth.value} depth measures {share} of the weight{idle.get(report.depth, '')}")
+    if is_simulated(report.results):
+        from skillgate.report.simulated_words import run_in_words as simulated  # only where sessions were asked for
+
+        parts += map(printable, simulated(report.results))
     if is_judged(report.results):
         from skillgate.report.judge_doubt import trusted  # only where a judge was asked
         from skillgate.report.judge_words import run_in_words
@@ -252,50 +269,10 @@ def _score_in_words(result: SkillResult, *, named: bool) -> str:
 
 def render_compare(comparison: Comparison, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
     """Write a comparison; ``verbose`` and ``seconds`` change nothing in it."""
+    from skillgate.report.compare_text import lines  # only where two skills are compared
+
     del verbose, seconds
-    return "\n".join(_compared(comparison, style)) + "\n"
-
-
-def _compared(comparison: Comparison, style: Style) -> Iterator[str]:
-    a, b = comparison.a, comparison.b
-    yield from answers_lines((a, b), style)
-    judged = {}
-    if is_judged((a, b)):
-        from skillgate.report.judge_compared import sides  # only where a judge was asked
-
-        judged = sides(comparison)
-    yield from wrap(f"A  {printable(a.skill.path)}", style.width)
-    yield from wrap(f"B  {printable(b.skill.path)}", style.width)
-    yield ""
-    yield style.paint(f"{'':25}{'A':>8}{'B':>9}", "dim")
-    yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style, digits=2)
-    badges = [result.composite.badge.value if result.composite.badge else "—" for result in (a, b)]
-    yield f"{'badge':25}{badges[0]:>8} {badges[1]:>8}"
-    for dimension, change in comparison.dimensions.items():
-        yield _moved(dimension.value, change.a, change.b, change.change, style)
-        if dimension in judged:
-            told = judged[dimension]
-            yield f"{_moved(f'  {told.label}', told.a, told.b, told.change, style)}  {told.spread}".rstrip()
-    for title, findings in (("fixed", comparison.fixed), ("new", comparison.new)):
-        for finding in findings:
-            yield from wrap(f"{title}: {finding_line(finding, Style())}", style.width)
-    for hint in comparison.hints:
-        yield ""
-        yield from wrap(f"hint: {hint}", style.width)
-    for outcome in comparison.gate.outcomes:
-        passed = outcome.verdict is Outcome.PASS
-        yield style.paint(
-            f"gate {'passed' if passed else 'FAILED'}: {printable(outcome.reason)}", "green" if passed else "red"
-        )
-
-
-def _moved(name: str, a: float | None, b: float | None, change: float | None, style: Style, *, digits: int = 4) -> str:
-    numbers = "".join(f"{'—' if value is None else f'{value:.{digits}f}':>8} " for value in (a, b))
-    if change is None:
-        return f"{name:25}{numbers}".rstrip()
-    mark = "  =" if change == 0 else f"  {'▲' if change > 0 else '▼'} {abs(change):.{digits}f}"
-    tone = () if change == 0 else ("green",) if change > 0 else ("red",)
-    return f"{name:25}{numbers}{style.paint(mark, *tone)}"
+    return "\n".join(lines(comparison, style)) + "\n"
 
 
 def render_diff(diff: Diff, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:

@@ -1,10 +1,11 @@
-"""Which judged scores really fell: the paired test of every skill that has a baseline, corrected for all of them."""
+"""Which sampled scores really fell: the paired test of every skill that has a baseline, corrected for all of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from skillgate.model.judging import DropTest, JudgeLayer
+from skillgate.model.simulating import MonteCarloLayer
 from skillgate.scoring.gate import MAX_DROP
 
 if TYPE_CHECKING:
@@ -42,17 +43,20 @@ def sampled_drops(
     }
     corrected = dict(zip(counted, holm(list(counted.values())), strict=True))
     return tuple(
-        None if test is None else DropTest(*test)._replace(p=corrected.get(index)) for index, test in enumerate(tests)
+        None if test is None else DropTest(*test)._replace(p=corrected.get(index), p_alone=counted.get(index))
+        for index, test in enumerate(tests)
     )
 
 
 def _answers(result: SkillResult) -> tuple[object, ...]:
-    """Give all that the judges answered about a skill, as far as scores rest on it."""
-    layers = [layer for layer in result.layers if isinstance(layer, JudgeLayer)]
-    return tuple(
+    """Give all that judges and sessions answered about a skill, as far as scores rest on it."""
+    judged = [
         (
             [(name, item.ratings, item.score) for name, item in layer.assessments.items()],
             None if layer.triggering is None else layer.triggering.prompts,
         )
-        for layer in layers
-    )
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer)
+    ]
+    simulated = [layer.runs for layer in result.layers if isinstance(layer, MonteCarloLayer)]
+    return judged, simulated

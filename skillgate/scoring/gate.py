@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.judging import JudgeLayer
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Outcome
 from skillgate.scoring.badge import award
+from skillgate.scoring.regression import rank, regression, sampled_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
 _STRICTNESS = ("pass", "warn", "point", "fail")  # of what a policy does where a bound lies inside an interval
-REAL = 0.05  # the chance, over all skills of a run, of calling a drop real where nothing changed
 
 
 class Measurement(NamedTuple):
@@ -49,6 +48,8 @@ class Policy(NamedTuple):
         on_inconclusive: what a bound does that lies inside a measurement's interval: ``point`` (the point estimate
             decides), ``pass``, ``warn`` (it passes, and says so) or ``fail``.
         lenient: whether what could not be judged, for no reason that its text can have brought about, fails no gate.
+        min_activation: the least share of simulated sessions that load the skill where they should.
+        max_failure_rate: the largest share of simulated sessions that may fail.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -58,6 +59,8 @@ class Policy(NamedTuple):
     max_drop: float = MAX_DROP
     on_inconclusive: str = "point"
     lenient: bool = False
+    min_activation: float | None = None
+    max_failure_rate: float | None = None
 
 
 def strictest(policies: Sequence[Policy]) -> Policy:
@@ -70,11 +73,13 @@ def strictest(policies: Sequence[Policy]) -> Policy:
     return Policy(
         fail_on=frozenset().union(*(policy.fail_on for policy in policies)),
         threshold=max((policy.threshold for policy in policies if policy.threshold is not None), default=None),
-        min_badge=min(badges, key=_rank, default=None),
+        min_badge=min(badges, key=rank, default=None),
         min_dimension=bounds,
         max_drop=min(policy.max_drop for policy in policies),
         on_inconclusive=max((policy.on_inconclusive for policy in policies), key=_STRICTNESS.index),
         lenient=all(policy.lenient for policy in policies),
+        min_activation=max((p.min_activation for p in policies if p.min_activation is not None), default=None),
+        max_failure_rate=min((p.max_failure_rate for p in policies if p.max_failure_rate is not None), default=None),
     )
 
 
@@ -156,86 +161,15 @@ def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
     return Verdict(passed=passed, outcomes=outcomes)
 
 
-def regression(
-    name: str,
-    before: SkillResult,
-    after: SkillResult,
-    max_drop: float,
-    *,
-    drop: DropTest | None = None,
-    on_inconclusive: str = "point",
-) -> GateOutcome:
-    """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals.
-
-    A drop between sampled scores counts where the paired test says that it is real, or where what was not sampled
-    fell that far by itself. Scores that cannot be compared are inconclusive, however they lie.
-    """
-    was, now = before.composite, after.composite
-    for side, result in (("its baseline", before), ("it", after)):
-        if result.composite.score is None and _unjudged(result):
-            reason = f"{name} cannot be compared: {side} was not measured: {result.composite.reason}"
-            return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
-    if was.score is None:
-        return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{name} had no score before: {was.reason}")
-    if now.score is None:
-        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its score: {now.reason}")
-    moved = f"{was.score:.2f} → {now.score:.2f}"
-    if drop is not None and drop.reason is not None:
-        reason = f"inconclusive: {name} went {moved}, and the two are not comparable: {drop.reason}"
-        passes = on_inconclusive in ("pass", "warn")
-        return GateOutcome("regression", Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason)
-    fell = round(was.score - now.score, 2)
-    lost_badge = _rank(now.badge) > _rank(was.badge)
-    if drop is not None and (lost_badge or fell > max_drop) and not _surely_lost(before, after, drop):
-        chance = _chance(name, drop, moved, max_drop)
-        if chance is not None:
-            fails = on_inconclusive == "fail"
-            return GateOutcome("regression", Outcome.INCONCLUSIVE if fails else Outcome.PASS, chance)
-    if lost_badge:
-        lost = was.badge.value if was.badge else ""
-        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=f"{name} lost its badge {lost} ({moved})")
-    if fell > max_drop:
-        reason = f"{name} dropped {fell:.2f} points ({moved}; allowed: {max_drop:g})"
-        return GateOutcome(gate="regression", verdict=Outcome.FAIL, reason=reason)
-    return GateOutcome(gate="regression", verdict=Outcome.PASS, reason=f"{moved}, allowed drop {max_drop:g}")
-
-
 def together(verdicts: Iterable[Verdict]) -> bool | None:
     """Combine the verdicts of many skills: False when one failed, None when nothing was asked."""
     asked = [verdict.passed for verdict in verdicts if verdict.passed is not None]
     return all(asked) if asked else None
 
 
-def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | None:
-    """Say why a drop is not known to be real; None where it is."""
-    if drop.certain is not None and drop.certain > max_drop:
-        return None  # what is not sampled fell that far by itself
-    if drop.p is not None and drop.p <= REAL:
-        return None  # a lost badge needs no more points than that
-    least = drop.smallest_detectable
-    seen = "" if least is None else f"; the least drop it would see is {least:.1f}"
-    chance = "" if drop.p is None else f" (p = {drop.p:.2f}{seen})"
-    return f"inconclusive: {name} went {moved}, which the paired test does not tell from chance{chance}"
-
-
-def _surely_lost(before: SkillResult, after: SkillResult, drop: DropTest) -> bool:
-    """Tell whether a badge is lost whatever chance did: withheld, or by the fall of what was not sampled alone."""
-    was, now = before.composite, after.composite
-    if _rank(now.badge) <= _rank(was.badge):
-        return False
-    if (now.badge_reason or "").startswith("no badge: "):
-        return True
-    left = None if was.score is None or drop.certain is None else round(was.score - drop.certain, 2)
-    return left is not None and _rank(Badge.from_scores(left, was.elo)) > _rank(was.badge)
-
-
-def _unjudged(result: SkillResult) -> bool:
-    return any(isinstance(layer, JudgeLayer) and layer.reason for layer in result.layers)
-
-
 def _is_excused(result: SkillResult) -> bool:
     """Tell a skill that nobody could judge from one whose text may have kept its judge from answering."""
-    layers = [layer for layer in result.layers if isinstance(layer, JudgeLayer) and layer.reason]
+    layers = [layer for layer in sampled_layers(result) if layer.reason]
     return bool(layers) and not any(layer.silenced for layer in layers)
 
 
@@ -253,6 +187,10 @@ def _outcomes(
     if policy.threshold is not None:
         score = Measurement("score", composite.score, composite.ci_low, composite.ci_high, composite.reason)
         yield at_least(score, policy.threshold, gate="threshold", on_inconclusive=policy.on_inconclusive)
+    if policy.min_activation is not None or policy.max_failure_rate is not None:
+        from skillgate.scoring.session_gates import session_gates  # few runs simulate sessions
+
+        yield from session_gates(result.layers, policy.min_activation, policy.max_failure_rate, policy.on_inconclusive)
     if policy.min_badge is not None:
         yield _badge(result, policy.min_badge)
     for name, bound in policy.min_dimension.items():
@@ -281,7 +219,7 @@ def _badge(result: SkillResult, least: Badge) -> GateOutcome:
         reason = f"the badge was not measured: {composite.reason}"
         return GateOutcome(gate="badge", verdict=Outcome.UNMEASURED, reason=reason)
     has = composite.badge.value if composite.badge else "no badge"
-    if _rank(composite.badge) <= _rank(least):
+    if rank(composite.badge) <= rank(least):
         return GateOutcome(gate="badge", verdict=Outcome.PASS, reason=f"{has} reaches {least.value}")
     why = _short_of(composite, least)
     reason = f"has {has}, {least.value} is asked for" + (f": {why}" if why else "")
@@ -302,12 +240,6 @@ def _measured(result: SkillResult) -> GateOutcome:
     if result.composite.score is None:
         reason = f"there is no score: {result.composite.reason}"
         return GateOutcome(gate="unmeasured", verdict=Outcome.UNMEASURED, reason=reason)
-    partly = next((layer.reason for layer in result.layers if isinstance(layer, JudgeLayer) and layer.reason), None)
+    partly = next((layer.reason for layer in sampled_layers(result) if layer.reason), None)
     reason = f"there is a score, though {partly}" if partly else "everything this depth measures was measured"
     return GateOutcome(gate="unmeasured", verdict=Outcome.PASS, reason=reason)
-
-
-def _rank(badge: Badge | None) -> int:
-    """Rank badges: Platinum 0, none last."""
-    order = (*Badge, None)
-    return order.index(badge)

@@ -1,8 +1,8 @@
-"""Whether a judged score really dropped: the paired test that the regression gate asks at depths that sample.
+"""Whether a sampled score really dropped: the paired test that the regression gate asks at depths that sample.
 
-What layer 1 and the penalty say is deterministic, and a drop there is real by itself. What the judges say is noisy: the
-same text judged twice differs. So their answers on the two versions are exchanged, answer by answer, in every way there
-is, and a drop counts as real where few exchanges give one as large.
+What layer 1 and the penalty say is deterministic, and a drop there is real by itself. What judges and sessions say is
+noisy: the same text sampled twice differs. So their answers on the two versions are exchanged, answer by answer and
+session by session, in every way there is, and a drop counts as real where few exchanges give one as large.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import numpy as np
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension
+from skillgate.model.simulating import MonteCarloLayer
+from skillgate.scoring.comparable import judges_apart
 from skillgate.scoring.gate import MAX_DROP
+from skillgate.scoring.paired_sessions import Refusal, Sessions, sessions
 from skillgate.scoring.sampled import composites
 from skillgate.stats.intervals import balanced
 from skillgate.stats.resampling import at_least, critical, p_value, swaps
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
 
     Array = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
 
 ALPHA = 0.05  # how often the test may call real what is none
 POWER = 0.8
@@ -42,8 +46,9 @@ class Paired(NamedTuple):
     Attributes:
         drop: composite points lost, negative for a gain; None where a side has no score.
         certain: of these, what layer 1 and the penalty alone account for: no sampling is in it.
-        p: one-sided, of the judged part: how often chance alone loses as much.
-        units: answers that could be exchanged: a judge's rating of one dimension, or all predictions on a prompt.
+        p: one-sided, of the sampled part: how often chance alone loses as much.
+        units: answers that could be exchanged: a judge's rating of one dimension, all predictions on a prompt, or a
+            whole simulated session.
         smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, with answers that scatter
             as these do (a real drop adds to the scatter, so it is at most that); None where so few answers differ that
             no p can be small.
@@ -73,16 +78,13 @@ class Paired(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """One version: its static scores, its judgement, its penalty, and its composite."""
+    """One version: its static scores, its judgement, its sessions where there are any, its penalty, its composite."""
 
     static: Mapping[Dimension, float | None]
     layer: JudgeLayer
+    simulated: MonteCarloLayer | None
     anti_patterns: int
     score: float
-
-
-class _Refusal(Exception):  # noqa: N818 - a signal between the functions below, never seen outside
-    """Why two versions are not compared."""
 
 
 class _Answer(NamedTuple):
@@ -99,12 +101,14 @@ class _Answer(NamedTuple):
 
 
 def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: float = MAX_DROP) -> Paired:
-    """Compare two versions of a skill that the same judges judged, on the same trigger prompts.
+    """Compare two versions of a skill that the same judges judged, on the same prompts.
 
-    Judges are paired by their place, prompts by their text. Exact for at most 15 units that differ, else 9,999
-    exchanges by chance and the one as found. Ratings that one reply gives together are exchanged one by one all the
-    same: by simulation, with half and more of the noise common to a reply, at most 6 % of comparisons of one text with
-    itself come out at p ≤ 0.05, and exchanging replies leaves one judge too few units to find anything.
+    Judges are paired by their place, prompts and sessions by the prompt's text and label; a session that was not
+    measured on a side is left out on both. Matches and lift are no part of a composite and do not enter. Exact for at
+    most 15 units that differ, else 9,999 exchanges by chance and the one as found. Ratings that one reply gives
+    together are exchanged one by one all the same: by simulation, with half and more of the noise common to a reply, at
+    most 6 % of comparisons of one text with itself come out at p ≤ 0.05, and exchanging replies leaves one judge too
+    few units to find anything.
 
     Args:
         before: the version to hold against.
@@ -118,16 +122,18 @@ def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: 
         one, two = _side(before, "before"), _side(after, "after")
         _comparable(one.layer, two.layer)
         answers = tuple(_answers(one.layer, two.layer))
-    except _Refusal as refusal:
+        pairs = sessions(one.simulated, two.simulated)
+    except Refusal as refusal:
         return Paired(drop, reason=str(refusal))
-    null = _null(answers, two, seed)
+    null = _null(answers, pairs, two, seed)
     was = _judged(answers, np.asarray([[answer.before for answer in answers]]))
-    old, new = (composites(side.static, was, side.anti_patterns) for side in (one, two))
+    ran = {} if pairs is None else pairs.exchanged(np.zeros((1, len(pairs.units)), dtype=np.bool_))[0]
+    old, new = (composites(side.static, was, side.anti_patterns, ran) for side in (one, two))
     return Paired(
         drop=drop,
         certain=round(float((old - new)[0]), 2),
         p=round(p_value(null), 6),
-        units=len({answer.unit for answer in answers}),
+        units=len({answer.unit for answer in answers}) + (0 if pairs is None else len(pairs.units)),
         smallest_detectable=_detectable(null, max_drop),
         flip_rate=round(_flips(null, max_drop), 4),
     )
@@ -136,44 +142,29 @@ def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: 
 def _side(result: SkillResult, which: str) -> _Side:
     layers = {type(layer): layer for layer in result.layers}
     static, judge, score = layers.get(StaticLayer), layers.get(JudgeLayer), result.composite.score
+    montecarlo = layers.get(MonteCarloLayer)
     if score is None:
-        raise _Refusal(f"{which}, there is no score: {result.composite.reason or 'not evaluated'}")
+        raise Refusal(f"{which}, there is no score: {result.composite.reason or 'not evaluated'}")
     if not isinstance(static, StaticLayer) or not static.sub_checks:
-        raise _Refusal(f"{which}, the report does not hold the scores of layer 1")
+        raise Refusal(f"{which}, the report does not hold the scores of layer 1")
     if not isinstance(judge, JudgeLayer):
-        raise _Refusal(f"{which}, no judge was asked")
-    if len(layers) > 2:
-        raise _Refusal(f"{which}, there are layers that this test does not know")
+        raise Refusal(f"{which}, no judge was asked")
     scores = {check.dimension: check.score for check in static.sub_checks.values()}
-    return _Side(scores, judge, len(static.anti_patterns), score)
+    ran = montecarlo if isinstance(montecarlo, MonteCarloLayer) else None
+    return _Side(scores, judge, ran, len(static.anti_patterns), score)
 
 
 def _comparable(before: JudgeLayer, after: JudgeLayer) -> None:
-    """Refuse what differs in anything but the skill."""
-    for words, one, two in (
-        ("judges", before.judges, after.judges),
-        ("models", before.models, after.models),
-        ("the models that answered", _answering(before), _answering(after)),
-        ("provider", before.provider, after.provider),
-        ("live and made-up answers", before.live, after.live),
-        ("prompt version", before.prompt_version, after.prompt_version),
-        ("rubric version", before.rubric_version, after.rubric_version),
-    ):
-        if one != two:
-            raise _Refusal(f"{words} differ: {_shown(one)} before, {_shown(two)} after")
+    """Refuse what differs in anything but the skill, and what cannot be paired answer by answer."""
+    for different in judges_apart(before, after):
+        raise Refusal(str(different))
+    if before.judges != after.judges:
+        raise Refusal(f"judges differ: {before.judges} before, {after.judges} after")
+    if before.models != after.models:
+        raise Refusal(f"models differ: {', '.join(before.models)} before, {', '.join(after.models)} after")
     digests = [layer.triggering.digest if layer.triggering else None for layer in (before, after)]
     if None in digests:
-        raise _Refusal("the trigger prompts were not measured on both sides")
-    if digests[0] != digests[1]:
-        raise _Refusal("the trigger prompts differ")
-
-
-def _answering(layer: JudgeLayer) -> tuple[str, ...]:
-    return layer.answered_by or ("those asked for",)
-
-
-def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        raise Refusal("the trigger prompts were not measured on both sides")
 
 
 def _answers(before: JudgeLayer, after: JudgeLayer) -> Iterator[_Answer]:
@@ -184,7 +175,7 @@ def _answers(before: JudgeLayer, after: JudgeLayer) -> Iterator[_Answer]:
         elif one is not None and two is not None:
             yield from _ratings(dimension, one, two, before.judges)
         elif (one is None) != (two is None) and dimension is not _OPTIONAL:
-            raise _Refusal(f"{dimension.value} was judged on one side only")
+            raise Refusal(f"{dimension.value} was judged on one side only")
 
 
 def _measured(assessment: Assessment | None) -> Assessment | None:
@@ -193,7 +184,7 @@ def _measured(assessment: Assessment | None) -> Assessment | None:
 
 def _ratings(dimension: Dimension, before: Assessment, after: Assessment, judges: int) -> Iterator[_Answer]:
     if not len(before.ratings) == len(after.ratings) == judges:
-        raise _Refusal(f"not every judge answered for {dimension.value}")
+        raise Refusal(f"not every judge answered for {dimension.value}")
     for judge, (one, two) in enumerate(zip(before.ratings, after.ratings, strict=True)):
         yield _Answer(dimension, (judge, dimension), one / 10, two / 10)
 
@@ -207,7 +198,7 @@ def _predictions(before: JudgeLayer, after: JudgeLayer) -> Iterator[_Answer]:
         if share is not None and other is not None:
             yield _Answer(_TRIGGER, key, share, other, kind=key[1])
     if {key[1] for key in was if was[key] is not None and now.get(key) is not None} != {True, False}:
-        raise _Refusal("the predictions on trigger prompts were not measured on both sides")
+        raise Refusal("the predictions on trigger prompts were not measured on both sides")
 
 
 def _share(prompt: TriggerPrompt) -> float | None:
@@ -215,15 +206,30 @@ def _share(prompt: TriggerPrompt) -> float | None:
     return sum(answers) / len(answers) if answers else None
 
 
-def _null(answers: tuple[_Answer, ...], after: _Side, seed: int) -> Array:
-    """Give the drop of the judged part for every exchange, the one as found first; the static part is as it is now."""
+def _null(answers: tuple[_Answer, ...], pairs: Sessions | None, after: _Side, seed: int) -> Array:
+    """Give the drop of the sampled part for every exchange, the one as found first; the static part is as it is now."""
     units = tuple(dict.fromkeys(answer.unit for answer in answers if answer.before != answer.after))
+    ran = () if pairs is None else tuple(np.flatnonzero(pairs.differing).tolist())
     place = {unit: index for index, unit in enumerate(units)}
+    moves = swaps(len(units) + len(ran), seed=seed)
     # One column more than there are units: that of the answers that are the same on both sides.
-    moved = np.pad(swaps(len(units), seed=seed), ((0, 0), (0, 1)))[:, [place.get(item.unit, -1) for item in answers]]
+    columns = [place.get(item.unit, -1) for item in answers]
+    moved = np.pad(moves[:, : len(units)], ((0, 0), (0, 1)))[:, columns]
     was, now = np.asarray([item.before for item in answers]), np.asarray([item.after for item in answers])
-    old, new = _judged(answers, np.where(moved, now, was)), _judged(answers, np.where(moved, was, now))
-    return composites(after.static, old, after.anti_patterns) - composites(after.static, new, after.anti_patterns)
+    judged = [_judged(answers, np.where(moved, *sides)) for sides in ((now, was), (was, now))]
+    simulated = ({}, {}) if pairs is None else pairs.exchanged(_spread(moves[:, len(units) :], ran, len(pairs.units)))
+    old, new = (
+        composites(after.static, opinions, after.anti_patterns, given)
+        for opinions, given in zip(judged, simulated, strict=True)
+    )
+    return old - new
+
+
+def _spread(moves: Mask, places: tuple[int, ...], units: int) -> Mask:
+    """Put the exchanges of some units among all of them; the others stay where they are."""
+    moved = np.zeros((len(moves), units), dtype=np.bool_)
+    moved[:, places] = moves
+    return moved
 
 
 def _judged(answers: tuple[_Answer, ...], values: Array) -> dict[Dimension, Array]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.judging import JudgeLayer, Usage
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, StaticLayer, SubCheckScore
-from skillgate.model.score import Dimension, Grade, LayerName
+from skillgate.model.score import Badge, Dimension, Grade, LayerName
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.scoring import badge, composite
 from skillgate.scoring.weights import BLEND, WEIGHTS
 
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from skillgate.model.assessment import Assessment
     from skillgate.model.finding import Claim
     from skillgate.model.judging import Assessment as JudgedScore
+    from skillgate.model.judging import Estimate
     from skillgate.model.report import Advice, Layer
     from skillgate.model.score import Evidence
+    from skillgate.model.simulating import Lift
     from skillgate.scoring.selection import Settled
 
 QUICK = "not measured at quick depth"
+NO_RANKING = "no ranking at this depth"
 
 
 class Deeper(NamedTuple):
@@ -30,6 +34,7 @@ class Deeper(NamedTuple):
     Attributes:
         layers: for the report.
         scores: what the judge measured, by dimension; a dimension that is not in it was not asked about.
+        simulated: what the simulations measured, by dimension, where they measured it.
         failure: why there can be no score at this depth; None where all was measured.
         usage: what was asked for it.
         claims: what the report must warn of.
@@ -42,6 +47,8 @@ class Deeper(NamedTuple):
     usage: Usage = Usage()
     claims: tuple[Claim, ...] = ()
     no_badge: str | None = None
+    simulated: Mapping[Dimension, Estimate] = MappingProxyType({})
+    lift: Lift | None = None
 
 
 def result(
@@ -65,22 +72,22 @@ def result(
         detail: whether evidence and advice are wanted.
         deeper: what the sampled layers give; None at quick depth.
     """
-    layers = composite.layer_scores({name: score for name, (score, _) in facts.measured.items()})
-    if deeper is not None:
-        for dimension, judged in deeper.scores.items():
-            layers[dimension][LayerName.JUDGE] = judged.score
+    layers = _by_layer(facts, deeper)
+    dimensions: Mapping[Dimension, DimensionScore]
     dimensions = {dimension: _dimension(dimension, facts, layers[dimension], deeper) for dimension in Dimension}
     measured = {dimension: score.score for dimension, score in dimensions.items()}
     unscored = facts.unscored or (deeper.failure if deeper else None)
     score = None if unscored else composite.composite(measured, len(facts.anti_patterns))
-    earned, held_back = badge.award(score, None, withheld=facts.no_badge or _unearned(deeper))
-    low, high, ci_reason = None, None, None
-    if deeper is not None and score is not None:
-        low, high, ci_reason = _interval(facts, deeper)
+    ranked = _ranking(deeper)
+    elo = None if ranked is None or ranked.elo is None else round(ranked.elo.rating, 2)
+    earned, held_back = badge.award(score, elo, withheld=facts.no_badge or _unearned(deeper))
+    low, high, ci_reason, dimensions = _intervals(facts, deeper if score is not None else None, dimensions)
     return SkillResult(
         composite=Composite(
             score=score,
             badge=earned,
+            elo=elo,
+            elo_reason=_without_elo(ranked),
             ci_low=low,
             ci_high=high,
             reason=unscored,
@@ -90,7 +97,10 @@ def result(
             ci_reason=ci_reason,
         ),
         dimensions=dimensions,
-        layers=(_static_layer(facts, detail=detail or deeper is not None), *(deeper.layers if deeper else ())),
+        layers=(
+            _static_layer(facts, detail=detail or deeper is not None),
+            *(_told(layer, score) for layer in (deeper.layers if deeper else ())),
+        ),
         skill=skill,
         findings=settled.findings,
         advice=_advice(facts, layers, neighbour) if detail and score is not None else (),
@@ -98,7 +108,41 @@ def result(
         usage=deeper.usage if deeper else Usage(),
         plugin=plugin,
         suppressed=settled.suppressed,
+        lift=deeper.lift if deeper else None,
     )
+
+
+def _by_layer(facts: Assessment, deeper: Deeper | None) -> dict[Dimension, dict[LayerName, float | None]]:
+    """Give what each layer says of each dimension."""
+    layers = composite.layer_scores({name: score for name, (score, _) in facts.measured.items()})
+    if deeper is not None:
+        for dimension, judged in deeper.scores.items():
+            layers[dimension][LayerName.JUDGE] = judged.score
+        for dimension, estimate in deeper.simulated.items():
+            layers[dimension][LayerName.MONTECARLO] = estimate.value
+    return layers
+
+
+def _ranking(deeper: Deeper | None) -> RankingLayer | None:
+    layers = deeper.layers if deeper else ()
+    return next((layer for layer in layers if isinstance(layer, RankingLayer)), None)
+
+
+def _without_elo(ranked: RankingLayer | None) -> str | None:
+    """Say why there is no Elo, None where there is one."""
+    if ranked is None:
+        return NO_RANKING
+    return None if ranked.elo is not None else ranked.reason or NO_RANKING
+
+
+def _told(layer: Layer, score: float | None) -> Layer:
+    """Say of a rating whether it decides the badge that the composite would earn, and may as well lie beyond it."""
+    if not isinstance(layer, RankingLayer) or layer.bradley_terry is None:
+        return layer
+    sought = Badge.from_scores(score, None)
+    rating = layer.bradley_terry
+    straddles = sought is not None and rating.ci_low < sought.elo <= rating.ci_high
+    return layer._replace(provisional=straddles or layer.unrated > 0)
 
 
 def _unearned(deeper: Deeper | None) -> str | None:
@@ -106,21 +150,42 @@ def _unearned(deeper: Deeper | None) -> str | None:
     if deeper is not None and deeper.no_badge is not None:
         return deeper.no_badge
     layers = deeper.layers if deeper else ()
-    if all(layer.live for layer in layers if isinstance(layer, JudgeLayer)):
+    if all(layer.live for layer in layers if not isinstance(layer, StaticLayer)):
         return None
     return "the judge's answers are scripted or replayed"
 
 
-def _interval(facts: Assessment, deeper: Deeper) -> tuple[float | None, float | None, str | None]:
-    """Give the composite's interval, or why there is none."""
+def _intervals(
+    facts: Assessment, deeper: Deeper | None, dimensions: Mapping[Dimension, DimensionScore]
+) -> tuple[float | None, float | None, str | None, Mapping[Dimension, DimensionScore]]:
+    """Give the composite's interval, or why there is none; and the dimensions with theirs."""
+    if deeper is None:
+        return None, None, None, dimensions
     from skillgate.scoring import sampled  # brings in numpy: only where something was sampled
 
-    layer = next((layer for layer in deeper.layers if isinstance(layer, JudgeLayer)), None)
-    if layer is None:
-        return None, None, deeper.failure
     static = {name: score for name, (score, _) in facts.measured.items()}
-    found, reason = sampled.composite_interval(static, layer, len(facts.anti_patterns))
-    return (None, None, reason) if found is None else (round(found[0], 2), round(found[1], 2), None)
+    if deeper.simulated:
+        joint = sampled.intervals(static, deeper.layers, len(facts.anti_patterns))
+        found, reason = joint.composite, joint.reason
+        dimensions = {name: _bounded(score, joint.dimensions.get(name)) for name, score in dimensions.items()}
+    else:
+        layer = next((layer for layer in deeper.layers if isinstance(layer, JudgeLayer)), None)
+        if layer is None:
+            return None, None, deeper.failure, dimensions
+        found, reason = sampled.composite_interval(static, layer, len(facts.anti_patterns))
+    if found is None:
+        return None, None, reason, dimensions
+    return round(found[0], 2), round(found[1], 2), None, dimensions
+
+
+def _bounded(score: DimensionScore, ends: tuple[float, float] | str | None) -> DimensionScore:
+    """Give a dimension the interval of the joint draws, or the reason why it has none."""
+    if score.score is None or ends is None:
+        return score
+    if isinstance(ends, str):
+        return score._replace(ci_low=None, ci_high=None, ci_reason=ends)
+    low, high = (round(end, 4) for end in ends)
+    return score._replace(ci_low=min(low, score.score), ci_high=max(high, score.score), ci_reason=None)
 
 
 def _advice(
@@ -148,6 +213,9 @@ def _dimension(
         missing = judged.reason if judged else None if deeper.scores else deeper.failure
         if missing is not None:
             return DimensionScore(score=None, grade=None, weight=weight, reason=missing)
+    unsimulated = _unsimulated(deeper) if facts.unscored is None else None
+    if unsimulated is not None and BLEND[dimension][LayerName.MONTECARLO]:
+        return DimensionScore(score=None, grade=None, weight=weight, reason=unsimulated)
     value = composite.blend(dimension, scores)
     if value is None:
         _, reason = facts.measured.get(dimension, (None, None))
@@ -169,6 +237,13 @@ def _dimension(
         weight=weight,
         ci_reason=ci_reason,
     )
+
+
+def _unsimulated(deeper: Deeper | None) -> str | None:
+    """Say why sessions say nothing where some were asked for, None where they do, or none were."""
+    if deeper is None or deeper.simulated or not any(isinstance(layer, MonteCarloLayer) for layer in deeper.layers):
+        return None
+    return deeper.failure
 
 
 def _static_layer(facts: Assessment, *, detail: bool) -> StaticLayer:

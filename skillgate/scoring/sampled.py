@@ -1,60 +1,88 @@
-"""Intervals of blended scores where a judge sampled a part of them. Imported only at depths that sample."""
+"""Intervals of blended scores where judges and sessions sampled a part. Imported only at depths that sample."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Dimension, LayerName
+from skillgate.model.simulating import MonteCarloLayer
+from skillgate.scoring import simulated
 from skillgate.scoring.composite import blend, penalty
+from skillgate.scoring.sampled_judges import ONE_JUDGE, RESAMPLES, judge_draws, without_interval
 from skillgate.scoring.weights import WEIGHTS
-from skillgate.stats.intervals import LEVEL, f1_draws, half_width_t
+from skillgate.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from skillgate.model.judging import Assessment, JudgeLayer, TriggerPrompt
+    from skillgate.model.judging import Assessment
+    from skillgate.model.report import Layer
 
     Array = npt.NDArray[np.float64]
     Static = Mapping[Dimension, float | None]
     Ends = tuple[float, float]
-
-RESAMPLES = 2_000
-HALF_STEP = 0.05  # half a step of the 0–10 scale, as a share: what a judge's rounding hides
-ONE_JUDGE = "one judge gives no interval"
-_NORMAL_95 = 1.96  # standard deviations to each side
-_TRIGGER = Dimension.TRIGGERING_ACCURACY
+    Drawn = Mapping[Dimension, Array]
 
 
-def composites(static: Static, judged: Mapping[Dimension, Array], anti_patterns: int) -> Array:
-    """Give the composite for many values of the judged dimensions at once, as ``composite`` gives it for one.
+class Intervals(NamedTuple):
+    """The 95 % intervals of a skill's scores at depth deep.
+
+    Attributes:
+        composite: both ends, 0–100 with two decimals; None where ``reason`` says why there is none.
+        reason: None where there is an interval.
+        dimensions: of those that were sampled, both ends in [0, 1] with four decimals, or why there are none.
+    """
+
+    composite: Ends | None
+    reason: str | None
+    dimensions: Mapping[Dimension, Ends | str]
+
+
+def composites(static: Static, judged: Drawn, anti_patterns: int, sessions: Drawn = MappingProxyType({})) -> Array:
+    """Give the composite for many values of the sampled dimensions at once, as ``composite`` gives it for one.
 
     Args:
         static: by dimension, what layer 1 measured.
         judged: by dimension, what the judges might have given, in [0, 1]; arrays of one shape.
         anti_patterns: how many findings the penalty counts.
+        sessions: by dimension, what the simulated sessions might have given, likewise.
 
     Returns:
         0–100 and not rounded, of that shape; nan where nothing was measured.
     """
     weights, total = 0, np.zeros(())
     for dimension, weight in WEIGHTS.items():
-        value = _blended(dimension, static.get(dimension), judged.get(dimension))
+        value = blended(dimension, static.get(dimension), judged.get(dimension), sessions.get(dimension))
         if value is not None:
             weights, total = weights + weight, total + weight * value
     return total / weights * 100 * penalty(anti_patterns) if weights else np.full((), math.nan)
 
 
-def _blended(dimension: Dimension, static: float | None, judged: Array | None) -> Array | float | None:
-    """Blend with an array in the judge's place; the blend is linear, so both of its ends tell all of it."""
-    if judged is None:
-        return blend(dimension, {LayerName.STATIC: static})
-    least, most = (blend(dimension, {LayerName.STATIC: static, LayerName.JUDGE: end}) for end in (0.0, 1.0))
-    return None if least is None or most is None else least + (most - least) * judged
+def blended(
+    dimension: Dimension, static: float | None, judged: Array | None, sessions: Array | None = None
+) -> Array | float | None:
+    """Blend with arrays in the sampled layers' places; None where nothing was measured.
+
+    The blend is linear, so what it gives at 0 and at 1 of each layer tells all of it.
+    """
+    arrays = {LayerName.JUDGE: judged, LayerName.MONTECARLO: sessions}
+    given = {layer: array for layer, array in arrays.items() if array is not None}
+    ends: dict[LayerName, float | None] = dict.fromkeys(given, 0.0)
+    least = blend(dimension, {LayerName.STATIC: static, **ends})
+    if least is None:
+        return None
+    value: Array | float = least
+    for layer, array in given.items():
+        most = blend(dimension, {LayerName.STATIC: static, **ends, layer: 1.0})
+        value = value + ((most or 0.0) - least) * array
+    return value
 
 
 def dimension_interval(
@@ -96,66 +124,113 @@ def composite_interval(
         Both ends, 0–100 with two decimals, and None; or None and the reason why there is none.
     """
     rated = {name: item for name, item in layer.assessments.items() if item.score is not None}
-    reason = _without_interval(layer, rated)
+    reason = without_interval(layer, rated)
     if reason is not None:
         return None, reason
-    rng = np.random.default_rng(seed)
-    drawn = _rating_draws({name: item.ratings for name, item in rated.items() if item.ratings}, layer.judges, rng)
-    worst, best = dict(drawn), dict(drawn)
-    if _TRIGGER in rated:
-        hits, alarms = outcomes(layer.triggering.prompts if layer.triggering else ())
-        worst[_TRIGGER], best[_TRIGGER] = f1_draws(hits, alarms, rng, RESAMPLES)
-    point = float(composites(static, {name: np.asarray(item.score) for name, item in rated.items()}, anti_patterns))
-    low = min(point, float(np.quantile(composites(static, worst, anti_patterns), (1 - LEVEL) / 2)))
-    high = max(point, float(np.quantile(composites(static, best, anti_patterns), (1 + LEVEL) / 2)))
-    return (round(low, 2), round(high, 2)), None
+    worst, best = judge_draws(layer, rated, np.random.default_rng(seed))
+    judged = {name: np.asarray(item.score) for name, item in rated.items()}
+    point = float(composites(static, judged, anti_patterns))
+    return _ends(point, *(composites(static, drawn, anti_patterns) for drawn in (worst, best)), digits=2), None
 
 
-def _without_interval(layer: JudgeLayer, rated: Mapping[Dimension, Assessment]) -> str | None:
-    """Say why there can be no interval: a spread cannot be told from one rating."""
-    if not rated:
-        return layer.reason or "no judge measured anything"
-    if layer.judges < 2:
-        return ONE_JUDGE
-    alone = [name.value for name, item in rated.items() if name is not _TRIGGER and len(item.ratings) < 2]
-    if alone:
-        return f"only one judge answered for {', '.join(alone)}"
-    if _TRIGGER in rated and not all(outcomes(layer.triggering.prompts if layer.triggering else ())):
-        return "the predictions on trigger prompts are not known"
-    return None
+def _ends(point: float, worst: Array, best: Array, *, digits: int) -> Ends:
+    """Give both ends of an interval from draws that lean down and draws that lean up; it holds its point."""
+    low = min(point, float(np.quantile(worst, (1 - LEVEL) / 2)))
+    high = max(point, float(np.quantile(best, (1 + LEVEL) / 2)))
+    return round(low, digits), round(high, digits)
 
 
-def outcomes(prompts: Sequence[TriggerPrompt]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Give the share of judges who would load the skill, for each prompt that should trigger and each near miss.
+class _Part(NamedTuple):
+    """What one sampled layer adds: its scores, draws that lean down and up, and why it has none."""
 
-    Prompts that no judge answered are left out.
+    scores: Mapping[Dimension, float] = MappingProxyType({})
+    worst: Drawn = MappingProxyType({})
+    best: Drawn = MappingProxyType({})
+    reason: str | None = None
+
+    def points(self) -> Drawn:
+        return {name: np.asarray(score) for name, score in self.scores.items()}
+
+
+def intervals(static: Static, layers: Sequence[Layer], anti_patterns: int, seed: int = 0) -> Intervals:
+    """Give the 95 % intervals of the composite and of every sampled dimension from 2,000 joint draws.
+
+    Judges are drawn as for :func:`composite_interval`; sessions by a Bayesian bootstrap over their prompts, fitting
+    ones and near misses apart, which leaves a share of 0 or 1 its doubt. In each draw every dimension is computed anew
+    from the same sessions. A dimension that no session tells of keeps the interval that the judges alone give it. What
+    a layer did not measure is left out of the blend, as ``blend`` does.
+
+    Args:
+        static: by dimension, what layer 1 measured.
+        layers: of the skill's result; of them judges and simulated sessions count.
+        anti_patterns: how many findings the penalty counts.
+        seed: of the draws.
     """
-    shares: dict[bool, list[float]] = {True: [], False: []}
-    for prompt in prompts:
-        answers = [answer for answer in prompt.predicted if answer is not None]
-        if answers:
-            shares[prompt.should_trigger].append(sum(answers) / len(answers))
-    return tuple(shares[True]), tuple(shares[False])
+    rng = np.random.default_rng(seed)
+    judge = next((layer for layer in layers if isinstance(layer, JudgeLayer)), None)
+    montecarlo = next((layer for layer in layers if isinstance(layer, MonteCarloLayer)), None)
+    opinions = _opinions(judge, rng) if judge is not None else _Part()
+    sessions = _sessions(montecarlo, rng) if montecarlo is not None else _Part()
+    assessments = judge.assessments if judge is not None else {}
+    dimensions = {
+        name: _dimension(name, static.get(name), opinions, sessions, assessments.get(name))
+        for name in Dimension
+        if name in opinions.scores or name in sessions.scores
+    }
+    reason = _missing(judge, opinions, montecarlo, sessions)
+    if reason is not None:
+        return Intervals(None, reason, dimensions)
+    point, worst, best = (
+        composites(static, one, anti_patterns, other)
+        for one, other in (
+            (opinions.points(), sessions.points()),
+            (opinions.worst, sessions.worst),
+            (opinions.best, sessions.best),
+        )
+    )
+    return Intervals(_ends(float(point), worst, best, digits=2), None, dimensions)
 
 
-def _rating_draws(
-    ratings: Mapping[Dimension, tuple[int, ...]], judges: int, rng: np.random.Generator
-) -> dict[Dimension, Array]:
-    """Draw the mean of each dimension's ratings; the judges' weights are the same for all that every judge rated."""
-    together = _judge_weights(judges, rng)
-    drawn = {}
-    for dimension, given in ratings.items():
-        shares = np.asarray(given) / 10
-        # Which of the judges gave no answer is not in the report, so such a dimension is drawn by itself.
-        weights = together if len(given) == judges else _judge_weights(len(given), rng)
-        missing = HALF_STEP**2 - half_width_t(shares.tolist()) ** 2
-        noise = rng.standard_normal(RESAMPLES) * math.sqrt(max(0.0, missing)) / _NORMAL_95
-        drawn[dimension] = np.clip(shares.mean() + weights @ (shares - shares.mean()) + noise, 0, 1)
-    return drawn
+def _missing(
+    judge: JudgeLayer | None, opinions: _Part, montecarlo: MonteCarloLayer | None, sessions: _Part
+) -> str | None:
+    """Say why the composite has no interval."""
+    if judge is None and montecarlo is None:
+        return "nothing was sampled"
+    asked = ((judge, opinions), (montecarlo, sessions))
+    return next((part.reason for layer, part in asked if layer is not None and part.reason is not None), None)
 
 
-def _judge_weights(judges: int, rng: np.random.Generator) -> Array:
-    """Draw a weight for each judge's deviation from the mean, so that their sum has a t distribution with s ÷ √J."""
-    scale = np.sqrt(rng.chisquare(judges - 1, (RESAMPLES, 1)) / (judges - 1))
-    weights: Array = rng.standard_normal((RESAMPLES, judges)) / scale / math.sqrt(judges * (judges - 1))
-    return weights
+def _opinions(layer: JudgeLayer, rng: np.random.Generator) -> _Part:
+    rated = {name: item for name, item in layer.assessments.items() if item.score is not None}
+    scores = {name: item.score for name, item in rated.items() if item.score is not None}
+    reason = without_interval(layer, rated)
+    return _Part(scores, reason=reason) if reason else _Part(scores, *judge_draws(layer, rated, rng))
+
+
+def _sessions(layer: MonteCarloLayer, rng: np.random.Generator) -> _Part:
+    """Draw what the sessions might have given of the dimensions that they measured."""
+    scores = {name: item.value for name, item in layer.scores.items() if item.value is not None}
+    if not scores:
+        return _Part(reason=layer.reason or layer.stopped_early or "the simulated sessions measured nothing")
+    if not layer.runs:
+        return _Part(scores, reason="the simulated sessions are not in the report")
+    drawn = simulated.draws(simulated.table(layer.runs), rng, RESAMPLES)
+    worst, best = (simulated.dimensions(one, near_misses=bool(layer.near_misses)) for one in drawn)
+    return _Part(scores, {name: worst[name] for name in scores}, {name: best[name] for name in scores})
+
+
+def _dimension(
+    name: Dimension, static: float | None, opinions: _Part, sessions: _Part, assessment: Assessment | None
+) -> Ends | str:
+    if name not in sessions.scores and assessment is not None:
+        found, why = dimension_interval(name, static, assessment)
+        return found or why or ONE_JUDGE
+    reason = (opinions.reason if name in opinions.scores else None) or sessions.reason
+    if reason is not None:
+        return reason
+    parts = ((part.points().get(name), part.worst.get(name), part.best.get(name)) for part in (opinions, sessions))
+    point, worst, best = (
+        np.asarray(blended(name, static, one, other), dtype=np.float64) for one, other in zip(*parts, strict=True)
+    )
+    return _ends(float(point), worst, best, digits=4)

@@ -107,10 +107,10 @@ def test_an_error_before_the_evaluation_is_said_where_an_old_verdict_stood(
 ) -> None:
     github.add_comment("<!-- skillgate:v1 key=default -->\n### ✅ skillgate: 1 skill passes\n")
     repository.change({".skillgate.yaml": "threshold: 1\n"})
-    ran = repository.run(depth="deep")
-    assert (ran.code, ran.outputs["comment-status"]) == (3, "updated")
+    ran = repository.run(paths="nowhere")
+    assert (ran.code, ran.outputs["comment-status"]) == (2, "updated")
     assert "✅" not in github.bodies[0]
-    assert "depth deep cannot run" in github.bodies[0]
+    assert "nowhere" in github.bodies[0]
 
 
 def test_secrets_of_the_step_stand_nowhere(repository: PullRequest, github: FakeGitHub) -> None:

@@ -208,13 +208,13 @@ class TestPolicyOfTheBase:
 
 class TestRefusals:
     @pytest.mark.parametrize("depth", ["deep", "certify"])
-    def test_a_depth_that_is_not_there_is_never_run_as_quick(self, repository: PullRequest, depth: str) -> None:
+    def test_a_depth_that_nobody_can_answer_is_never_run_as_quick(self, repository: PullRequest, depth: str) -> None:
         repository.base(skill("merge-sheets"))
         repository.change(skill("merge-sheets", body="\nMore.\n"))
         ran = repository.run(depth=depth)
-        assert (ran.code, ran.outputs["result"], ran.outputs["score"]) == (3, "error", "")
-        assert f"depth {depth} cannot run" in ran.outputs["reasons"]
-        assert "::error title=skillgate::" in ran.log
+        assert (ran.code, ran.outputs["result"], ran.outputs["score"]) == (1, "fail", "")
+        assert "was not measured" in ran.outputs["reasons"] or "not judged" in ran.outputs["reasons"]
+        assert ran.document("report.json")["depth"] == depth
 
     def test_inputs_are_refused_together(self, repository: PullRequest) -> None:
         repository.base(skill("merge-sheets"))

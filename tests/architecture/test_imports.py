@@ -55,8 +55,11 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.report.html_shell": {"jinja2", "markupsafe"},
     "skillgate.llm.shape": {"jsonschema"},
     "skillgate.llm.providers.anthropic": {"anthropic", "httpx2"},
+    "skillgate.llm.providers.batch": {"anthropic"},
+    "skillgate.llm.agent_sdk": {"claude_agent_sdk", "asyncio"},
     "skillgate.llm.retrying": {"tenacity"},
     "skillgate.llm.turns": {"fcntl"},  # within a try: elsewhere there are no turns between processes
+    "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
 }

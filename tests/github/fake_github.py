@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,7 +58,7 @@ class Fault:
 
 
 class FakeGitHub:
-    """GitHub with one pull request.
+    """GitHub with one pull request, and issues.
 
     Attributes:
         viewer: who the token writes as.
@@ -74,6 +75,8 @@ class FakeGitHub:
         self.viewer, self.knows_viewer, self.person = ACTIONS, True, False
         self.comments: list[dict[str, Any]] = []
         self.pulls: list[dict[str, Any]] = []
+        self.issues: list[dict[str, Any]] = []
+        self.said: dict[int, list[str]] = {}  # comments on issues, by number
         self.faults: dict[tuple[str, str], list[Fault]] = {}
         self.exchanges: list[Exchange] = []
         self.violations: list[str] = []
@@ -117,6 +120,24 @@ class FakeGitHub:
         self.comments.append(comment)
         return comment
 
+    def add_issue(
+        self, title: str, body: str, login: str = ACTIONS, *, app: str | None = None, is_pull: bool = False
+    ) -> dict[str, Any]:
+        """Add an open one, as GitHub keeps it; pull requests stand among the issues."""
+        issue: dict[str, Any] = copy.deepcopy(_EXAMPLES["issue"])
+        number = 100 + len(self.issues)
+        page = f"https://github.com/{NAME}/issues/{number}"
+        issue |= {"id": 9000 + number, "number": number, "title": title, "body": body.replace("\n", "\r\n")}
+        issue |= {"html_url": page, "state": "open"}
+        issue.pop("state_reason", None)  # of one that was never closed: None on GitHub, which its description forgets
+        issue["user"] |= {"login": login, "type": "Bot" if login.endswith("[bot]") else "User"}
+        if not is_pull:
+            issue.pop("pull_request", None)
+        if app is not None:
+            issue["performed_via_github_app"] = _app(app)
+        self.issues.append(issue)
+        return issue
+
     def add_pull(self, number: int, label: str, sha: str) -> None:
         pull = copy.deepcopy(_EXAMPLES["pull-request-simple-items"][0])
         pull |= {"number": number, "id": number, "state": "open", "requested_teams": []}
@@ -156,6 +177,8 @@ class FakeGitHub:
         if not url.path.startswith(f"{self.base_path}/"):
             return 404, {}, {"message": "Not Found"}
         path, query = url.path.removeprefix(self.base_path), parse_qs(url.query)
+        if re.fullmatch(r"/issues(/\d{3}(/comments)?)?", path.removeprefix(f"/repos/{NAME}")):
+            return self._issues(verb, url.path, query, body)
         match verb, path.removeprefix(f"/repos/{NAME}"):
             case "GET", "/user":
                 return self._user()
@@ -171,6 +194,28 @@ class FakeGitHub:
                 return self._write(found[0], json.loads(body)["body"]) if found else (404, {}, {"message": "Not Found"})
             case _:
                 return 404, {}, {"message": "Not Found"}
+
+    def _issues(
+        self, verb: str, path: str, query: dict[str, list[str]], body: bytes
+    ) -> tuple[int, dict[str, str], Any]:
+        sent, words = json.loads(body or b"{}"), path.partition("/issues")[2].split("/")
+        if len(words) == 1:
+            if verb == "POST":
+                return 201, {}, self.add_issue(sent["title"], sent["body"], self.viewer)
+            return self._page(
+                path, query, [one for one in self.issues if [one["state"]] == query.get("state", ["open"])]
+            )
+        issue = next((one for one in self.issues if str(one["number"]) == words[1]), None)
+        if issue is None or verb != ("POST" if words[2:] else "PATCH"):
+            return 404, {}, {"message": "Not Found"}
+        if verb == "PATCH":
+            issue.update({key: text.replace("\n", "\r\n") for key, text in sent.items()})
+            return 200, {}, issue
+        self.said.setdefault(issue["number"], []).append(sent["body"])
+        comments, self.comments = self.comments, []  # those of the pull request stay as they are
+        written = self.add_comment(sent["body"], self.viewer)
+        self.comments = comments
+        return 201, {}, written
 
     def _user(self) -> tuple[int, dict[str, str], Any]:
         if not self.person:

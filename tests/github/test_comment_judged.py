@@ -105,7 +105,7 @@ def test_a_run_that_is_not_complete_lets_nothing_through() -> None:
 
 def test_scores_of_other_judges_are_not_compared() -> None:
     text = inside(comment(build.other_judges()))
-    assert "inconclusive: other judges: claude-haiku-5-5 before, claude-sonnet-5-5 after" in text
+    assert "inconclusive: other models: claude-haiku-5-5 before, claude-sonnet-5-5 after" in text
     assert "▼" not in text
     assert "0.7000 →" not in text
 

@@ -367,3 +367,21 @@ def test_a_link_in_place_of_the_file_of_turns_is_not_followed(tmp_path: Path) ->
     (tmp_path / "answers" / "turns").symlink_to(target)
     with Turns(str(tmp_path / "answers")).turn("ab" * 16):
         assert not target.exists()
+
+
+class Harnessed(Named):
+    session_variant = "harness 1"
+
+
+class Newer(Named):
+    session_variant = "harness 2"
+
+
+def test_a_session_of_another_version_of_the_harness_is_another_one(tmp_path: Path) -> None:
+    session = ASKED._replace(body={**ASKED.body, "runner": "agent-sdk"})
+    opened(tmp_path).put(session, Harnessed(), reply())
+    opened(tmp_path).put(ASKED, Harnessed(), reply())
+    assert opened(tmp_path).get(session, Harnessed()) is not None
+    assert opened(tmp_path).get(session, Newer()) is None
+    assert opened(tmp_path).get(ASKED, Newer()) is not None
+    assert opened(tmp_path).get(ASKED, Named()) is not None

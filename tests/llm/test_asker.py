@@ -16,7 +16,9 @@ from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
 from skillgate.llm.classify import classify
 from skillgate.llm.port import ProviderError
-from skillgate.model.exchange import Cause, Status, Tokens
+from skillgate.llm.retrying import Policy
+from skillgate.llm.runners import requests_of
+from skillgate.model.exchange import Cause, Reply, Request, Status, Tokens
 from tests.llm.requests import asking, connected, request
 from tests.llm.server import ModelServer, cut, hang, hang_up, message, raw, refusal
 from tests.llm.table import DOWN, GOOD, Table, replying
@@ -24,8 +26,6 @@ from tests.llm.table import DOWN, GOOD, Table, replying
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from skillgate.model.exchange import Reply, Request
 
 LOST = ProviderError(Cause.NETWORK, "the connection was cut off", again=True, lost=True)
 
@@ -236,3 +236,45 @@ def test_a_bug_in_a_check_is_not_swallowed_and_holds_no_money() -> None:
     with pytest.raises(ZeroDivisionError):
         asker.ask(request(check=lambda value: str(1 / 0)))
     assert asker.ask(request()).status is Status.OK
+
+
+def test_an_answer_tells_how_long_the_try_took_that_was_answered_and_no_wait(tmp_path: Path) -> None:
+    def slow(_: Request) -> Reply:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ProviderError(Cause.SERVER, "overloaded", again=True, retry_after_s=0.4)
+        time.sleep(0.05)
+        return GOOD
+
+    tries: list[int] = []
+    answers = Answers(str(tmp_path), now=time.time, classify=classify)
+    asker = asking(Table(slow), policy=Policy(longest_wait_s=1.0), answers=answers)
+    first, again = asker.ask(request()), asker.ask(request())
+    assert (first.sent, again.cached) == (2, True)
+    assert 0.05 <= first.seconds < 0.35
+    assert again.seconds == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kinds", "requests"),
+    [
+        (("text",), 1),
+        (("text", "tool_use", "tool_result", "text"), 2),
+        (("tool_use", "tool_use", "tool_result", "tool_result", "tool_use", "tool_result", "text"), 3),
+        (("tool_use", "tool_result", "tool_use", "tool_result"), 2),
+        ((), 1),
+    ],
+)
+def test_the_requests_of_a_session_are_counted_by_its_transcript(kinds: tuple[str, ...], requests: int) -> None:
+    reply = GOOD._replace(content=tuple({"type": kind} for kind in kinds))
+    assert requests_of(request(runner="agent-sdk"), reply) == requests
+    assert requests_of(request(), reply) == 1
+
+
+def test_a_session_with_a_prompt_no_longer_than_others_is_not_told_at_the_price_of_a_long_one() -> None:
+    kinds = ("tool_use", "tool_result", "tool_use", "tool_result", "text")
+    content = tuple({"type": kind, "text": "Done."} for kind in kinds)
+    session = Reply(content, "end_turn", Tokens(240_000, 3_000), "claude-haiku-5-5")
+    body = {"model": "claude-haiku-5-5", "runner": "agent-sdk", "max_turns": 8, "prompt": "do"}
+    answer = asking(Table(lambda _: session)).ask(Request("simulation", "skills/a", body))
+    assert answer.cost_usd == pytest.approx((240_000 * 0.1 + 3_000 * 0.5) / 1e6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -140,3 +140,89 @@ def test_many_threads_fail_together_and_each_has_an_answer() -> None:
     assert {answer.cause for answer in answers} <= {Cause.SERVER, Cause.STOPPED}
     assert sum(answer.sent for answer in answers) == len(server.seen)
     assert asker.ask(request()).cause is Cause.STOPPED
+
+
+REFUSED = ProviderError(Cause.REQUEST, "not as it should be", status=400)
+
+
+def about(subject: str, **changes: Any) -> Request:
+    return request(**changes)._replace(subject=subject)
+
+
+def failing_for(subjects: set[str], error: ProviderError = REFUSED) -> Callable[[Request], Reply]:
+    """Fail what is about these, and answer all else."""
+
+    def answer(one: Request) -> Reply:
+        if one.subject in subjects:
+            raise error
+        return GOOD
+
+    return answer
+
+
+@pytest.mark.parametrize("error", [REFUSED, ProviderError(Cause.REPLY, "no message")])
+def test_a_skill_whose_requests_are_refused_ends_its_own_alone(error: ProviderError) -> None:
+    asker = asking(Table(failing_for({"hostile"}, error)), breaker=Breaker())
+    causes = [asker.ask(about("hostile")).cause for _ in range(7)]
+    assert causes == [error.cause] * 5 + [Cause.STOPPED] * 2
+    assert asker.ask(about("harmless")).cause is None
+    last = asker.ask(about("hostile"))
+    assert (last.cause, last.sent) == (Cause.STOPPED, 0)
+    assert "for this skill" in last.reason
+
+
+def test_a_skill_that_nearly_ends_itself_ends_nobody_with_anothers_single_failure() -> None:
+    asker = asking(Table(failing_for({"hostile", "unlucky"})), breaker=Breaker())
+    for _ in range(4):
+        asker.ask(about("hostile"))
+    asker.ask(about("unlucky"))
+    assert asker.ask(about("harmless")).cause is None
+
+
+def test_an_answer_about_another_skill_does_not_start_a_skills_count_anew() -> None:
+    asker = asking(Table(failing_for({"hostile"})), breaker=Breaker())
+    causes = []
+    for _ in range(6):
+        causes.append(asker.ask(about("hostile")).cause)
+        asker.ask(about("harmless"))
+    assert causes == [Cause.REQUEST] * 5 + [Cause.STOPPED]
+
+
+def test_what_is_refused_for_every_skill_ends_the_run() -> None:
+    asker = asking(Table(replying(REFUSED)), breaker=Breaker())
+    causes = [asker.ask(about(f"skill-{number}")).cause for number in range(7)]
+    assert causes == [Cause.REQUEST] * 5 + [Cause.STOPPED] * 2
+
+
+def test_an_outage_ends_the_run_whatever_skill_it_met() -> None:
+    asker = asking(Table(failing_for({"first"}, ProviderError(Cause.SERVER, "overloaded", status=529))))
+    asker.breaker = Breaker()
+    for _ in range(5):
+        asker.ask(about("first"))
+    assert asker.ask(about("second")).cause is Cause.STOPPED
+
+
+def test_sessions_that_a_skill_makes_fail_end_no_other_skills() -> None:
+    late = ProviderError(Cause.NETWORK, "the session did not end within 600 s", lost=True)
+    asker = asking(Table(failing_for({"hostile"}, late)), breaker=Breaker())
+    causes = [asker.ask(about("hostile", runner="agent-sdk")).cause for _ in range(6)]
+    assert causes == [Cause.NETWORK] * 5 + [Cause.STOPPED]
+    assert asker.ask(about("harmless", runner="agent-sdk")).cause is None
+
+
+def test_who_waits_about_a_skill_is_woken_when_that_skill_is_stopped() -> None:
+    tried = threading.Event()
+
+    def busy(one: Request) -> Reply:
+        if one.question == "refused":
+            raise REFUSED
+        tried.set()
+        raise ProviderError(Cause.RATE, "busy", retry_after_s=60, again=True)
+
+    asker = asking(Table(busy), policy=Policy(), breaker=Breaker())
+    thread, found = in_the_background(lambda: asker.ask(about("hostile")))
+    assert tried.wait(10)
+    for _ in range(5):
+        asker.ask(about("hostile", question="refused"))
+    thread.join(10)
+    assert [(answer.cause, answer.sent) for answer in found] == [(Cause.STOPPED, 1)]

@@ -11,7 +11,7 @@ pytest.importorskip("jsonschema")
 pytest.importorskip("tenacity")
 
 from skillgate.llm.classify import classify
-from skillgate.model.exchange import Reply, Status, Tokens
+from skillgate.model.exchange import Reply, Request, Status, Tokens
 from tests.llm.requests import SCHEMA, request
 
 
@@ -137,8 +137,82 @@ def test_a_tool_is_called_only_where_one_was_offered() -> None:
     assert classify(request(schema=None, tools=[{"name": "Skill"}]), called).status is Status.OK
 
 
+SKILL_CALL = {"type": "tool_use", "id": "toolu_1", "name": "Skill", "input": {"skill": "pdf"}}
+TOOLS = [{"name": "Skill"}, {"name": "Read"}]
+
+
+def turn(*blocks: Any, stop_reason: str = "end_turn") -> Reply:
+    return Reply(tuple(blocks), stop_reason, Tokens(1, 1), "m")
+
+
+def said(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "value"),
+    [
+        (turn(SKILL_CALL, stop_reason="tool_use"), Status.OK, ""),
+        (turn(said("I load it."), SKILL_CALL, stop_reason="tool_use"), Status.OK, "I load it."),
+        (turn(SKILL_CALL), Status.OK, ""),
+        (turn(said("Done: no JSON.")), Status.OK, "Done: no JSON."),
+        (turn(said("Done."), stop_reason="stop_sequence"), Status.OK, "Done."),
+        (turn(), Status.INVALID, None),
+        (turn(said(" \n")), Status.INVALID, None),
+        (turn({"type": "thinking", "thinking": "hm"}), Status.INVALID, None),
+        (turn(said("I load it."), stop_reason="tool_use"), Status.INVALID, None),
+        (turn(stop_reason="tool_use"), Status.INVALID, None),
+        (turn(said("a"), SKILL_CALL, stop_reason="refusal"), Status.REFUSED, None),
+        (turn(said("a"), SKILL_CALL, stop_reason="max_tokens"), Status.TRUNCATED, None),
+        (turn(said("a"), stop_reason="model_context_window_exceeded"), Status.ERROR, None),
+        (turn(said("a"), stop_reason="max_turns"), Status.INVALID, None),
+        (turn(said("a"), stop_reason="pause_turn"), Status.INVALID, None),
+        (turn({**SKILL_CALL, "input": {"skill": "\ud83d"}}, stop_reason="tool_use"), Status.INVALID, None),
+        (turn(said("a" * 200_000)), Status.INVALID, None),
+    ],
+)
+@pytest.mark.parametrize("schema", [None, SCHEMA])
+def test_a_turn_of_a_session_calls_tools_or_says_something(
+    found: Reply, status: Status, value: str | None, schema: dict[str, Any] | None
+) -> None:
+    classified = classify(request(schema=schema, tools=TOOLS), found)
+    assert (classified.status, classified.value) == (status, value)
+
+
+@pytest.mark.parametrize("tools", [None, [], ()])
+def test_where_no_tool_is_offered_none_is_called(tools: Any) -> None:
+    found = classify(request(schema=None, tools=tools), turn(SKILL_CALL, stop_reason="tool_use"))
+    assert (found.status, found.reason) == (Status.INVALID, "the reply calls a tool, and none was offered")
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [
+        (turn(SKILL_CALL, {"type": "tool_result", "content": "body"}, said("Done.")), Status.OK),
+        (turn(SKILL_CALL, said("still at it"), stop_reason="max_turns"), Status.OK),
+        (turn(stop_reason="max_turns"), Status.OK),
+        (turn(said("x" * 1_000_000)), Status.OK),
+        (turn(), Status.INVALID),
+        (turn(said("no"), stop_reason="refusal"), Status.REFUSED),
+        (turn(said("no"), stop_reason="error_during_execution"), Status.INVALID),
+        (turn(said("no"), stop_reason="tool_use"), Status.INVALID),
+    ],
+)
+def test_a_session_of_a_runner_is_its_transcript(found: Reply, status: Status) -> None:
+    asked = request(schema=None)._replace(body={"runner": "agent-sdk", "model": "m", "prompt": "p", "max_turns": 10})
+    assert classify(asked, found).status is status
+
+
 @pytest.mark.parametrize("text", ["```" * 200_000, "```\n" + " \n" * 300_000 + "x", "{" + '"a":' * 100_000])
 def test_no_reply_takes_long_to_refuse(text: str) -> None:
     began = time.process_time()
     assert classify(request(), reply(text)).status is Status.INVALID
     assert time.process_time() - began < 2.0
+
+
+def test_a_session_that_was_cut_off_names_no_number_of_tokens_that_nobody_gave() -> None:
+    session = Request("simulation", "skills/a", {"runner": "agent-sdk", "model": "claude-sonnet-5-5", "prompt": "do"})
+    found = classify(session, Reply(({"type": "text", "text": "So"},), "max_tokens", None, "claude-sonnet-5-5"))
+    assert found.status is Status.TRUNCATED
+    assert "None" not in found.reason
+    assert "session" in found.reason

@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 
 from skillgate.errors import UsageError
 from skillgate.llm import prices
+from skillgate.llm.batch_budget import BatchBudget
 from skillgate.llm.budget import ENVELOPE_TOKENS, Budget
+from skillgate.llm.ledger import Spent
 from skillgate.model.exchange import Request, Tokens
 from tests.llm.askers import MODEL, request
 
 ONE = request("q", text="x" * 1_000)  # with the keys of a message and the envelope
 MOST = prices.most(MODEL, 1_000 + len("roleusercontent") + ENVELOPE_TOKENS, 1_000) or 0.0
+
+
+def session(model: str) -> Request:
+    """A session that a runner leads."""
+    return Request("simulation", "skills/a", {"runner": "agent-sdk", "model": model, "max_turns": 8})
 
 
 def asked(budget: Budget, what: Request = ONE) -> bool:
@@ -292,3 +299,67 @@ def test_what_is_spent_never_exceeds_the_limit(seed: int, cap: float, workers: i
         list(pool.map(work, plans))
     assert budget.spent <= cap + 1e-9
     assert budget.exhausted or budget.calls == 60
+
+
+def test_a_run_without_a_limit_ends_at_its_own_and_says_what_to_give() -> None:
+    budget = Budget()
+    budget.bound(MOST * 1.1)
+    assert asked(budget)
+    assert not asked(budget)
+    assert budget.reason == (
+        f"${MOST * 1.1 - 0.012:.4f} is left of ${MOST * 1.1:.2f}, the most that a run without --max-cost-usd may cost,"
+        f" and one more request may cost ${MOST:.4f}: give --max-cost-usd"
+    )
+
+
+@pytest.mark.parametrize("given", [Budget(max_cost_usd=1_000.0), Budget(max_calls=3), Budget(free=True)])
+def test_who_gave_a_limit_or_pays_nothing_gets_no_other_one(given: Budget) -> None:
+    given.bound(MOST / 2)
+    assert asked(given)
+
+
+def test_a_lower_limit_of_its_own_does_not_replace_a_higher_one() -> None:
+    budget = Budget()
+    budget.bound(MOST * 1.1)
+    budget.bound(MOST / 2)
+    assert asked(budget)
+    assert not asked(budget)
+    budget.bound(MOST * 2.2)
+    assert asked(budget)
+
+
+def test_a_run_that_is_gone_on_with_may_spend_its_own_limit_beside_what_was_spent() -> None:
+    budget = Budget()
+    budget.carry(Spent(calls=1, usd=MOST * 5, counted=MOST * 5))
+    budget.bound(MOST * 1.1)
+    assert asked(budget)
+    assert not asked(budget)
+
+
+def test_a_limit_that_nobody_gave_holds_no_model_back_whose_price_is_unknown() -> None:
+    budget = Budget()
+    budget.bound(MOST)
+    leave = budget.reserve(request("q", model="local-model"))
+    assert leave is not None
+    assert budget.settle(leave, Tokens(1_000, 1_000), "local-model") is None
+
+
+def test_batches_keep_to_a_limit_of_their_own_too() -> None:
+    budget = BatchBudget()
+    budget.bound(MOST * 0.55)
+    assert asked(budget)
+    assert not asked(budget)
+    assert budget.reason is not None
+    assert "without --max-cost-usd" in budget.reason
+
+
+@pytest.mark.parametrize("requests", [4, 1])
+def test_a_session_is_told_by_each_request_and_counts_no_less(requests: int) -> None:
+    budget = Budget(max_cost_usd=100.0)
+    tokens = Tokens(200_000, 1_000)
+    leave = budget.reserve(session("claude-haiku-5-5"))
+    assert leave is not None
+    known, one = prices.cost("claude-haiku-5-5", tokens, requests=requests) or 0.0, leave.usd
+    counted = budget.counted(leave, tokens, "claude-haiku-5-5", requests=requests)
+    assert budget.settle(leave, tokens, "claude-haiku-5-5", requests=requests) == known
+    assert known <= counted <= max(one, known)

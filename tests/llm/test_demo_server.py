@@ -388,7 +388,8 @@ def test_the_command_says_how_to_try_it_and_ends_with_ctrl_c(tmp_path: Path) -> 
     with command("--script", str(RULES), "--record", "seen.jsonl", "-v", cwd=tmp_path) as (process, lines):
         text = "".join(lines)
         assert lines[1].startswith("Every answer is scripted")
-        assert "\n  skillgate score --depth standard PATH\n" in text
+        assert "\n  skillgate score --depth standard PATH\n  skillgate certify --simulations 10 PATH\n" in text
+        assert "Message Batches are not served" in text
         (export,) = (line for line in lines if "export ANTHROPIC_BASE_URL=" in line)
         assert export.rstrip().endswith(" ANTHROPIC_API_KEY=demo")
         url = export.split("ANTHROPIC_BASE_URL=")[1].split()[0]

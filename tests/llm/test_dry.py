@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from jsonschema import Draft202012Validator
 
 from skillgate.llm import prices
 from skillgate.llm.answers import Answers
-from skillgate.llm.dry import INPUT_HIGH, INPUT_LOW, Forecast, Span, estimate, fill, fitting, lines, made_up
+from skillgate.llm.driver import run
+from skillgate.llm.dry import INPUT_HIGH, INPUT_LOW, Forecast, Span, document, estimate, lines
+from skillgate.llm.made_up import MOST_ITEMS, fill, fitting, made_up
 from skillgate.model.exchange import Reply, Request, Status, Together
 from tests.llm.askers import MODEL, Named, judge, one, reply, request
 
@@ -110,12 +113,12 @@ def test_a_cost_is_what_the_table_makes_of_the_tokens() -> None:
     forecast = estimate([layer])
     low_prefix, high_prefix = 11_000 * 0.8, 11_000 * 1.2
     assert forecast.cost_usd is not None
-    # at best written once and read once, half of the usual output; at worst written twice, twice the output
-    low = (low_prefix * 2.5 + low_prefix * 0.1 + 2 * 500 * 10) / 1e6
+    # at best written once and read once, a fifth of the usual output; at worst written twice, twice the output
+    low = (low_prefix * 2.5 + low_prefix * 0.1 + 2 * 200 * 10) / 1e6
     high = (2 * high_prefix * 2.5 + 2 * 2_000 * 10) / 1e6
     assert forecast.cost_usd.low == pytest.approx(low, rel=0.02)
     assert forecast.cost_usd.high == pytest.approx(high, rel=0.02)
-    assert forecast.output_tokens == Span(1_000, 4_000)
+    assert forecast.output_tokens == Span(400, 4_000)
     assert forecast.input_tokens.low == pytest.approx(2 * low_prefix, rel=0.02)
 
 
@@ -233,6 +236,31 @@ def test_the_words_for_people() -> None:
     assert "max-cost-usd 1 does not suffice" in list(lines(forecast, max_cost_usd=1.0))[-1]
 
 
+def test_the_document_for_programs_has_the_numbers_as_they_are() -> None:
+    forecast = Forecast(
+        calls=1_086,
+        cached=34,
+        input_tokens=Span(412_345, 623_456),
+        output_tokens=Span(9, 243_210),
+        cost_usd=Span(1.23456789, 6.789),
+        models=((MODEL, 1_086),),
+        questions=(("simulation", 1_000), ("grade", 86)),
+    )
+    assert document(forecast) == {
+        "kind": "estimate",
+        "calls": 1_086,
+        "cached": 34,
+        "by_question": {"simulation": 1_000, "grade": 86},
+        "by_model": {MODEL: 1_086},
+        "input_tokens": {"low": 412_345, "high": 623_456},
+        "output_tokens": {"low": 9, "high": 243_210},
+        "cost_usd": {"low": 1.234568, "high": 6.789},
+        "unpriced": [],
+    }
+    unknown = document(forecast._replace(cost_usd=None, unpriced=("gpt-oss",)))
+    assert (unknown["cost_usd"], unknown["unpriced"]) == (None, ["gpt-oss"])
+
+
 def test_a_run_that_has_nothing_to_ask_says_only_that() -> None:
     assert list(lines(Forecast(layers=1, cached=6))) == [
         "Dry run, nothing was sent: 1 skill, 0 calls to make.",
@@ -265,4 +293,153 @@ def test_a_question_that_nothing_passes_for_is_tried_once() -> None:
             yield asking(PROMPTS, never)
 
     assert estimate([layer]).calls == 50
-    assert tries < 50
+    assert tries == MOST_ITEMS + 1
+
+
+# Sessions
+
+
+def session_turn(
+    messages: list[Any], *typical: dict[str, Any], system: str = "s" * 2_600, typical_output: int = 100
+) -> Request:
+    """Ask as a session does: tools and a marked system text, then all that was said so far."""
+    body = {
+        "model": MODEL,
+        "max_tokens": 16_000,
+        "system": [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}],
+        "messages": messages,
+        "tools": [{"name": "Skill", "description": "d" * 260}],
+    }
+    return Request("simulation", "s", body, prefix=system, typical=tuple(typical), typical_output=typical_output)
+
+
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "Skill", "input": {"skill": "pdf"}}
+
+
+def session(prompt: str, loaded: str) -> Steps[str]:
+    """Ask until no tool is called any more."""
+    messages: list[Any] = [{"role": "user", "content": prompt}]
+    first: Answer = yield session_turn(messages, CALL)
+    assert first.reply is not None
+    assert first.reply.stop_reason == "tool_use"
+    messages += [{"role": "assistant", "content": list(first.reply.content)}]
+    messages += [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": loaded}]}]
+    last: Answer = yield session_turn(messages, {"type": "text", "text": "Done."}, typical_output=600)
+    assert last.reply is not None
+    assert (last.reply.stop_reason, last.value) == ("end_turn", "Done.")
+    return last.reply.text
+
+
+def test_a_session_is_rehearsed_with_its_typical_replies_and_its_whole_context() -> None:
+    forecast = estimate([partial(session, "p" * 260, "b" * 26_000)])
+    assert (forecast.calls, forecast.questions) == (2, (("simulation", 2),))
+    # 1,000 of the system text, 100 of the tool and of the prompt, in both; the body in the second alone.
+    middle = sum(forecast.input_tokens) / 2
+    assert middle == pytest.approx(2 * 1_200 + 10_000, rel=0.03)
+    assert forecast.output_tokens == Span(140, 1_400)
+
+
+def test_a_rehearsed_session_counts_what_the_same_session_then_sends() -> None:
+    """A run that gets other answers of about the same size sends as many calls, and input tokens within 15 %."""
+    sent: list[int] = []
+
+    class Counting:
+        def ask(self, request: Request) -> Answer:
+            sent.append(prices.prompt_of(request.body))
+            return made_up(request, items=None)
+
+    layers = [partial(session, f"{number} " + "p" * 100 * number, "b" * 3_000 * number) for number in range(1, 9)]
+    forecast = estimate(layers)
+    for _ in run(layers, Counting(), in_flight=3):
+        pass
+    assert forecast.calls == len(sent)
+    assert sum(forecast.input_tokens) / 2 == pytest.approx(sum(sent), rel=0.01)
+
+
+def test_tools_are_a_part_of_what_the_prompt_cache_keeps() -> None:
+    def layer(description: str) -> Steps[None]:
+        for _ in range(2):
+            asked = session_turn([{"role": "user", "content": "p"}], typical_output=0)
+            yield asked._replace(body={**asked.body, "tools": [{"name": "Skill", "description": description}]})
+
+    short, long = (estimate([partial(layer, text)]).cost_usd for text in ("", "d" * 26_000))
+    assert short is not None
+    assert long is not None
+    # 10,000 tokens more are written once and read once: 2.5 and 0.2 dollars a million.
+    assert long.low - short.low == pytest.approx(10_000 * INPUT_LOW * (2.5 + 0.2) / 1e6, rel=0.05)
+
+
+def test_a_session_without_a_typical_reply_ends_in_words() -> None:
+    answer = made_up(session_turn([]), items=None)
+    assert answer.status is Status.OK
+    assert answer.reply is not None
+    assert answer.reply.text == answer.value != ""
+
+
+def test_a_typical_answer_of_a_question_is_decoded_and_held_to_its_check() -> None:
+    few = {"prompts": [{"should_trigger": True, "style": "direct", "prompt": "p"}] * 7}
+    typical = ({"type": "text", "text": dumps(few)},)
+
+    def seven(value: Any) -> str | None:
+        return None if len(value["prompts"]) == 7 else "seven"
+
+    assert made_up(asking(PROMPTS, seven, typical=typical), items=None).value == few
+    for text in ("no JSON", "{}"):
+        unfit = asking(PROMPTS, lambda value: None if value.get("prompts") else "none", typical=typical)
+        unfit = unfit._replace(typical=({"type": "text", "text": text},))
+        answer = made_up(unfit, items=3)
+        assert (answer.status, len(answer.value["prompts"])) == (Status.OK, 3)
+
+
+def test_requests_of_one_question_may_ask_for_lists_of_different_lengths() -> None:
+    def exactly(many: int) -> Any:
+        return lambda value: None if len(value["prompts"]) == many else f"{many} are wanted"
+
+    found: list[Answer] = []
+
+    def layer() -> Steps[None]:
+        for many in (25, 25, 10, 60):
+            answer = yield asking(PROMPTS, exactly(many))
+            found.append(answer)
+
+    estimate([layer])
+    assert [len(answer.value["prompts"]) for answer in found] == [25, 25, 10, 60]
+
+
+def test_a_batch_costs_half_and_says_so() -> None:
+    layers = [partial(judge, "s")]
+    full, half = estimate(layers), estimate(layers, batch=True)
+    assert full.cost_usd is not None
+    assert half.cost_usd is not None
+    assert half.cost_usd == pytest.approx([cost * prices.BATCH_FACTOR for cost in full.cost_usd])
+    assert half.input_tokens == full.input_tokens
+    assert any("for batches" in line for line in lines(half))
+    assert not any("for batches" in line for line in lines(full))
+
+
+def test_a_long_run_says_what_its_calls_are_for() -> None:
+    questions = (("simulation", 2_200), ("grade", 1_000), ("match", 800))
+    forecast = Forecast(20, 4_000, cost_usd=Span(12.0, 48.0), models=((MODEL, 4_000),), questions=questions)
+    assert list(lines(forecast))[1] == "For: simulation (2,200), grade (1,000), match (800)."
+
+
+def test_a_session_of_a_runner_is_counted_with_what_it_is_given_and_its_output() -> None:
+    skills = [
+        {"name": "pdf", "description": "d" * 260, "body": "b" * 2_600, "files": {"references/a.md": "f" * 90_000}},
+        {"name": "other", "description": "d" * 260, "body": "o" * 90_000, "files": {}},
+    ]
+    body = {"runner": "agent-sdk", "model": MODEL, "prompt": "p" * 260, "system": "s" * 2_600, "max_turns": 10}
+    asked = Request("simulation", "s", {**body, "skills": skills, "target": "pdf"}, typical_output=1_000)
+
+    forecast = estimate([lambda: ask_twice(asked)])
+    told = 4 * (1_000 + 1_000 + 100 + 200)
+    assert forecast.input_tokens.low == pytest.approx(told * INPUT_LOW, rel=0.03)
+    assert forecast.input_tokens.high == pytest.approx(told * INPUT_HIGH + 80_000, rel=0.03)
+    assert forecast.output_tokens == Span(400, 4_000)
+
+
+def test_a_rehearsal_of_three_hundred_calls_takes_a_moment() -> None:
+    layers = [partial(session, f"{number}", "b" * 20_000) for number in range(150)]
+    began = time.process_time()
+    assert estimate(layers).calls == 300
+    assert time.process_time() - began < 1.0

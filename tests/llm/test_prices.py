@@ -154,3 +154,12 @@ def test_tokens_are_estimated_from_what_the_model_reads() -> None:
     }
     keys = len("text" + "content" + "content" + "text" + "format" + "schema" + "properties" + "enum")
     assert prices.prompt_of(body) == prices.about(5 * 26 + keys)
+
+
+def test_whether_a_prompt_was_long_is_a_matter_of_each_request_of_a_session() -> None:
+    session = Tokens(240_000, 4_000, 40_000, 20_000)  # together three times what a long prompt begins with
+    each = Tokens(60_000, 1_000, 10_000, 5_000)
+    assert prices.cost("claude-haiku-5-5", session, requests=4) == pytest.approx(
+        4 * (prices.cost("claude-haiku-5-5", each) or 0.0)
+    )
+    assert prices.cost("claude-haiku-5-5", session, requests=2) == prices.cost("claude-haiku-5-5", session)

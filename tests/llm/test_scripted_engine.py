@@ -347,3 +347,11 @@ def test_half_a_surrogate_pair_does_no_harm() -> None:
     request = ALL["output_quality"]
     body = json.loads(json.dumps(request.body).replace("Open each invoice", r"Open each \ud800 invoice"))
     assert value(Engine().answer(body))["assessments"]
+
+
+@pytest.mark.parametrize("name", ["context_management", "mcp_servers", "compaction", "fallbacks"])
+def test_what_the_api_takes_from_clients_that_name_a_beta_is_ignored(name: str) -> None:
+    with_beta, without = Engine().answer(plain() | {name: {}}), Engine().answer(plain())
+    assert isinstance(with_beta, Message)
+    assert isinstance(without, Message)
+    assert with_beta.content == without.content

@@ -32,7 +32,7 @@ rules:
     reply: {status: 529, retry_after_s: 1.5}
   - reply: {rating: {robustness: 3}, delay_ms: 20}
 """
-    first, second = parse(text.encode(), "rules.yaml")
+    first, second = parse(text.encode(), "rules.yaml").rules
     assert first.match == Match(question=("output_quality", "scope_calibration"), contains="FLAW", times=2)
     assert (first.reply.status, first.reply.retry_after_s) == (529, 1.5)
     assert second.match == Match()
@@ -40,12 +40,12 @@ rules:
 
 
 def test_json_is_read_as_well() -> None:
-    (rule,) = parse(b'{"rules": [{"reply": {"json": {"a": [1, null, "x"]}}}]}', "rules.json")
+    (rule,) = parse(b'{"rules": [{"reply": {"json": {"a": [1, null, "x"]}}}]}', "rules.json").rules
     assert rule.reply.json == {"a": [1, None, "x"]}
 
 
 def test_a_reply_of_null_is_a_reply() -> None:
-    given, made_up = parse(b"rules: [{reply: {json: null}}, {reply: {}}]", "rules.yaml")
+    given, made_up = parse(b"rules: [{reply: {json: null}}, {reply: {}}]", "rules.yaml").rules
     assert given.reply.json is None
     assert made_up.reply.json is not None
 

@@ -43,11 +43,11 @@ def compared(a: SkillResult, b: SkillResult) -> Comparison:
 
 DIGEST = judged.a_triggering()._replace(digest="0" * 64)
 APART = {
-    "models": (otherwise(models=(judged.HAIKU,) * 3), "other judges: claude-sonnet-5-5 before, claude-haiku-5-5 after"),
-    "prompt version": (otherwise(prompt_version="2"), "other questions: version 1 before, version 2 after"),
-    "rubric version": (otherwise(rubric_version="2"), "other rubrics: version 1 before, version 2 after"),
+    "models": (otherwise(models=(judged.HAIKU,) * 3), "other models: claude-sonnet-5-5 before, claude-haiku-5-5 after"),
+    "prompt version": (otherwise(prompt_version="2"), "other prompt version: 1 before, 2 after"),
+    "rubric version": (otherwise(rubric_version="2"), "other rubric version: 1 before, 2 after"),
     "prompts": (otherwise(triggering=DIGEST), "other trigger prompts: 5f5f5f5f5f5f before, 000000000000 after"),
-    "live": (otherwise(live=False), "the answers before are a model's, those after scripted or replayed"),
+    "live": (otherwise(live=False), "other live and made-up answers: a model's before, scripted or replayed after"),
     "depth": (judged.a_judged_skill()._replace(layers=()), "only the skill before was judged"),
 }
 

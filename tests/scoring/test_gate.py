@@ -11,7 +11,8 @@ from skillgate.model.judging import DropTest
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, Verdict
 from skillgate.model.score import Badge, Dimension, Grade, Outcome
 from skillgate.scoring.badge import award
-from skillgate.scoring.gate import Measurement, Policy, at_least, judge, regression, together
+from skillgate.scoring.gate import Measurement, Policy, at_least, judge, together
+from skillgate.scoring.regression import regression
 
 PASS, FAIL, UNMEASURED = Outcome.PASS, Outcome.FAIL, Outcome.UNMEASURED
 

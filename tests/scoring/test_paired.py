@@ -173,7 +173,7 @@ def with_prompts(**changes: Any) -> JudgeLayer:
         (unscored(), "after, there is no score: too long"),
         (without_detail(), "after, the report does not hold the scores of layer 1"),
         (unasked(), "after, no judge was asked"),
-        (simulated(), "after, there are layers"),
+        (simulated(), "sessions were simulated on one side only"),
         (a_judged(models=("m-2",)), "models differ: m-1 before, m-2 after"),
         (a_judged(answered_by=("m-9",)), "the models that answered differ: those asked for before, m-9 after"),
         (a_judged(judges=2), "judges differ: 1 before, 2 after"),

@@ -12,7 +12,8 @@ pytest.importorskip("scipy")
 from skillgate.model.judging import Assessment  # noqa: E402
 from skillgate.model.score import Dimension, LayerName  # noqa: E402
 from skillgate.scoring.composite import blend, composite  # noqa: E402
-from skillgate.scoring.sampled import composite_interval, composites, dimension_interval, outcomes  # noqa: E402
+from skillgate.scoring.sampled import composite_interval, composites, dimension_interval  # noqa: E402
+from skillgate.scoring.sampled_judges import outcomes  # noqa: E402
 from skillgate.stats.intervals import balanced, mean_t  # noqa: E402
 from tests.scoring.judged import RATED, STATIC, a_layer, a_result, prompts  # noqa: E402
 

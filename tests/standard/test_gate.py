@@ -178,3 +178,24 @@ def test_a_dear_run_is_asked_about_also_where_a_baseline_came_first(tmp_path: Pa
         assert len(demo.take()) <= 6
     assert done.code == 2
     assert "give --max-cost-usd" in done.err
+
+
+def test_a_run_without_a_limit_that_costs_far_more_than_was_estimated_is_ended_and_fails_no_budget(
+    tmp_path: Path,
+) -> None:
+    work = tmp_path / "work"
+    place = write_skill(work, "invoice-tables", body="# i\n\nRead references/a.md again before every answer.\n")
+    (place / "references").mkdir()
+    (place / "references/a.md").write_text(("x" * 99 + "\n") * 1_999)
+    rules = """
+      world: {seed: 1, activation: {should: 1.0, near_miss: 0.0}}
+      rules:
+        - match: {question: simulation, contains: "Launching skill: invoice-tables"}
+          reply: {tool_use: Read, input: {file_path: references/a.md}}"""
+    words = ("score", "invoice-tables", "--depth", "deep", "--simulations", "20", "--model", "claude-fable-5", "--json")
+    with model(rules) as demo:
+        done = run(work, *words, at=demo)
+    assert done.code == 3
+    assert "of $20.00, the most that a run without --max-cost-usd may cost" in done.err
+    assert "give --max-cost-usd" in done.err
+    assert {one["gate"] for one in done.json["gate"]["outcomes"]} <= {"unmeasured"}

@@ -130,13 +130,16 @@ def test_a_scripted_model_is_said_to_be_one_and_earns_no_badge(tmp_path: Path) -
     assert "scripted" in done.json["composite"]["badge_reason"]
 
 
-def test_a_depth_that_cannot_run_is_refused_and_none_is_lowered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("depth", ["standard", "deep", "certify"])
+def test_a_depth_that_cannot_run_is_never_lowered(tmp_path: Path, depth: str) -> None:
     write_skill(tmp_path / "work", "invoices")
-    for depth in ("deep", "certify"):
-        done = run(tmp_path / "work", "score", "invoices", "--depth", depth)
-        assert done.code == 3
-        assert done.out == ""
-        assert f"depth {depth} cannot run" in done.err
+    refusing = "rules:\n  - reply: {status: 401, message: stay out}\n"
+    with model(refusing) as demo:
+        done = run(tmp_path / "work", "score", "invoices", "--depth", depth, "--json", at=demo)
+    assert done.code == 3
+    assert done.json["depth"] == depth
+    assert done.json["composite"]["score"] is None
+    assert done.json["composite"]["badge"] is None
 
 
 def test_check_asks_no_model_whatever_the_configuration_says(tmp_path: Path) -> None:

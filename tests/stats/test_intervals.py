@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
-from skillgate.stats.intervals import balanced, balanced_f1, clopper_pearson, half_width_t, mean_t, rate_draws  # noqa: E402
+from skillgate.stats.intervals import (  # noqa: E402
+    balanced,
+    balanced_f1,
+    clopper_pearson,
+    half_width_t,
+    mean_t,
+    rate_draws,
+    wilson,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,22 +26,50 @@ if TYPE_CHECKING:
 RATES = (0.0, 0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 1.0)
 
 
+def test_exact_intervals_are_those_of_scipy_for_every_count_up_to_200() -> None:
+    """By the quantiles of scipy's beta, all counts of one n at once; the binomial test's own follows for some."""
+    for n in range(1, 201):
+        k = np.arange(n + 1)
+        low, high = scipy_stats.beta.ppf(0.025, k, n - k + 1), scipy_stats.beta.ppf(0.975, k + 1, n - k)
+        low[0], high[n] = 0.0, 1.0
+        assert np.allclose([clopper_pearson(int(one), n) for one in k], np.column_stack((low, high)), atol=1e-12)
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 50, 200])
 @pytest.mark.parametrize("level", [0.9, 0.95])
-def test_exact_intervals_are_those_of_the_binomial_test_for_every_count(n: int, level: float) -> None:
+@pytest.mark.parametrize(("interval", "method"), [(clopper_pearson, "exact"), (wilson, "wilson")])
+def test_intervals_of_rates_are_those_of_the_binomial_test(interval: Any, method: str, n: int, level: float) -> None:
     for k in range(n + 1):
-        expected = scipy_stats.binomtest(k, n).proportion_ci(confidence_level=level, method="exact")
-        assert clopper_pearson(k, n, level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+        expected = scipy_stats.binomtest(k, n).proportion_ci(confidence_level=level, method=method)
+        assert interval(k, n, level) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_no_trials_leave_the_whole_range() -> None:
-    assert clopper_pearson(0, 0) == (0.0, 1.0)
+@pytest.mark.parametrize(("interval", "method"), [(clopper_pearson, "beta"), (wilson, "wilson")])
+def test_intervals_of_rates_are_those_of_statsmodels(interval: Any, method: str) -> None:
+    proportion: Any = pytest.importorskip("statsmodels.stats.proportion")
+    for n in (7, 50, 60):
+        for k in range(n + 1):
+            assert interval(k, n) == pytest.approx(proportion.proportion_confint(k, n, method=method), abs=1e-9)
+
+
+@pytest.mark.parametrize("interval", [clopper_pearson, wilson])
+def test_no_trials_leave_the_whole_range(interval: Any) -> None:
+    assert interval(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [5, 20, 60])
+def test_exact_intervals_cover_at_every_rate(n: int) -> None:
+    ends = np.asarray([clopper_pearson(k, n) for k in range(n + 1)])
+    for rate in np.linspace(0, 1, 201):
+        holds = (ends[:, 0] <= rate + 1e-12) & (rate <= ends[:, 1] + 1e-12)
+        assert scipy_stats.binom.pmf(np.arange(n + 1), n, rate) @ holds >= 0.95
 
 
 @pytest.mark.parametrize(("k", "n", "level"), [(3, 2, 0.95), (-1, 2, 0.95), (1, 2, 1.0), (1, 2, 0.0)])
 def test_what_is_no_count_or_level_is_refused(k: int, n: int, level: float) -> None:
-    with pytest.raises(ValueError, match=r"expected|between"):
-        clopper_pearson(k, n, level)
+    for interval in (clopper_pearson, wilson):
+        with pytest.raises(ValueError, match=r"expected|between"):
+            interval(k, n, level)
 
 
 @pytest.mark.parametrize("values", [(0.5, 0.6), (0.4, 0.5, 0.45), (0.3, 0.5, 0.4, 0.6, 0.45, 0.5)])

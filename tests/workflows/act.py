@@ -1,16 +1,18 @@
 """The example workflows, run by `act`: a runner of GitHub's workflows that is not ours.
 
 The workflow files are those that a repository would have, byte for byte. Only what they use is at hand: `action.yml` is
-a copy that points at the image built here, checkout is act's own, and the two actions for artifacts are stand-ins that
-copy a directory. Not as on GitHub: the job runs as root in the directory it was given, and no permission is enforced.
+a copy that points at the image built here, checkout is act's own, and the actions for artifacts, caches and
+attestations are stand-ins that copy files to and from a directory of the host. As on GitHub each job has a workspace of
+its own, which holds nothing before checkout. Not as on GitHub: the job runs as root, and no permission is enforced.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,28 +27,49 @@ if TYPE_CHECKING:
 
     from tests.container.engine import Engine
 
-ARTIFACTS = ".artifacts"  # in the workspace, the one directory that host and job share
-_COPY = "mkdir -p {to} && cp -R {source}/. {to}/"
-_STUB = """\
-name: stand-in
-description: Copies a directory.
-inputs:
-  name: {{description: of the artifact}}
-  path: {{description: the directory}}
-  run-id: {{description: where it is}}
-  github-token: {{description: to fetch it with}}
-  retention-days: {{description: how long it is kept}}
-runs:
-  using: composite
-  steps:
-    - shell: sh
-      env:
-        NAME: ${{{{ inputs.name }}}}
-        FOLDER: ${{{{ inputs.path }}}}
-      run: {run}
-"""
-_UPLOAD = _COPY.format(source='"$FOLDER"', to=f'"{ARTIFACTS}/$NAME"')
-_DOWNLOAD = _COPY.format(source=f'"{ARTIFACTS}/$NAME"', to='"$FOLDER"')
+RUN_S = 300.0
+_STORE = "/store"  # where a job sees it
+_INPUTS = {
+    "NAME": "name",
+    "FOLDER": "path",
+    "PATTERN": "pattern",
+    "KEY": "key",
+    "PREFIX": "restore-keys",
+    "SUBJECT": "subject-path",
+    "RUN_ID": "run-id",
+    "GITHUB_TOKEN_GIVEN": "github-token",
+    "DAYS": "retention-days",
+    "REPLACE": "overwrite",
+}
+_RUNS = {
+    # Of one path its content, of several they themselves; a name that is taken is refused.
+    "actions/upload-artifact": """\
+to="/store/artifacts/$NAME"
+[ "$REPLACE" != true ] || rm -rf "$to"
+mkdir -p /store/artifacts && mkdir "$to"
+if [ "$(printf '%s\\n' "$FOLDER" | grep -c .)" = 1 ]; then cp -R "$FOLDER/." "$to/"; else cp -R $FOLDER "$to/"; fi
+""",
+    # Of one name its content, of a pattern a directory for each.
+    "actions/download-artifact": """\
+mkdir -p "$FOLDER"
+if [ -n "$PATTERN" ]; then cp -R /store/artifacts/$PATTERN "$FOLDER/"
+else cp -R "/store/artifacts/$NAME/." "$FOLDER/"; fi
+""",
+    # What is not there is not kept, and that is no failure; a key is written once.
+    "actions/cache/save": """\
+if [ -d "$FOLDER" ]; then
+mkdir -p /store/caches && mkdir "/store/caches/$KEY" && cp -R "$FOLDER/." "/store/caches/$KEY/"
+else echo "nothing to keep: $FOLDER"; fi
+""",
+    # The newest whose key begins so.
+    "actions/cache/restore": """\
+found="$(ls -td "/store/caches/$PREFIX"* 2>/dev/null | head -n 1)"
+if [ -n "$found" ]; then
+mkdir -p "$FOLDER" && cp -R "$found/." "$FOLDER/" && echo "key=${found##*/}" >> "$GITHUB_OUTPUT"
+fi
+""",
+    "actions/attest-build-provenance": 'mkdir -p /store/attested && cp "$SUBJECT" /store/attested/\n',
+}
 
 
 def workflows() -> dict[str, str]:
@@ -54,14 +77,33 @@ def workflows() -> dict[str, str]:
     return {place(name): workflow(name) for name in FILES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Act:
-    """act, with an engine to run jobs in and an image for our own action."""
+    """act, with an engine to run jobs in and an image for our own action.
+
+    Attributes:
+        folder: what act itself writes goes here.
+        env: variables of every job, such as where a model listens.
+        secrets: the repository's, beside the token.
+        runs: how many there were.
+    """
 
     engine: Engine
     image: str
     folder: Path
     api_url: str = "http://127.0.0.1:9"  # where nobody listens
+    env: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    runs: int = 0
+
+    @property
+    def store(self) -> Path:
+        """What outlives a job: ``artifacts/NAME`` and ``attested/`` of the last run, and ``caches/KEY``."""
+        return self.folder / "store"
+
+    def artifact(self, name: str, path: str) -> Any:
+        """Read a JSON file of an artifact of the last run."""
+        return json.loads((self.store / "artifacts" / name / path).read_text(encoding="utf-8"))
 
     def run(self, name: str, event: str, payload: Mapping[str, Any], workspace: Path) -> Done:
         """Run a workflow of ours in a workspace.
@@ -69,21 +111,30 @@ class Act:
         Args:
             name: the workflow's, as ``init --workflow`` takes it.
             event: what starts it.
-            payload: the event.
-            workspace: a clone that has the workflow.
+            payload: the event; of ``workflow_run`` the artifacts of the run before stay to be read.
+            workspace: a clone that has the workflow; jobs get copies of it.
         """
         assert (workspace / place(name)).read_text(encoding="utf-8") == workflow(name)
         told = self.folder / "event.json"
         told.write_text(json.dumps(payload), encoding="utf-8")
         remote = ["git", "config", "remote.origin.url", f"https://github.com/{REPOSITORY}"]
         subprocess.run(remote, cwd=workspace, check=True)
+        self.runs += 1
+        self.store.mkdir(exist_ok=True)
+        if event != "workflow_run":
+            for old in ("artifacts", "attested"):
+                shutil.rmtree(self.store / old, ignore_errors=True)
+        env = {"GITHUB_API_URL": self.api_url, "GITHUB_RUN_ID": str(self.runs), **self.env}
         argv = [
             *(tool("act") or "act", event, "--directory", str(workspace), "--workflows", place(name)),
-            *("--eventpath", str(told), "--platform", f"ubuntu-latest={BASE_IMAGE}", "--pull=false", "--rm", "--bind"),
+            *("--eventpath", str(told), "--platform", f"ubuntu-latest={BASE_IMAGE}", "--pull=false", "--rm"),
             *("--network", "host", "--container-daemon-socket", "-", "--action-offline-mode", "--no-cache-server"),
-            *("--secret", f"GITHUB_TOKEN={TOKEN}", "--env", f"GITHUB_API_URL={self.api_url}"),
-            *("--defaultbranch", "main"),
+            *("--container-options", f"--volume {self.store}:{_STORE}", "--defaultbranch", "main"),
         ]
+        for key, value in {"GITHUB_TOKEN": TOKEN, **self.secrets}.items():
+            argv += ["--secret", f"{key}={value}"]
+        for key, value in env.items():
+            argv += ["--env", f"{key}={value}"]
         for used, at in self._actions(workflow(name)).items():
             argv += ["--local-repository", f"{used}={at}"]
         return self._run(argv)
@@ -93,7 +144,13 @@ class Act:
         home.mkdir(exist_ok=True)
         environ = {"PATH": "/usr/bin:/bin", "HOME": str(home), **self.engine.environ()}
         done = subprocess.run(
-            argv, env=environ, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=180, check=False
+            argv,
+            env=environ,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=RUN_S,
+            check=False,
         )
         return Done(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
@@ -102,12 +159,36 @@ class Act:
         manifest = (PROJECT / "action.yml").read_text(encoding="utf-8")
         ours = manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
         assert ours != manifest
-        manifests = {ACTION: ours}
-        for used in re.findall(r"uses: (actions/\S+)", text):
-            if "checkout" not in used:
-                manifests[used] = _STUB.format(run=json.dumps(_UPLOAD if "upload" in used else _DOWNLOAD))
-        places = {used: self.folder / "actions" / re.sub(r"\W", "-", used) for used in manifests}
-        for used, at in places.items():
-            at.mkdir(parents=True, exist_ok=True)
-            (at / "action.yml").write_text(manifests[used], encoding="utf-8")
+        places = {ACTION: self._lay_out(ACTION, "", ours)}
+        for action, version in re.findall(r"uses: (actions/[\w/-]+)@(\S+)", text):
+            if action != "actions/checkout":
+                owner, name, *below = action.split("/")
+                used = f"{owner}/{name}@{version}"
+                places[used] = self._lay_out(used, "/".join(below), _stub(_RUNS[action]))
         return places
+
+    def _lay_out(self, used: str, below: str, manifest: str) -> Path:
+        at = self.folder / "actions" / re.sub(r"\W", "-", used)
+        (at / below).mkdir(parents=True, exist_ok=True)
+        (at / below / "action.yml").write_text(manifest, encoding="utf-8")
+        return at
+
+
+def _stub(run: str) -> str:
+    """Give the manifest of an action that runs some lines of shell; JSON is YAML."""
+    step = {
+        "id": "run",
+        "shell": "sh",
+        "env": {variable: f"${{{{ inputs.{name} }}}}" for variable, name in _INPUTS.items()},
+        "run": "set -e\n" + run,
+    }
+    outputs = {"cache-matched-key": {"description": "what was found", "value": "${{ steps.run.outputs.key }}"}}
+    return json.dumps(
+        {
+            "name": "stand-in",
+            "description": "Copies files.",
+            "inputs": {name: {"description": name} for name in _INPUTS.values()},
+            "outputs": outputs,
+            "runs": {"using": "composite", "steps": [step]},
+        }
+    )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.container.pull_request import BROKEN, NUMBER, OTHER, POOR, REPOSITORY, Change, skill
 from tests.hooks.workshop import tool
-from tests.workflows.act import ARTIFACTS, Act, workflows
+from tests.workflows.act import Act, workflows
 
 pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip install skillgate-action[dev]")
 
@@ -19,6 +16,7 @@ from tests.github.fake_github import FakeGitHub, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from tests.container.engine import Engine
 
@@ -46,10 +44,9 @@ def change(folder: Path, base: Mapping[str, str], head: Mapping[str, str], *, fo
     return Change(folder / "workspace", {**workflows(), **base}, head, fork=fork)
 
 
-def uploaded(workspace: Path) -> dict[str, Any]:
+def uploaded(act: Act) -> dict[str, Any]:
     """Read the record of the run from the artifact."""
-    text = (workspace / ARTIFACTS / "skillgate-report/run.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
+    found: dict[str, Any] = act.artifact("skillgate-report", "run.json")
     return found
 
 
@@ -59,7 +56,7 @@ def test_a_good_pull_request_passes_gets_its_comment_and_leaves_a_report(
     made = change(tmp_path, skill("tidy"), skill("chart", OTHER))
     done = act.run("pull-request", "pull_request", made.payload(), made.folder)
     assert done.code == 0, done.said
-    run = uploaded(made.folder)
+    run = uploaded(act)
     assert (run["result"], run["base"], run["touched"]) == ("pass", made.base, 1)
     assert fake.lines[-1] == POSTED
     assert "skills/chart" in fake.bodies[0]
@@ -80,7 +77,7 @@ def test_a_pull_request_that_must_not_be_merged_fails(
     made = change(tmp_path, {**skill("tidy"), **base}, head)
     done = act.run("pull-request", "pull_request", made.payload(), made.folder)
     assert done.code == 1, done.said
-    run = uploaded(made.folder)
+    run = uploaded(act)
     assert (run["result"], run["exit_code"]) == ("fail", 1)
     assert reason in run["reasons"][0]
     assert fake.lines[-1] == POSTED
@@ -92,7 +89,7 @@ def test_a_merge_queue_gates_without_a_comment(act: Act, fake: FakeGitHub, tmp_p
     group = {"head_sha": made.merge, "base_sha": made.base, "head_ref": "refs/heads/gh-readonly-queue/main/pr-7"}
     done = act.run("pull-request", "merge_group", {"merge_group": group}, made.folder)
     assert done.code == 1, done.said
-    assert uploaded(made.folder)["result"] == "fail"
+    assert uploaded(act)["result"] == "fail"
     assert fake.exchanges == []
 
 
@@ -104,11 +101,10 @@ def test_a_pull_request_from_a_fork_is_told_by_the_second_workflow(
     fake.fail("POST", "comments", Fault(status=403, message="Resource not accessible by integration"))
     done = act.run("pull-request", "pull_request", made.payload(), made.folder)
     assert done.code == (1 if result == "fail" else 0), done.said
-    assert uploaded(made.folder)["result"] == result
+    assert uploaded(act)["result"] == result
     assert fake.bodies == []
 
     second = Change(tmp_path / "second", workflows(), {})
-    shutil.copytree(made.folder / ARTIFACTS, second.folder / ARTIFACTS)
     fake.add_pull(NUMBER, f"{FORK.split('/')[0]}:topic", made.head)
     ended = finished(made, conclusion="failure" if result == "fail" else "success")
     done = act.run("fork", "workflow_run", ended, second.folder)
@@ -133,10 +129,9 @@ def test_the_nightly_run_gates_every_skill(act: Act, fake: FakeGitHub, tmp_path:
     made = change(tmp_path, {**skill("tidy"), **skill("other", text)}, {"README.md": "A line.\n"})
     done = act.run("nightly", "schedule", {"schedule": "23 4 * * *"}, made.folder)
     assert done.code == code, done.said
-    run = uploaded(made.folder)
+    run = uploaded(act)
     assert (run["result"], run["changed_only"]) == (("pass", "fail")[code], False)
-    report = json.loads((made.folder / ARTIFACTS / "skillgate-report/report.json").read_text(encoding="utf-8"))
-    assert len(report["results"]) == 2
+    assert len(act.artifact("skillgate-report", "report.json")["results"]) == 2
     assert fake.exchanges == []
 
 

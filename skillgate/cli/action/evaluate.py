@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 import time
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
+from skillgate.cli.action.base_corpus import corpus_changes
+from skillgate.cli.action.contents import digests, with_digests
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
 from skillgate.cli.action.outcome import judged
 from skillgate.cli.action.sampled import sampled
+from skillgate.cli.action.sides import difference, reports_of
 from skillgate.cli.action.stand import take_stand
 from skillgate.cli.action.strict import strict_policies, strict_selections
 from skillgate.cli.action.waived import BaseWaivers, Was
 from skillgate.cli.baseline import Asking, across_change, load_baseline
 from skillgate.cli.changed import touched
 from skillgate.cli.depth import chosen_depth
-from skillgate.cli.findings import read_whole, selections, wants_optional
+from skillgate.cli.evaluation import in_shard, is_unjudged
+from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.policies import require_bounds
 from skillgate.cli.reporting import Run, reported
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
-from skillgate.model.diff import DiffSide
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
-from skillgate.report.diff import diff
-from skillgate.skill.git import is_tracked
-from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -40,13 +39,13 @@ if TYPE_CHECKING:
     from skillgate.cli.action.listening import Listening
     from skillgate.cli.action.stand import Stand
     from skillgate.cli.baseline import Baseline
-    from skillgate.cli.findings import Reading
     from skillgate.cli.session import Session
     from skillgate.github.event import Event
     from skillgate.model.assessment import Assessment
     from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
+    from skillgate.model.score import Depth
     from skillgate.model.skill import SkillRoot, SkillSource
     from skillgate.scoring.gate import Policy
     from skillgate.skill.discover import Discovery
@@ -70,20 +69,23 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         IncompleteError: the depth asked for cannot run, or git fails.
     """
     stand = take_stand(inputs, event, session.cwd)
+    session.settled = stand.config
     depth = chosen_depth(stand.config)
     require_bounds(stand.config, depth)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
         changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
+        changes += corpus_changes(stand, session.environ)
     found = find(stand)
     for notice in (*stand.notes, *found.notices):
         session.note(notice)
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
-    context = _context(stand, keeper, session)._replace(depth=depth)
+    context = _context(stand, keeper, session, depth)
     with sampled(stand, session, depth) as (deepen, models):
         if models is not None:
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
-        return _evaluated(stand, event, session, found, keeper, context, changes)
+        done = _evaluated(stand, event, session, found, keeper, context, changes)
+        return done if models is None else budgeted(done, models.bench.spent())
 
 
 def _evaluated(
@@ -105,15 +107,17 @@ def _evaluated(
         )
     if base is not None:
         moved = {now: then for then, now in base.moves.items()}
-        policy_of = _policies(stand, session, moved)
+        policy_of = policies_of(stand, session, moved, context.depth)
         context = context._replace(policy=policy_of, selection=strict_selections(stand.config, moved))
     touching: set[str] = set()
-    if stand.changed_only:
-        since = stand.base.commit or stand.compared.commit
-        test = touched(found.roots, since, session, committed=True)
-        context = context._replace(touched=_noting(test, touching))
-    run = Run(_arguments(stand), stand.config, session, found, reading=stand.reading)
-    report = reported(run, context._replace(honoured=waived))
+    arguments = _arguments(stand)
+    narrowed = in_shard(arguments, found.roots, _touched(stand, found, session))
+    if narrowed is not None:
+        context = context._replace(touched=_noting(narrowed, touching))
+    run = Run(arguments, stand.config, session, found, reading=stand.reading)
+    files = digests(found.roots, context.depth, session.cwd)
+    report = reported(run, context._replace(honoured=waived))._replace(shard=shard_of(stand.inputs))
+    report = with_digests(report, files, digests(found.roots, context.depth, session.cwd) if files else {})
     if before is not None:
         report = report._replace(across=across_change(report, before, told[-1]))
     gone = before.gone if before else ()
@@ -121,18 +125,18 @@ def _evaluated(
         raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
     removed = len(gone) if stand.base.commit in (None, stand.compared.commit) else 0  # else it may be long ago
     beside = tuple(
-        result.skill.path for result in report.results if stand.changed_only and result.skill.path not in touching
+        result.skill.path for result in report.results if narrowed is not None and result.skill.path not in touching
     )
-    difference = None if before is None else _diff(stand, report, before, beside, context.policy)
+    changed = None if before is None else difference(stand, report, before, beside, context.policy)
     told_of = (*changes, *(waived.told() if waived else ()))
-    record = dataclasses.replace(
-        _record(stand, event),
+    told_of_run = dataclasses.replace(
+        record(stand, event),
         policy_changes=told_of,
         notices=session.notes,
         touched=len(touching) + removed if stand.changed_only else None,
         beside=beside,
     )
-    return Evaluated(judged(record, report, difference, stand, complete=found.complete), report, difference)
+    return Evaluated(judged(told_of_run, report, changed, stand, complete=found.complete), report, changed)
 
 
 def _remembering(before: Baseline) -> Baseline:
@@ -148,7 +152,7 @@ def _remembering(before: Baseline) -> Baseline:
     return before._replace(results=results, again=again)
 
 
-def _record(stand: Stand, event: Event) -> ActionRun:
+def record(stand: Stand, event: Event) -> ActionRun:
     """Begin the record of a run with what was known before it."""
     return ActionRun(
         result="pass",
@@ -171,7 +175,7 @@ def _earlier(
     known: dict[str, Was] = {}
     recording = context._replace(assess=_recording(keeper.assess, known))
     asking = Asking(
-        reading=_reports(stand),
+        reading=reports_of(stand),
         told=False,
         top=stand.top,
         excluded=excluded(stand),
@@ -192,24 +196,29 @@ def _earlier(
     return before, base, BaseWaivers(was, {str(root.path): root for root in found.roots})
 
 
-def _context(stand: Stand, keeper: Keeper, session: Session) -> pipeline.Context:
+def _context(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pipeline.Context:
     return pipeline.Context(
         version=__version__,
         clock=time.perf_counter_ns,
         config_digest=config_digest(stand.config),
-        policy=_policies(stand, session, {}),
+        policy=policies_of(stand, session, {}, depth),
         selection=selections(stand.config),
         assess=keeper.assess,
         across=keeper.across,
+        depth=depth,
     )
 
 
-def _policies(stand: Stand, session: Session, moved: Mapping[str, str]) -> Callable[[PurePosixPath], Policy]:
+def policies_of(
+    stand: Stand, session: Session, moved: Mapping[str, str], depth: Depth
+) -> Callable[[PurePosixPath], Policy]:
+    """Give the gate of each skill, as strict as where it was before."""
+
     def note(text: str) -> None:
         if not text.startswith("baseline "):  # nobody set it: it is what a change is compared with
             session.note(text)
 
-    policy_of = strict_policies(stand.config, moved, note)
+    policy_of = strict_policies(stand.config, moved, note, depth)
     if stand.inputs["on-unmeasured"] != "pass":
         return policy_of
     return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"}, lenient=True)
@@ -240,64 +249,35 @@ def _noting(touches: Touched, asked: set[str]) -> Touched:
 
 def _arguments(stand: Stand) -> argparse.Namespace:
     """Give what the shared steps of an evaluation read of a command's arguments."""
-    merged = stand.inputs["merge-sarif"]
+    merged, shard = stand.inputs["merge-sarif"], shard_of(stand.inputs)
     return argparse.Namespace(
         paths=asked(stand),
         merge_sarif=list(merged) if isinstance(merged, tuple) else [],
         write_known_findings=None,
         changed=stand.changed_only,
         files=False,
+        shard=None if shard is None else (int(shard.partition("/")[0]), int(shard.partition("/")[2])),
     )
 
 
-def _reports(stand: Stand) -> Reading:
-    """Give what reads a report to compare with: as the base has it, where git knows the file.
-
-    Raises:
-        UsageError: when asked for a file that the change itself brings.
-    """
-
-    def read(place: str, shown: str, what: str) -> str:
-        if stand.base.commit is None:
-            return read_whole(place, shown, what)
-        if stand.files.is_file(place):
-            return stand.reading(place, shown, what)
-        owner = toplevel(os.path.dirname(os.path.realpath(place)))  # noqa: PTH120
-        if owner not in (None, stand.top) and f"{owner}/".startswith(f"{stand.top}/"):
-            raise UsageError(
-                f"{what} {shown} lies in a repository inside of this one, whose files the change may choose"
-            )
-        inside_repository = os.path.relpath(os.path.realpath(place), stand.top).replace(os.sep, "/")
-        if not inside_repository.startswith("../") and is_tracked(stand.top, inside_repository):
-            raise UsageError(f"{what} {shown} comes with this change; it can be compared with after the merge")
-        return read_whole(place, shown, what)
-
-    return read
+def shard_of(inputs: Mapping[str, Value]) -> str | None:
+    """Give the shard that is asked about as ``I/N``, None for all skills."""
+    given = inputs.get("shard")
+    return given if isinstance(given, str) else None
 
 
-def _diff(
-    stand: Stand,
-    report: Report,
-    before: Baseline,
-    beside: Sequence[str],
-    policy_of: Callable[[PurePosixPath], Policy],
-) -> Diff:
-    """Set both sides side by side, but for skills that the report names only for what they share with another."""
-    asked_about = [result for result in report.results if result.skill.path not in beside]
-    pairs = [
-        *((before.results.get(result.skill.path), result) for result in asked_about),
-        *((result, None) for result in before.gone),
-    ]
-    commit = stand.compared.commit
-    label = commit[:12] if commit else stand.compared.how
-    return diff(
-        pairs,
-        a=DiffSide(label=label, commit=commit, tool=__version__),
-        b=DiffSide(label=stand.base.head[:12] or "here", commit=stand.base.head or None, tool=__version__),
-        max_drop=lambda path: policy_of(PurePosixPath(path)).max_drop,
-        listing=report.listing,
-        across=report.across,
-        profile=report.profile,
-        digest=report.config_digest,
-        version=__version__,
-    )
+def _touched(stand: Stand, found: Discovery, session: Session) -> Touched | None:
+    """Give the test of whether the change touches a skill; None where all are asked about."""
+    if not stand.changed_only:
+        return None
+    return touched(found.roots, stand.base.commit or stand.compared.commit, session, committed=True)
+
+
+def budgeted(done: Evaluated, spent: str | None) -> Evaluated:
+    """Say first of all that the budget ended a run early: what is not measured for it is no skill's fault."""
+    left = sum(is_unjudged(result) for result in done.report.results)
+    if spent is None or not left:
+        return done
+    asked = len(done.report.results) - len(done.run.beside)
+    told = f"budget: {spent}; {left} of {asked} skill{'s' * (asked != 1)} could not be wholly measured"
+    return done._replace(run=dataclasses.replace(done.run, reasons=(told, *done.run.reasons)))

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
-
-from skillgate.errors import UsageError
-from skillgate.model.score import Dimension
-from skillgate.model.text import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_DIMENSIONS = tuple(dimension.value for dimension in Dimension)
-_MOST_TOLD = 3  # mistakes of one input
-_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # as the toolkit's getBooleanInput has them
+from typing import NamedTuple
 
 
 class Form(Enum):
@@ -29,6 +17,7 @@ class Form(Enum):
     FLAG = "true or false"
     NUMBER = "a number"
     KEY = "letters, digits, ., _ and -"
+    SHARD = "I/N"
 
 
 class Input(NamedTuple):
@@ -95,7 +84,7 @@ INPUTS = (
         " base, and each bound that is set.",
         Form.WORDS,
         "",
-        ("error", "warning", "threshold", "badge", "dimension", "regression", "unmeasured", "never"),
+        ("error", "warning", "threshold", "badge", "dimension", "regression", "budget", "unmeasured", "never"),
     ),
     Input("threshold", "The least score of a skill, 0 to 100.", Form.NUMBER, minimum=0, maximum=100),
     Input("min-badge", "The least badge of a skill.", Form.CHOICE, "", ("bronze", "silver", "gold", "platinum")),
@@ -133,7 +122,7 @@ INPUTS = (
         "Who judges from standard depth on. Keys come as environment variables, never as inputs.",
         Form.CHOICE,
         "anthropic",
-        ("anthropic", "openai-compatible", "scripted"),
+        ("anthropic", "batch", "openai-compatible", "scripted"),
     ),
     Input("base-url", "Where requests to the provider are sent. Default: the provider's own address."),
     Input("key-variable", "The environment variable with the key of an openai-compatible server."),
@@ -153,6 +142,81 @@ INPUTS = (
         "Where a model's answers are kept, in the workspace and not in the repository: restore and save it with"
         " actions/cache. Default: nowhere beyond this job.",
     ),
+    Input(
+        "model", "The model under test, which may load the skill, at depth deep and certify. Default: as configured."
+    ),
+    Input(
+        "simulations",
+        "How many sessions to simulate of each skill at depth deep and certify. Default: the configuration's, else 50.",
+        Form.NUMBER,
+        "",
+        (),
+        5,
+        500,
+    ),
+    Input(
+        "near-misses",
+        "How many to simulate with prompts that should not load the skill. Default: the configuration's, else a fifth.",
+        Form.NUMBER,
+        "",
+        (),
+        0,
+        100,
+    ),
+    Input(
+        "seed",
+        "The seed of the order in which skills are listed, and in which matches count. Default: as configured, else 0.",
+        Form.NUMBER,
+        "",
+        (),
+        0,
+        1_000_000_000,
+    ),
+    Input(
+        "min-activation",
+        "The least share of sessions with a prompt for the skill in which the model must load it; part of threshold.",
+        Form.NUMBER,
+        "",
+        (),
+        0,
+        1,
+    ),
+    Input(
+        "max-failure-rate",
+        "The largest share of simulated sessions that may fail; part of threshold.",
+        Form.NUMBER,
+        "",
+        (),
+        0,
+        1,
+    ),
+    Input(
+        "corpus-dir",
+        "The corpus that depth certify ranks skills against; of a change, as its base has it. Default: as configured.",
+    ),
+    Input(
+        "opponents",
+        "How many skills of the corpus to compare with. Default: the configuration's, else 16.",
+        Form.NUMBER,
+        "",
+        (),
+        1,
+        100,
+    ),
+    Input(
+        "shard",
+        "Ask about the I-th of N parts of the skills, as in 1/4; a later job gives the reports of all to the input"
+        " reports.",
+        Form.SHARD,
+    ),
+    Input(
+        "reports",
+        "Reports that earlier jobs of this run wrote, those of all shards or one over all skills: they are joined, told"
+        " and gated, and nothing is evaluated. One per line; not in a pull request.",
+        Form.LINES,
+    ),
+    Input("certificate", "Where to write a certificate as JSON, in the workspace; empty for none."),
+    Input("badges", "The directory of a badge for each skill, in the workspace; empty for none."),
     Input("merge-sarif", "SARIF files of other tools whose findings count too; one per line.", Form.LINES),
     Input(
         "comment",
@@ -163,6 +227,14 @@ INPUTS = (
     ),
     Input("comment-key", "Tells the comments of several jobs on one pull request apart.", Form.KEY, "default"),
     Input("pr-number", "The pull request to comment on. Default: the event's.", Form.NUMBER, minimum=1),
+    Input(
+        "regression-issue",
+        "Whether a regression opens an issue, or brings it up to date, and the end of all of them closes it. It needs"
+        " the permission issues: write, and does nothing in pull requests and merge groups; comment-key tells issues"
+        " apart.",
+        Form.FLAG,
+        "false",
+    ),
     Input("summary", "Whether to write the job summary.", Form.FLAG, "true"),
     Input(
         "annotations",
@@ -203,6 +275,10 @@ OUTPUTS = (
     Output("sarif-file", "The path of the SARIF file; empty for none."),
     Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
     Output("comment-url", "The comment's address; empty without one."),
+    Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),
+    Output("issue-url", "The address of the regression's issue; empty without one."),
+    Output("certificate-file", "The path of the certificate; empty for none."),
+    Output("badges-dir", "The directory of the badges; empty for none."),
 )
 
 
@@ -212,108 +288,3 @@ Value = str | float | bool | tuple[str, ...] | None
 def variable(name: str) -> str:
     """Give the environment variable of an input: the runner keeps hyphens and makes letters upper-case."""
     return "INPUT_" + name.replace(" ", "_").upper()
-
-
-def read_inputs(environ: Mapping[str, str]) -> dict[str, Value]:
-    """Read every input, by name.
-
-    Returns:
-        Text as str, numbers as float, flags as bool, lists as tuples of str; None for an input that is not given and
-        has no default. A default that GitHub fills in is empty here.
-
-    Raises:
-        UsageError: with every input that is not valid.
-    """
-    values: dict[str, Value] = {}
-    problems = []
-    for declared in INPUTS:
-        default = "" if declared.default.startswith("${{") else declared.default
-        text = environ.get(variable(declared.name), "").strip() or default
-        try:
-            values[declared.name] = _value(declared, text)
-        except ValueError as error:
-            problems.append(f"input {declared.name}: {error}")
-    if problems:
-        raise UsageError("\n".join(problems))
-    return values
-
-
-def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Say what was given and is no input, a sentence each, for warnings: GitHub itself only warns."""
-    known = {variable(declared.name): declared.name for declared in INPUTS}
-    given = sorted(name for name in environ if name.startswith("INPUT_") and name not in known)
-    names = (name.removeprefix("INPUT_").lower() for name in given)
-    return tuple(
-        f"there is no input {name[:80]!r}{did_you_mean(name, known.values())}: it does nothing" for name in names
-    )
-
-
-def _value(declared: Input, text: str) -> Value:
-    match declared.form:
-        case Form.LINES:
-            return _lines(text)
-        case Form.SCORES:
-            return _scores(text)
-        case Form.WORDS:
-            words = tuple(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
-            return tuple(_chosen(declared, word) for word in words) or None
-        case _ if not text:
-            return None
-        case Form.CHOICE:
-            return _chosen(declared, text)
-        case Form.FLAG:
-            if text not in _TRUE + _FALSE:
-                raise ValueError(f"expected true or false, found {text[:80]!r}")
-            return text in _TRUE
-        case Form.NUMBER:
-            return _number(declared, text)
-        case Form.KEY:
-            if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", text):
-                raise ValueError(f"expected 1 to 64 {declared.form.value}, found {text[:80]!r}")
-            return text
-        case Form.TEXT:
-            return text
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in text.split("\n") if line.strip())
-
-
-def _scores(text: str) -> tuple[str, ...]:
-    """Check lines of the form NAME=SCORE, and give them as they are.
-
-    Raises:
-        ValueError: with the first few mistakes.
-    """
-    lines = _lines(text)
-    problems = [problem for problem in map(_score_problem, lines) if problem]
-    if problems:
-        more = len(problems) - _MOST_TOLD
-        raise ValueError("; ".join(problems[:_MOST_TOLD]) + (f"; and {more} more" if more > 0 else ""))
-    return lines
-
-
-def _chosen(declared: Input, word: str) -> str:
-    if word in declared.choices:
-        return word
-    known = ", ".join(declared.choices)
-    raise ValueError(f"expected {known}; found {word[:80]!r}{did_you_mean(word, declared.choices)}")
-
-
-def _score_problem(line: str) -> str:
-    """Say what is wrong with a line of scores, ``""`` for nothing."""
-    name, _, number = (part.strip() for part in line.partition("="))
-    if not re.fullmatch(r"0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?", number):
-        return f"expected NAME=SCORE with a score from 0 to 1, found {line[:80]!r}"
-    return "" if name in _DIMENSIONS else f"no dimension {name[:80]!r}{did_you_mean(name, _DIMENSIONS)}"
-
-
-def _number(declared: Input, text: str) -> float:
-    low, high = declared.minimum, declared.maximum
-    bounds = f" of at least {low:g}" if low is not None else ""
-    bounds = f" from {low:g} to {high:g}" if low is not None and high is not None else bounds
-    if re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,6})?", text):
-        number = float(text)
-        if (low is None or number >= low) and (high is None or number <= high):
-            return number
-    raise ValueError(f"expected a number{bounds}, found {text[:80]!r}")

@@ -8,6 +8,9 @@ from skillgate.cli.session import Session
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.config import Config
     from skillgate.github.redaction import Redactor
 
 _MOST = 50  # notes that are kept; all are written
@@ -19,10 +22,19 @@ class Listening(Session):
     Attributes:
         notes: what was noted, in its order, each once.
         redactor: takes secrets out of what is noted.
+        settled: the configuration that holds, once it is known.
+        certifying: what certificate and badges are written with, where they are asked for.
     """
 
     notes: tuple[str, ...] = ()
     redactor: Redactor | None = None
+    settled: Config | None = None
+    certifying: argparse.Namespace | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration that holds; before it is known, that of the working directory."""
+        return super().config if self.settled is None else self.settled
 
     def note(self, text: str) -> None:
         """Write to stderr, and keep."""

@@ -9,7 +9,9 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.finding import Severity
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Outcome
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.report.text import blamed_outside, failures, worst_first
+from skillgate.scoring.regression import sampled_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from skillgate.model.diff import Diff, SkillChange
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.run import ActionRun
+
+_DONE = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
 
 
 def judged(run: ActionRun, report: Report, diff: Diff | None, stand: Stand, *, complete: bool) -> ActionRun:
@@ -59,8 +63,8 @@ def _unread(report: Report, beside: Sequence[str], *, complete: bool) -> Iterato
             continue
         if result.composite.score is None:
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
-        for layer in result.layers:
-            if result.composite.score is not None and isinstance(layer, JudgeLayer) and layer.reason:
-                yield f"{result.skill.path} was not wholly judged: {layer.reason}"
+        for layer in sampled_layers(result):
+            if result.composite.score is not None and layer.reason:
+                yield f"{result.skill.path} was not wholly {_DONE[type(layer)]}: {layer.reason}"
     if not complete:
         yield "not all directories could be searched: there may be skills that nobody saw"

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 from skillgate.cli.action.inputs import variable
 from skillgate.cli.writing import write
 from skillgate.errors import SkillgateError, UsageError
-from skillgate.github.plan import Log, PutComment, SetOutputs, Summarise, WriteFile
+from skillgate.github.plan import Log, PutComment, PutIssue, SetOutputs, Summarise, WriteCertificates, WriteFile
 from skillgate.github.protocol import command, outputs_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from skillgate.cli.session import Session
+    from skillgate.cli.action.listening import Listening
     from skillgate.github.api import Posted, Repository
     from skillgate.github.event import Event
+    from skillgate.github.issue import Issue
     from skillgate.github.plan import Effect
     from skillgate.github.redaction import Redactor
+    from skillgate.model.report import Report
 
 
 def token() -> str:
@@ -35,12 +37,14 @@ class Performer:
 
     Attributes:
         posted: what became of the comment, None while none was asked for.
+        issue: what became of the issue about regressions, likewise.
         failures: what could not be written, in sentences.
     """
 
-    def __init__(self, session: Session, redactor: Redactor, event: Event) -> None:
+    def __init__(self, session: Listening, redactor: Redactor, event: Event) -> None:
         """Take the run, what takes secrets out, and where to comment."""
         self.posted: Posted | None = None
+        self.issue: Posted | None = None
         self.failures: list[str] = []
         self._session, self._redactor, self._event = session, redactor, event
 
@@ -56,6 +60,10 @@ class Performer:
                     self._append("GITHUB_STEP_SUMMARY", self._redactor.clean(text) + "\n")
                 case PutComment():
                     self._comment(effect)
+                case PutIssue(issue):
+                    self._issue(issue)
+                case WriteCertificates(report):
+                    self._certificates(report)
                 case SetOutputs(values):
                     self._outputs(dict(values))
 
@@ -86,6 +94,8 @@ class Performer:
         told = dict(values)
         if self.posted is not None:
             told |= {"comment-status": self.posted.status, "comment-url": self.posted.url}
+        if self.issue is not None:
+            told |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
         # JSON was made from cleaned values; in its text a secret that is a word of ours would take a key with it.
         cleaned = {name: text if name == "scores" else self._redactor.clean(text) for name, text in told.items()}
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
@@ -105,6 +115,34 @@ class Performer:
             # Of a fork it is nothing unusual, and the second workflow may be there.
             level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
+
+    def _issue(self, issue: Issue) -> None:
+        from skillgate.github.api import Posted  # brings in the client: only for who writes
+
+        clean = self._redactor.clean
+        try:
+            repository = repository_of(self._event, self._session.environ)
+            if issue.body:
+                self.issue = repository.put_issue(issue.marker, clean(issue.title), clean(issue.body))
+            else:
+                self.issue = repository.close_issue(issue.marker, clean(issue.closing))
+        except UsageError as error:
+            self.issue = Posted("skipped", reason=str(error))
+        except SkillgateError as error:
+            self.issue = Posted("failed", reason=str(error))
+        if self.issue.reason:
+            self._warn(f"issue {self.issue.status}: {self.issue.reason}")
+
+    def _certificates(self, report: Report) -> None:
+        from skillgate.cli.action.certificates import written  # few runs ask for them
+
+        if self._session.certifying is None:
+            return
+        try:
+            for path in written(report, self._session.certifying, self._session):
+                _give_away(self._session.cwd, path)
+        except SkillgateError as error:
+            self._fail(str(error))
 
     def _fail(self, text: str) -> None:
         self.failures.append(text)

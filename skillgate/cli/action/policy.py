@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from skillgate.config_file import Files
     from skillgate.model.setting import Value
 
-_BOUNDS = {"threshold": "threshold", "min-badge": "badge", "min-dimension": "dimension", "baseline": "regression"}
+_BOUNDS = {
+    **{"threshold": "threshold", "min-badge": "badge", "min-dimension": "dimension", "baseline": "regression"},
+    **{"min-activation": "threshold", "max-failure-rate": "threshold"},  # where sessions are simulated
+}
+_SESSIONS = ("min-activation", "max-failure-rate")
 _OPTIONS = (
     *("depth", "profile", "fail-on", "threshold", "min-badge", "max-drop", "on-inconclusive"),
     *("provider", "base-url", "key-variable", "judge-model", "judges", "max-cost-usd", "cache-dir"),
+    *("model", "simulations", "near-misses", "seed", "min-activation", "max-failure-rate", "corpus-dir", "opponents"),
 )
-_WHOLE = ("judges",)  # inputs that are whole numbers
+_WHOLE = ("judges", "simulations", "near-misses", "seed", "opponents")  # inputs that are whole numbers
 ORIGIN = "the Action"
 """Where a value was set that neither a file nor an input sets."""
 
@@ -87,17 +92,18 @@ def of_base(place: Place, inputs: Mapping[str, InputValue], *, files: Files, hea
     return none, f"the configuration of the base is not valid, and the defaults and the inputs held instead: {told}"
 
 
-def gated(config: Config, *, baseline: str | None) -> Config:
+def gated(config: Config, *, baseline: str | None, simulated: bool = False) -> Config:
     """Lay the Action's own default under a configuration, and what it compares with over it.
 
     Where nobody says what fails the run, it is errors, what could not be measured, and each bound that is set; a
-    baseline is one, since a regression may be asked about then.
+    baseline is one, since a regression may be asked about then; those of sessions are, where such are ``simulated``.
     """
     over = Layer(values={"baseline": baseline}, origins={"baseline": ORIGIN})
     set_somewhere = {
         key for layer in (*config.layers, over) for key, value in layer.values.items() if value is not None
     }
-    asked = tuple(gate for key, gate in _BOUNDS.items() if key in set_somewhere)
+    bounds = {key: gate for key, gate in _BOUNDS.items() if simulated or key not in _SESSIONS}
+    asked = tuple(dict.fromkeys(gate for key, gate in bounds.items() if key in set_somewhere))
     under = Layer(values={"fail-on": ("error", *asked, "unmeasured")}, origins={"fail-on": ORIGIN})
     return config.between(under, over)
 

@@ -34,16 +34,18 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
         return
     require_packages()
     require_own_cache(stand, session.cwd)
+    from skillgate.cli.action.base_corpus import with_base_corpus  # starts processes
     from skillgate.cli.deepening import Deepener  # brings in the judge
     from skillgate.cli.models import Asking, Models
 
-    models = Models(stand.config, session, Asking(), session.environ)
-    try:
-        yield Deepener(models.bench, session), models
-    finally:
-        failure = models.close()
-        if failure is not None:
-            session.note(failure)
+    with with_base_corpus(stand, session) as config:
+        models = Models(config, session, Asking(), session.environ, depth)
+        try:
+            yield Deepener(models.bench, session), models
+        finally:
+            failure = models.close()
+            if failure is not None:
+                session.note(failure)
 
 
 def require_own_cache(stand: Stand, workspace: str) -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.cli.action import policy
 from skillgate.cli.action.base import Base, find_base
 from skillgate.cli.action.places import inside
+from skillgate.cli.depth import chosen_depth
 from skillgate.cli.findings import read_whole
 from skillgate.config_file import DISK, Files
 from skillgate.errors import UsageError
+from skillgate.model.score import Depth
 from skillgate.skill.commit import open_commit
 from skillgate.skill.git import commit_of
 from skillgate.skill.tree import DiskTree, toplevel
@@ -109,7 +111,9 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         compared=compared,
         files=files,
         head=head,
-        config=policy.gated(config, baseline=compared.value),
+        config=policy.gated(
+            config, baseline=compared.value, simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY)
+        ),
         source="this commit" if base.commit is None else "the base",
         changed_only=changed_only,
         name=event.repository.rpartition("/")[2],

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from skillgate.config import Config
+    from skillgate.model.score import Depth
     from skillgate.scoring.gate import Policy
     from skillgate.scoring.selection import Selection
 
 
 def strict_policies(
-    config: Config, moved: Mapping[str, str], note: Callable[[str], None]
+    config: Config, moved: Mapping[str, str], note: Callable[[str], None], depth: Depth
 ) -> Callable[[PurePosixPath], Policy]:
     """Give the gate of each skill: the strictest of all the names that it has or had.
 
@@ -30,8 +31,11 @@ def strict_policies(
         config: the effective configuration.
         moved: where a skill was, by the path that it is shown at now.
         note: told once of each bound that fails nothing.
+        depth: which layers there are, and so which bounds mean something.
     """
-    by_place, by_name = (policies(one, command="action", note=note) for one in (config, config.as_called()))
+    by_place, by_name = (
+        policies(one, command="action", note=note, depth=depth) for one in (config, config.as_called())
+    )
 
     def policy(path: PurePosixPath) -> Policy:
         return strictest([by_place(path), *map(by_name, _names(path, moved))])

@@ -48,6 +48,31 @@ def require_way(workspace: str, report_dir: str, sarif: str) -> None:
             raise UsageError(f"{shown} is in the repository, and would be overwritten; name another place")
 
 
+def require_certificates_way(workspace: str, certificate: str, badges: str, report_dir: str) -> None:
+    """Make sure that certificate and badges lie where nothing of the repository or of the report does.
+
+    Raises:
+        UsageError: as said.
+    """
+    from skillgate.skill.git import is_tracked  # starts processes
+
+    documents = {_require(os.path.join(report_dir, name), workspace, "input report-dir") for name in DOCUMENTS}
+    top = toplevel(os.path.realpath(workspace))
+    for name, place in (("certificate", certificate), ("badges", badges)):
+        if not place:
+            continue
+        file = _require(os.path.join(place, "x.svg") if name == "badges" else place, workspace, f"input {name}")
+        owned = os.path.dirname(file) if name == "badges" else file
+        if owned in documents or owned == workspace:
+            raise UsageError(f"input {name}: {place} holds something else; name a place of its own")
+        if (
+            top is not None
+            and os.path.lexists(owned)
+            and is_tracked(top, os.path.relpath(os.path.realpath(owned), top))
+        ):
+            raise UsageError(f"input {name}: {place} is in the repository, and would be overwritten")
+
+
 def make_way(workspace: str, report_dir: str) -> None:
     """Remove the documents of an earlier run: what this one does not write would be taken for its own.
 

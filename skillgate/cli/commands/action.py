@@ -9,13 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.action.inputs import INPUTS, read_inputs, unknown_inputs, variable
+from skillgate.cli.action.given import read_inputs, unknown_inputs
+from skillgate.cli.action.inputs import INPUTS, variable
 from skillgate.cli.action.listening import Listening
 from skillgate.cli.action.perform import Performer, token
-from skillgate.cli.action.way import make_way, require_way, writable
+from skillgate.cli.action.way import make_way, require_certificates_way, require_way, writable
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
 from skillgate.github.event import LARGEST, Event, mode_of, read_event
-from skillgate.github.plan import Publication, WriteFile, plan
+from skillgate.github.plan import Publication, WriteCertificates, WriteFile, plan
 from skillgate.github.redaction import Redactor, secrets_of
 from skillgate.github.subject import Subject
 from skillgate.model.report import Tool
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from skillgate.cli.action.evaluate import Evaluated
     from skillgate.cli.action.inputs import Value
     from skillgate.cli.session import Session
     from skillgate.model.page import Page
@@ -62,7 +64,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         is_gate = mode_of(event, str(valid["mode"])) == "gate"
         # What another run has left is not this one's to replace.
         folder = _cleared(publication.report_dir, listening.cwd) if is_gate else ""
-        publication = publication._replace(sarif="", report_dir=folder)
+        publication = publication._replace(sarif="", report_dir=folder, certificate="", badges="")
     return _publish(subject, publication, Performer(listening, redactor, event), redactor)
 
 
@@ -89,10 +91,9 @@ def _subject(
         from skillgate.cli.action.second import second_half  # a gate reads nobody else's documents
 
         return second_half(inputs, event, session, publication)
-    from skillgate.cli.action.evaluate import evaluate  # a comment evaluates nothing
-
     require_way(session.cwd, str(inputs["report-dir"]), str(inputs["sarif"] or ""))
-    found = evaluate(inputs, event, session)
+    _require_certificates(inputs, session)
+    found = _found(inputs, event, session)
     make_way(session.cwd, str(inputs["report-dir"]))
     subject = Subject(
         found.run,
@@ -103,6 +104,35 @@ def _subject(
         key=str(inputs["comment-key"]),
     )
     return subject, publication
+
+
+def _found(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
+    """Evaluate, or tell what earlier jobs have found.
+
+    Raises:
+        SkillgateError: neither can be done.
+    """
+    if inputs["reports"]:
+        from skillgate.cli.action.retold import retell  # most runs evaluate
+
+        return retell(inputs, event, session)
+    from skillgate.cli.action.evaluate import evaluate  # a comment evaluates nothing
+
+    return evaluate(inputs, event, session)
+
+
+def _require_certificates(inputs: Mapping[str, Value], session: Listening) -> None:
+    """Make sure that certificate and badges can be written, before anything is paid for.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    certificate, badges = str(inputs["certificate"] or ""), str(inputs["badges"] or "")
+    if certificate or badges:
+        from skillgate.cli.action.certificates import prepare  # few runs ask for them
+
+        require_certificates_way(session.cwd, certificate, badges, str(inputs["report-dir"]))
+        session.certifying = prepare(inputs, session)
 
 
 def _publish(subject: Subject, publication: Publication, performer: Performer, redactor: Redactor) -> int:
@@ -118,14 +148,15 @@ def _publish(subject: Subject, publication: Publication, performer: Performer, r
         diff=redactor.clean_values(subject.diff),
     )
     effects = plan(subject, publication, token=token, pages=pages)
-    performer.perform(effect for effect in effects if isinstance(effect, WriteFile))
+    files = (WriteFile, WriteCertificates)
+    performer.perform(effect for effect in effects if isinstance(effect, files))
     if performer.failures and subject.run.exit_code == EXIT_PASSED:
         lost = dataclasses.replace(
             subject.run, result="error", exit_code=EXIT_INCOMPLETE, reasons=tuple(performer.failures)
         )
         subject = subject._replace(run=lost)
         effects = plan(subject, publication, token=token, pages=pages)
-    performer.perform(effect for effect in effects if not isinstance(effect, WriteFile))
+    performer.perform(effect for effect in effects if not isinstance(effect, files))
     if subject.trusted:
         code = subject.run.exit_code
         return EXIT_INCOMPLETE if code == EXIT_PASSED and performer.failures else code
@@ -155,7 +186,15 @@ def _publication(inputs: Mapping[str, Value], event: Event, workspace: str) -> P
         comment=str(inputs["comment"]),
         summary=inputs["summary"] is True,
         annotations=str(inputs["annotations"]),
+        issue=inputs["regression-issue"] is True and not _is_change(event),
+        certificate=writable(str(inputs["certificate"] or ""), workspace),
+        badges=writable(str(inputs["badges"] or ""), workspace, folder=True),
     )
+
+
+def _is_change(event: Event) -> bool:
+    """Tell a run that is about a change, or another run's: an issue is about what was merged."""
+    return event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment")
 
 
 def _failed(error: SkillgateError, event: Event, session: Listening, key: str) -> Subject:

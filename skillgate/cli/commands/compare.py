@@ -17,7 +17,7 @@ from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
 from skillgate.report.terminal import Style
 from skillgate.scoring.drops import sampled_drops
-from skillgate.scoring.gate import regression
+from skillgate.scoring.regression import regression
 from skillgate.skill.discover import discover, discover_commit
 from skillgate.skill.read import read
 
@@ -73,7 +73,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
         (a, b), models, estimate = both_sides(sources, args, config, session, _plain())
         if estimate is not None:
-            session.out(estimate)
+            from skillgate.cli.spending import estimated
+
+            session.out(estimated(estimate, args))
             return EXIT_PASSED
     a, b = (_called(result, side) for result, side in zip((a, b), (args.a, args.b), strict=True))
     digest = config_digest(config)

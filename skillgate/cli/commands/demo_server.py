@@ -1,4 +1,7 @@
-"""Answer as a model's API would, with made-up or scripted replies: to try standard depth without a key."""
+"""Answer as a model's API would, with made-up or scripted replies: to try standard, deep and certify without a key.
+
+It serves single messages and chats, and no Message Batches: ``--provider batch`` cannot be tried on it.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,9 @@ def _announce(server: DemoServer, session: Session) -> None:
             f"Listening on {server.base_url}\n"
             "Every answer is scripted: it says nothing of a skill. In another terminal:\n\n"
             f"  export ANTHROPIC_BASE_URL={server.base_url} ANTHROPIC_API_KEY=demo\n"
-            "  skillgate score --depth standard PATH\n\n"
+            "  skillgate score --depth standard PATH\n"
+            "  skillgate certify --simulations 10 PATH\n\n"
+            "Message Batches are not served: leave --provider batch out.\n"
             "Ctrl-C ends it."
         )
     deliver(session.stdout, text + "\n", flush=True)  # now, not when the command ends

@@ -67,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=tuple(FILES),
         default=[],
-        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night; at the"
-        " top of the repository, where GitHub reads it; may be repeated",
+        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night, to"
+        " certify; at the top of the repository, where GitHub reads it; may be repeated",
     )
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
 

@@ -1,20 +1,26 @@
-"""Work on reports that were written before: say what differs between two."""
+"""Work on reports that were written before: say what differs between two, or join the shards of one run."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
+from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
 from skillgate.cli.diffing import Asked, diff_files
-from skillgate.cli.options import format_of_word, suffix_format
+from skillgate.cli.options import add_gate, add_output, format_of_word, gate_options, suffix_format
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import PurePosixPath
+
     from skillgate.cli.session import Session
     from skillgate.model.diff import Diff
+    from skillgate.model.score import Depth
+    from skillgate.scoring.gate import Policy
 
 FORMATS = ("text", "markdown", "json", "html")
 _SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
@@ -28,9 +34,26 @@ with --fail-on-regression is the exit code 1 then, and 3 where it could not be d
 in B."""
 
 
+_MERGE = "the shards of one run of certify into the report of all of its skills"
+_MERGED = """\
+The report is what one run over all skills would have given, but for durations and for how what was asked is counted.
+Only all the shards of one run can be joined: same version, configuration, depth, models and skills. Gates are those of
+the shards; options of the gate must be those that the shards had, and are needed only where the correction of drops for
+all skills undoes a regression. --baseline REPORT makes sure that the shards were compared with that one. No skill is
+read: a certificate is about the files that the shards say they scored. What one shard could not search made its own
+exit code 3; a report does not hold that. The exit code is 1 where a gate failed, 3 where something was not measured."""
+_SCORE_FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``diff``."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="diff")
+    """Declare ``diff`` and ``merge``."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="diff|merge")
+    merging = words.add_parser("merge", help=_MERGE, description=f"Join {_MERGE}.\n\n{_MERGED}")
+    merging.add_argument("shards", nargs="+", metavar="FILE", help="every shard's report, as JSON, in any order")
+    add_gate(merging)
+    add_output(merging, _SCORE_FORMATS)
+    add_written(merging.add_argument_group("certificate and badges of all skills"))
+    merging.set_defaults(write_known_findings=None)
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
     comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
     comparing.add_argument("b", metavar="B", help="the one after")
@@ -48,7 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
-    """Compare, and write what differs to stdout or to a file."""
+    """Compare, and write what differs to stdout or to a file; or join, and write the report."""
+    if args.word == "merge":
+        return _merge(args, session)
     form = _format(args)
     if args.output is not None:
         require_place(args.output, session.cwd)
@@ -65,6 +90,30 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if found.gate.passed is False:
         return EXIT_GATE_FAILED
     return EXIT_INCOMPLETE if args.fail_on_regression and found.gate.passed is None else EXIT_PASSED
+
+
+def _merge(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.cli.evaluation import Evaluation, exit_code, publish, require_places  # brings in all that scores
+    from skillgate.cli.policies import policies
+    from skillgate.cli.shards import joined
+
+    require_places(args, session)
+    require_written(args, session)
+    given = gate_options(args)
+    baseline = given.pop("baseline", None)
+    config = session.config.with_options(given)
+
+    def asked(depth: Depth) -> Callable[[PurePosixPath], Policy]:
+        return policies(config, command="score", note=lambda _: None, depth=depth)
+
+    name = None if baseline is None else str(baseline)
+    report, single = joined(args.shards, name, asked, session, insisted=bool(given))
+    if args.certificate is not None:
+        require_outside(args, [result.skill.path for result in report.results], session)
+    write_of(report, {}, args, session)
+    evaluation = Evaluation(report, single, 0.0)
+    publish(evaluation, args, session, command="score")
+    return exit_code(evaluation)
 
 
 def _publish(found: Diff, form: str, place: str | None, session: Session) -> None:

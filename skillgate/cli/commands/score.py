@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
-from skillgate.cli.options import add_models
+from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
 from skillgate.model.score import Depth
 
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate and output."""
     add_evaluation(parser, FORMATS)
     add_models(parser)
+    add_sessions(parser)
 
 
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -30,9 +31,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Score, print, gate."""
     evaluation = evaluate(args, session, command="score")
     if evaluation.estimate is not None:
-        session.out(evaluation.estimate)
+        from skillgate.cli.spending import estimated  # brings in the judge
+
+        session.out(estimated(evaluation.estimate, args))
         return EXIT_PASSED
     publish(evaluation, args, session, command="score")
+    evaluation.finish()
     if evaluation.report.depth is Depth.QUICK and session.config.origin("depth") == "default" and args.depth is None:
         _tell_what_a_key_is_for(session)
     return exit_code(evaluation)

@@ -7,7 +7,12 @@ from importlib.resources import files
 from skillgate import __version__
 from skillgate.model.tool import HOMEPAGE
 
-FILES = {"pull-request": "pull-request.yml", "fork": "fork-comment.yml", "nightly": "nightly.yml"}
+FILES = {
+    "pull-request": "pull-request.yml",
+    "fork": "fork-comment.yml",
+    "nightly": "nightly.yml",
+    "certify": "certify.yml",
+}
 """The file of each workflow, by what it is for. The names also stand in ``examples/workflows/``."""
 
 ACTION = f"{HOMEPAGE.removeprefix('https://github.com/')}@v{__version__}"
@@ -26,5 +31,5 @@ def workflow(name: str) -> str:
 
 def place(name: str) -> str:
     """Give the path that a workflow is written to, relative to the repository's top, with ``/``."""
-    endings = {"pull-request": "", "fork": "-comment", "nightly": "-nightly"}
+    endings = {"pull-request": "", "fork": "-comment", "nightly": "-nightly", "certify": "-certify"}
     return f".github/workflows/skillgate{endings[name]}.yml"

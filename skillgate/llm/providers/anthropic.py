@@ -36,8 +36,10 @@ Unresolved = tuple[type[Exception], ...]
 _SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
 _HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"  # a line each, as the SDK reads it
 _LEAST_SECRET = 4  # characters: a shorter value keeps nothing secret, and stands in many words
-_KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"
-_CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"
+NO_KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"
+"""What to do where no key was found."""
+CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"
+"""What to do where a key was refused."""
 _UNRESOLVED: Unresolved = (anthropic.AnthropicError, OSError)  # what the SDK raises without usable credentials
 _UNRESOLVED_ELSEWHERE: Unresolved = (ImportError, RuntimeError, ValueError)  # likewise, on the platforms
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -111,7 +113,7 @@ class Messages:
             ProviderError: it gave no message.
         """
         model = str(request.body.get("model", ""))
-        place = Place(self.endpoint, model, _CHECK_KEY, self._secrets)
+        place = Place(self.endpoint, model, CHECK_KEY, self._secrets)
         if isinstance(self._client, Unconnected):
             raise ProviderError(Cause.CREDENTIALS, f"no connection to Anthropic: {self._client.reason}")
         body = self._spoken(request.body, model)
@@ -121,7 +123,7 @@ class Messages:
         if not received.good:
             failure = of_status(received.status, received.headers, received.text, place)
             raise self._learned(failure, words(received.text).lower(), body, model)
-        return _reply(wire.document(received.data, place), received.headers, place)
+        return reply_of(wire.document(received.data, place), received.headers, place)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -150,7 +152,7 @@ class Messages:
         except TypeError as error:
             if "authentication" not in str(error):
                 raise
-            return ProviderError(Cause.CREDENTIALS, f"there is no key for {place.endpoint}: {_KEY}")
+            return ProviderError(Cause.CREDENTIALS, f"there is no key for {place.endpoint}: {NO_KEY}")
         except self._unresolved as error:
             return ProviderError(Cause.CREDENTIALS, f"no usable credentials: {shown(str(error), place.secrets)}")
 
@@ -229,7 +231,7 @@ def _named(said: str) -> set[str]:
     return named or ({_FORMAT, _EFFORT} if "output_config" in said else set())
 
 
-def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
+def reply_of(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
     """Read a message.
 
     Raises:

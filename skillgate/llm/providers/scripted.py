@@ -12,14 +12,14 @@ from skillgate.llm.failures import Place, of_status
 from skillgate.llm.port import Connection, Provider, ProviderError
 from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.outcome import Failure, Message, error_document
-from skillgate.llm.scripted.rules import LIMITS, Rule, parse
+from skillgate.llm.scripted.rules import LIMITS, Rules, parse
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Cause, Reply
 
 if TYPE_CHECKING:
     from skillgate.model.exchange import Request
 
-ANSWERS_VERSION = 1  # changes with what is made up, so that no answer kept from before is taken for one of now
+ANSWERS_VERSION = 2  # changes with what is made up, so that no answer kept from before is taken for one of now
 
 
 def connect(connection: Connection) -> Provider:
@@ -29,11 +29,11 @@ def connect(connection: Connection) -> Provider:
         UsageError: the rules cannot be read or are not valid.
     """
     data = b"" if connection.file is None else _read(connection.file, cwd=connection.cwd)
-    rules = () if connection.file is None else parse(data, connection.file)
+    rules = Rules() if connection.file is None else parse(data, connection.file)
     return _Scripted(rules, endpoint=digest(str(ANSWERS_VERSION).encode(), data))
 
 
-def rules_of(file: str, *, cwd: str) -> tuple[Rule, ...]:
+def rules_of(file: str, *, cwd: str) -> Rules:
     """Read the rules of a file whose path is relative to ``cwd``.
 
     Raises:
@@ -61,7 +61,7 @@ class _Scripted:
     variant = ""
     live = False
 
-    def __init__(self, rules: tuple[Rule, ...], *, endpoint: str) -> None:
+    def __init__(self, rules: Rules, *, endpoint: str) -> None:
         self.endpoint = endpoint
         self._engine = Engine(rules)
         self._closed = threading.Event()

@@ -18,6 +18,12 @@ _KNOWN = frozenset(
         *("tools", "user_profile_id", "workspace_id"),
     }
 )
+_BETA = frozenset(  # what the API takes beside these from a client that names a beta, as coding agents do: ignored here
+    {
+        *("billing_policy", "compaction", "context_management", "fallback_credit_token", "fallbacks", "mcp_servers"),
+        "thread",
+    }
+)
 _SAMPLING = ("temperature", "top_p", "top_k")  # gone with API version 2026-10-21
 _UNSUPPORTED = frozenset(  # keywords that structured outputs do not take, by the API's documentation
     {
@@ -45,7 +51,7 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
         if name in body:
             yield f"{name}: sampling parameters are not supported"
     for name in body:
-        if name not in _KNOWN and name not in _SAMPLING:
+        if name not in _KNOWN | _BETA and name not in _SAMPLING:
             yield f"{name[:60]}: extra inputs are not permitted"
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield "model: a non-empty string is required"

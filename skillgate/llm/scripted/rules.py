@@ -1,4 +1,7 @@
-"""The rules of a scripted model: which requests get which reply. The first rule that matches is the one."""
+"""The rules of a scripted model: which requests get which reply. The first rule that matches is the one.
+
+Beside its rules a file may hold a ``world``, the truth that whatever no rule answers follows.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from typing import Annotated, Any, NamedTuple
 
 from skillgate.errors import CodecError, UsageError
+from skillgate.llm.scripted.world import World, contradictions
 from skillgate.model.codec import decode
 from skillgate.model.marks import Range
 from skillgate.model.yaml_bounded import Limits, MappingDocument, YamlProblem, load_mapping
@@ -77,12 +81,18 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A file of rules."""
+    """A file of rules.
 
-    rules: tuple[Rule, ...]
+    Attributes:
+        rules: in their order.
+        world: the truth that answers follow which no rule gives; None: that of ``World()``.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    world: World | None = None
 
 
-def parse(data: bytes, label: str) -> tuple[Rule, ...]:
+def parse(data: bytes, label: str) -> Rules:
     """Read rules from a file's bytes: YAML, or JSON that is not indented by tabs.
 
     Args:
@@ -101,18 +111,24 @@ def parse(data: bytes, label: str) -> tuple[Rule, ...]:
         raise UsageError(f"{label}:{problem.line}:{problem.column}: {problem.message}") from None
     problems = [f"{label}:{line}: the key {key} stands here a second time" for key, line in document.duplicates]
     try:
-        rules = decode(Rules, document.values, unknown="error").rules
+        found = decode(Rules, document.values, unknown="error")
     except CodecError as error:
         problems += [_placed(text, document, label) for text in str(error).split("\n")]
     else:
         problems += [
             f"{_place(f'rules[{index}].reply', document, label)}: {text}"
-            for index, rule in enumerate(rules)
+            for index, rule in enumerate(found.rules)
             for text in _contradictions(rule.reply)
         ]
+        problems += [
+            _placed(f"world.{path}: {text}", document, label)
+            for path, text in (contradictions(found.world) if found.world is not None else ())
+        ]
+        if found == Rules() and "rules" not in document.values:
+            problems.append(f"{label}: neither rules nor a world; give one of them")
     if problems:
         raise UsageError("\n".join(problems))
-    return rules
+    return found
 
 
 def words(given: str | tuple[str, ...] | None) -> tuple[str, ...]:

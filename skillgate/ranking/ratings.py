@@ -1,0 +1,277 @@
+"""Ratings from matches: Elo as the method gives it, and Bradley–Terry by maximum likelihood, both on the Elo scale.
+
+Elo depends on the order of its matches and, with 16 of them, comes no further than about 150 points from where it
+began; Bradley–Terry does neither, so a corpus is rated by it and a skill's report shows both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skillgate.model.simulating import Rating
+from skillgate.ranking.entrant import MEDIAN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+    Result = tuple[float, float]
+    """The opponent's rating, and the score against it: 1 won, 0.5 drawn, 0 lost."""
+    Game = tuple[int, int, float]
+    """The numbers of two players from 0, and the score of the first."""
+
+K = 32.0
+"""How far one match moves a rating. Source: PluginEval method, Elo."""
+RESAMPLES = 500
+"""Of the matches, for Elo's spread. Source: the same."""
+PRIOR = 0.1
+"""Games that every player has drawn against one of the median's strength before it plays: enough to keep who wins or
+loses all at a finite rating, and a sixtieth of what 16 matches say at most."""
+REACH = 1_200.0
+"""Points beyond the strongest and the weakest opponent where intervals end: 1,000 to 1, which no such number of matches
+tells from more."""
+LEVEL = 0.95
+
+_SCALE = 400.0 / math.log(10.0)  # Elo points for one unit of log odds
+_PRECISE = 1e-9  # games: by how much the expected score of no player may miss what was scored
+_MOST_STEPS = 200
+_HALVINGS = 60  # of an interval of some thousand points: to the last digit
+
+
+def expected(rating: float, opponent: float) -> float:
+    """Give the score to expect against an opponent, in (0, 1): 1 ÷ (1 + 10^((R_b − R_a) ÷ 400))."""
+    return 0.5 * (1.0 + math.tanh((rating - opponent) / (2.0 * _SCALE)))  # the same number, and no overflow
+
+
+def elo(start: float, results: Sequence[Result], k: float = K) -> float:
+    """Play matches one after the other: new = old + k · (score − expected), against ratings that stay as they are.
+
+    Source: PluginEval method, Elo.
+
+    Args:
+        start: the rating to begin with.
+        results: in the order in which they count.
+        k: the most that one match moves.
+    """
+    rating = start
+    for opponent, score in results:
+        rating += k * (score - expected(rating, opponent))
+    return rating
+
+
+def elo_interval(
+    start: float,
+    results: Sequence[Result],
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    k: float = K,
+) -> Rating:
+    """Give Elo with its spread over resampled matches, each resample played in the order in which it was drawn.
+
+    The spread says how much chance and order move the number; it is no interval of the skill's strength, which Elo has
+    not reached after a few matches. Who won all against opponents of one rating has none at all.
+
+    Args:
+        start: as for :func:`elo`.
+        results: at least one; of a single one, the spread is from what a loss gives to what a win gives.
+        seed: of the draws.
+        resamples: how many.
+        level: the share of the resamples within.
+        k: as for :func:`elo`.
+
+    Raises:
+        ValueError: there are no results.
+    """
+    _need(results)
+    found = elo(start, results, k)
+    opponents, scores = np.asarray(results, dtype=np.float64).T
+    if len(scores) == 1:
+        ends = [elo(start, [(float(opponents[0]), score)], k) for score in (0.0, 1.0)]
+        return Rating(found, *ends)
+    drawn = np.random.default_rng(seed).integers(0, len(scores), (len(scores), resamples))
+    ratings = np.full(resamples, start, dtype=np.float64)
+    for match in drawn:
+        ratings += k * (scores[match] - _expected(ratings, opponents[match]))
+    low, high = np.quantile(ratings, ((1 - level) / 2, (1 + level) / 2))
+    return Rating(found, min(found, float(low)), max(found, float(high)))
+
+
+def bradley_terry(players: int, games: Sequence[Game], prior: float = PRIOR) -> Array:
+    """Rate players by the games between them: maximum likelihood with a weak prior, the median at 1500.
+
+    Draws are half a win for each. Neither the order of the games nor that of the players matters, and players who won
+    or lost all, or met nobody, have finite ratings. Newton's method, its steps by conjugate gradients over the games:
+    no matrix of all players is made.
+
+    Source: Bradley and Terry, 1952.
+
+    Args:
+        players: how many, at least one.
+        games: each between two different players.
+        prior: games drawn against one of median strength, for each player; above 0.
+
+    Returns:
+        Ratings on the Elo scale, shape (players,).
+
+    Raises:
+        ValueError: a player's number or a score is out of range, one plays itself, or the prior is not above 0.
+    """
+    one, two, score = _columns(players, games)
+    if not prior > 0:
+        raise ValueError("without a prior, a rating may be infinite")
+    strengths = np.zeros(players)
+    for _ in range(_MOST_STEPS):
+        gap = score - _logistic(strengths[one] - strengths[two])
+        slope = _sums(one, gap, players) - _sums(two, gap, players) + prior * (0.5 - _logistic(strengths))
+        if float(np.max(np.abs(slope))) < _PRECISE:
+            break
+        step = _newton_step(strengths, slope, one, two, prior)
+        strengths = _further(strengths, step, slope, lambda at: _likelihood(at, one, two, score, prior))
+    ratings: Array = MEDIAN + _SCALE * (strengths - np.median(strengths))
+    return ratings
+
+
+def bradley_terry_one(results: Sequence[Result], prior: float = PRIOR, level: float = LEVEL) -> Rating:
+    """Rate one player by games against players of fixed ratings, with an exact interval.
+
+    Against given opponents all that counts is the sum of the scores, whose distribution at any strength is known: the
+    interval holds the strengths at which as high and as low a sum is no rarer than 2.5 %, as Clopper and Pearson's does
+    for a rate. So it covers at least 95 % where every game is won or lost, and as draws only lessen the spread, with
+    them too: of a sum that is no whole number it spans those of both neighbours. Likelihood intervals cover as little
+    as 85 % for a strong player of 16 games.
+
+    Args:
+        results: at least one, in any order.
+        prior: as for :func:`bradley_terry`; it moves the rating, not the interval.
+        level: the least coverage.
+
+    Returns:
+        The rating; of who won or lost all, the interval ends :data:`REACH` beyond the opponents.
+
+    Raises:
+        ValueError: there are no results.
+    """
+    _need(results)
+    opponents, scores = np.asarray(results, dtype=np.float64).T
+    total, tail = math.fsum(scores), (1 - level) / 2
+    limits = (min(MEDIAN, float(opponents.min())) - REACH, max(MEDIAN, float(opponents.max())) + REACH)
+
+    def excess(rating: float) -> float:
+        return float(np.sum(_expected(rating, opponents))) - total + prior * (expected(rating, MEDIAN) - 0.5)
+
+    def at_least(rating: float) -> float:
+        return _reaches(_expected(rating, opponents), math.floor(total)) - tail
+
+    def above(rating: float) -> float:
+        return _reaches(_expected(rating, opponents), math.ceil(total) + 1) - (1 - tail)
+
+    rating = _root(excess, *limits)
+    low = _root(at_least, *limits) if math.floor(total) > 0 else limits[0]
+    high = _root(above, *limits) if math.ceil(total) < len(scores) else limits[1]
+    return Rating(rating, min(low, rating), max(high, rating))
+
+
+def _need(results: Sequence[Result]) -> None:
+    if not results:
+        raise ValueError("a rating needs at least one result")
+
+
+def _expected(rating: float | Array, opponent: float | Array) -> Array:
+    return _logistic((np.asarray(rating, dtype=np.float64) - opponent) / _SCALE)
+
+
+def _logistic(odds: Array) -> Array:
+    """Turn log odds into shares, without overflow at either end."""
+    shares: Array = 0.5 * (1.0 + np.tanh(0.5 * odds))
+    return shares
+
+
+def _reaches(shares: Array, least: int) -> float:
+    """Give how likely so many or more of some independent games, each won with its own chance, are won."""
+    chances = np.ones(1)
+    for share in shares:
+        chances = np.convolve(chances, (1 - share, share))
+    return float(np.sum(chances[least:]))
+
+
+def _root(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Find by halving where a rising function passes 0; an end where it does not within."""
+    if rising(low) >= 0:
+        return low
+    if rising(high) <= 0:
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def _columns(players: int, games: Sequence[Game]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], Array]:
+    table = np.asarray(games, dtype=np.float64).reshape(-1, 3)
+    one, two, score = table[:, 0].astype(np.intp), table[:, 1].astype(np.intp), table[:, 2]
+    outside = players < 1 or bool(np.any((table[:, :2] < 0) | (table[:, :2] >= players)))
+    if outside or bool(np.any(one == two)) or not bool(np.all((score >= 0) & (score <= 1))):
+        raise ValueError("a game is between two different players of those there are, with a score from 0 to 1")
+    return one, two, score
+
+
+def _sums(index: npt.NDArray[np.intp], values: Array, players: int) -> Array:
+    return np.bincount(index, weights=values, minlength=players).astype(np.float64)
+
+
+def _likelihood(
+    strengths: Array, one: npt.NDArray[np.intp], two: npt.NDArray[np.intp], score: Array, prior: float
+) -> float:
+    """Give the log of the likelihood times the prior."""
+    ahead = strengths[one] - strengths[two]
+    played = score * np.logaddexp(0.0, -ahead) + (1 - score) * np.logaddexp(0.0, ahead)
+    before = 0.5 * prior * (np.logaddexp(0.0, -strengths) + np.logaddexp(0.0, strengths))
+    return -float(np.sum(played) + np.sum(before))
+
+
+def _newton_step(
+    strengths: Array, slope: Array, one: npt.NDArray[np.intp], two: npt.NDArray[np.intp], prior: float
+) -> Array:
+    """Solve for Newton's step by conjugate gradients, scaled by the diagonal."""
+    players = len(strengths)
+    chance, before = _logistic(strengths[one] - strengths[two]), _logistic(strengths)
+    edges, own = chance * (1 - chance), prior * before * (1 - before)
+    diagonal = own + _sums(one, edges, players) + _sums(two, edges, players)
+
+    def curvature(along: Array) -> Array:
+        flow = edges * (along[one] - along[two])
+        bent: Array = own * along + _sums(one, flow, players) - _sums(two, flow, players)
+        return bent
+
+    step, left = np.zeros(players), slope.copy()
+    scaled = left / diagonal
+    along, size = scaled, float(left @ scaled)
+    enough = 1e-20 * size
+    for _ in range(4 * players + 20):
+        if size <= enough:
+            break
+        bent = curvature(along)
+        far = size / float(along @ bent)
+        step, left = step + far * along, left - far * bent
+        scaled = left / diagonal
+        before_size, size = size, float(left @ scaled)
+        along = scaled + (size / before_size) * along
+    return step
+
+
+def _further(at: Array, step: Array, slope: Array, height: Callable[[Array], float]) -> Array:
+    """Go along Newton's step, as far as the likelihood rises as it should: far out, a whole step may be too long."""
+    here, gain, share = height(at), float(slope @ step), 1.0
+    while share > 1e-6:
+        there: Array = at + share * step
+        if height(there) >= here + 1e-4 * share * gain - 1e-12 * abs(here):
+            return there
+        share /= 2
+    return at + step
