@@ -79,9 +79,10 @@ What to know of some rows:
 - Position bias is a rate with the exact interval; n are the decided matches.
 - The t interval of a rating by two judges covers too little. Ratings are whole steps of the scale, two of them are
   often equal, and then half a step to each side is all there is. With three judges it comes near to what it should;
-  near an end of the scale, where ratings lean to one side, it stays below with five.
-- Kappa's bootstrap interval, of judges among themselves or held against people, covers a little too little at 40 and 100
-  items. Wilson's is shown beside the exact one since it is the narrower; nothing is decided by it.
+  near an end of the scale, where ratings lean to one side, it stays below with five. The composite, which many
+  dimensions make up together, is held as often as it should be with two judges too.
+- Kappa's bootstrap interval, of judges among themselves or held against people, covers a little too little. Wilson's is
+  shown beside the exact one since it is the narrower; nothing is decided by it.
 - False activations, precision and the judge's rates in a calibration have the exact interval of the first row. Two that
   a calibration prints were not tried: kappa's with whole skills drawn, and that of the corrected share of passes.
 
