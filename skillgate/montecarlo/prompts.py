@@ -69,7 +69,7 @@ def prompts(subject: Subject, plan: Plan) -> Steps[Prompts]:
     """
     if subject.prompts_source == "baseline" and subject.prompts:
         kept = _by_kind(subject.prompts)
-        return Prompts(kept, "baseline", prompts_digest(kept))
+        return Prompts(kept, "baseline", prompts_digest(kept), short=_instead(kept, subject, plan))
     kinds = _kinds(subject, plan)
     answers: list[Answer] = []
     for number in range(ROUNDS):
@@ -83,6 +83,15 @@ def prompts(subject: Subject, plan: Plan) -> Steps[Prompts]:
         if not any(answer.status is Status.OK for answer in given):
             break  # what nobody answers is not asked again in the same words
     return _settled(kinds, tuple(answers))
+
+
+def _instead(kept: Sequence[TriggerPrompt], subject: Subject, plan: Plan) -> str | None:
+    """Say that a baseline's prompts stand in for another number of them, None where as many were asked for."""
+    should = sum(case.should_trigger for case in kept)
+    found, asked = (should, len(kept) - should), (plan.simulations, plan.near_misses)
+    if asked in (found, subject.asked):
+        return None
+    return f"the baseline's {found[0]} + {found[1]} prompts are used, not the {asked[0]} + {asked[1]} that are asked for"
 
 
 def unlisted(subject: Subject) -> Prompts:

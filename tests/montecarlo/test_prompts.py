@@ -236,7 +236,8 @@ def test_a_baselines_prompts_are_used_exactly_however_many_were_asked_for() -> N
     writer = _writer()
     found = _made(_subject(given, "baseline"), _plan(), writer)
     assert writer.asked == []
-    assert found == Prompts((*given[1:], given[0]), "baseline", prompts_digest(given))
+    told = "the baseline's 3 + 1 prompts are used, not the 50 + 10 that are asked for"
+    assert found == Prompts((*given[1:], given[0]), "baseline", prompts_digest(given), short=told)
 
 
 def _same(request: Request) -> dict[str, Any]:
