@@ -91,7 +91,8 @@ def _instead(kept: Sequence[TriggerPrompt], subject: Subject, plan: Plan) -> str
     found, asked = (should, len(kept) - should), (plan.simulations, plan.near_misses)
     if asked in (found, subject.asked):
         return None
-    return f"the baseline's {found[0]} + {found[1]} prompts are used, not the {asked[0]} + {asked[1]} that are asked for"
+    counts = [f"{one} + {other}" for one, other in (found, asked)]
+    return f"the baseline's {counts[0]} prompts are used, not the {counts[1]} that are asked for"
 
 
 def unlisted(subject: Subject) -> Prompts:
