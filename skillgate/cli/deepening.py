@@ -16,6 +16,7 @@ from skillgate.deepen import Deepened, total
 from skillgate.judge.siblings import Shelves
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.report import StaticLayer
+from skillgate.scoring.regression import NOT_RANKED
 from skillgate.scoring.result import Deeper
 from skillgate.static.layer import claim, judged_rule
 
@@ -181,7 +182,7 @@ def _unearned(found: Found) -> str | None:
     """
     ranked, simulated = found.ranked, found.simulated
     if ranked is not None and ranked.failure is not None:
-        return f"not ranked: {ranked.failure}"
+        return f"{NOT_RANKED}: {ranked.failure}"
     for one in (ranked, simulated):
         withheld: str | None = getattr(one, "no_badge", None)
         if withheld is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Badge, Outcome
 from skillgate.scoring.badge import award
-from skillgate.scoring.regression import rank, regression, sampled_layers
+from skillgate.scoring.regression import UNRANKED, rank, regression, sampled_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -221,6 +221,9 @@ def _badge(result: SkillResult, least: Badge) -> GateOutcome:
     has = composite.badge.value if composite.badge else "no badge"
     if rank(composite.badge) <= rank(least):
         return GateOutcome(gate="badge", verdict=Outcome.PASS, reason=f"{has} reaches {least.value}")
+    if (composite.badge_reason or "").startswith(UNRANKED):
+        reason = f"the badge was not measured: {composite.badge_reason}"
+        return GateOutcome(gate="badge", verdict=Outcome.UNMEASURED, reason=reason)
     why = _short_of(composite, least)
     reason = f"has {has}, {least.value} is asked for" + (f": {why}" if why else "")
     return GateOutcome(gate="badge", verdict=Outcome.FAIL, reason=reason)

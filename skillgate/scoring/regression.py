@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from skillgate.model.judging import DropTest
     from skillgate.model.report import SkillResult
 
+NOT_RANKED = "not ranked"
+UNRANKED = f"no badge: {NOT_RANKED}"  # how the reason begins where matches that were asked for gave no rating
 REAL = 0.05  # the chance, over all skills of a run, of calling a drop real where nothing changed
 
 
@@ -60,6 +62,9 @@ def regression(
         return GateOutcome("regression", Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason)
     fell = round(was.score - now.score, 2)
     lost_badge = rank(now.badge) > rank(was.badge)
+    if lost_badge and (now.badge_reason or "").startswith(UNRANKED):
+        reason = f"{name} cannot be compared: its badge was not measured: {now.badge_reason}"
+        return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
     if drop is not None and (lost_badge or fell > max_drop) and not _surely_lost(before, after, drop):
         chance = _chance(name, drop, moved, max_drop)
         if chance is not None:

@@ -266,3 +266,14 @@ def test_what_is_counted_needs_no_test_to_be_real(
     found = regression("it", result(was), result(now), 2.0, drop=drop_of(was - now, certain, p))
     assert found.verdict is verdict, found.reason
     assert ("inconclusive" in found.reason) is (verdict is PASS)
+
+
+def test_a_badge_that_no_match_could_tell_is_not_measured() -> None:
+    """Neither kept nor lost: an outage of matches is no regression, and no way round the Elo that a badge asks for."""
+    why = "no badge: not ranked: 16 of 16 matches have no result"
+    before, after = result(82.0, badge=Badge.GOLD), result(82.0)
+    after = after._replace(composite=after.composite._replace(badge=None, badge_reason=why))
+    assert regression("it", before, after, 2.0).verdict is Outcome.UNMEASURED
+    verdict = judge(after, Policy(fail_on=frozenset({"badge"}), min_badge=Badge.SILVER))
+    assert verdict.passed is False
+    assert [one.verdict for one in verdict.outcomes] == [Outcome.UNMEASURED]
