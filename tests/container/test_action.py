@@ -108,7 +108,6 @@ def test_many_findings_are_annotated_up_to_what_the_runner_keeps(runner: Runner)
     [
         ({"threshold": "high"}, 2, "input threshold"),
         ({"paths": "nowhere"}, 2, "nowhere"),
-        ({"depth": "deep"}, 3, "deep"),
     ],
 )
 def test_what_cannot_run_is_an_error_that_says_why(
@@ -119,6 +118,14 @@ def test_what_cannot_run_is_an_error_that_says_why(
     assert (step.code, step.outputs["result"]) == (code, "error"), step.said
     assert said in step.outputs["reasons"]
     assert step.root_owned == ()
+
+
+def test_a_depth_that_nobody_can_answer_for_is_not_judged_and_fails(runner: Runner) -> None:
+    change = Change(runner.workspace, skill("tidy"), skill("chart", OTHER))
+    step = runner.run("pull_request", change.payload(), inputs={**QUIET, "depth": "certify"}, network="none")
+    assert (step.code, step.outputs["result"]) == (1, "fail"), step.said
+    assert "there is no key" in step.outputs["reasons"]
+    assert step.outputs["score"] == ""
 
 
 def test_an_input_that_does_not_exist_is_named(runner: Runner) -> None:
