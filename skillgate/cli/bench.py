@@ -61,6 +61,12 @@ class Bench(NamedTuple):
     is_batch: bool = False
 
 
+def models_of(panel: Panel, plan: Callable[[str], Plan] | None) -> tuple[str, ...]:
+    """Give the models that a run asks, each once: those that judge, then the one under test."""
+    tested = [] if plan is None else [plan("").model.model]
+    return tuple(dict.fromkeys((*(opinion.model for opinion in panel.opinions), *tested)))
+
+
 class Found(NamedTuple):
     """What came of one skill; None for what was not asked for."""
 

@@ -8,7 +8,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from skillgate.cli.bench import layer_of
+from skillgate.cli.bench import layer_of, models_of
 from skillgate.cli.findings import read_whole
 from skillgate.cli.progressing import clear, expected_calls, watching
 from skillgate.cli.spending import Leave
@@ -76,7 +76,7 @@ class Deepener:
         for one, got in zip(wanted, found, strict=True):
             skills[str(one.source.root.path)] = deeper(self._calibrated(got), agreed, one.source.root)
         known = None if self._calibration is None else _trust(self._calibration, [one.judged for one in found])
-        return Deepened(skills, agreed, models_of(bench), bench.spent(), known)
+        return Deepened(skills, agreed, models_of(panel, bench.plan), bench.spent(), known)
 
     def _calibrated(self, found: Found) -> Found:
         if self._calibration is None:
@@ -118,13 +118,6 @@ def load_calibration(path: str, cwd: str) -> Calibration:
     from skillgate.judge import calibration  # few runs have one
 
     return calibration.read(read_whole(os.path.join(cwd, path), path, "the calibration"), path)  # noqa: PTH118
-
-
-def models_of(bench: Bench) -> tuple[str, ...]:
-    """Give the models that a run asks, each once: those that judge, then the one under test."""
-    judges = [opinion.model for opinion in bench.panel.opinions]
-    tested = [bench.plan("").model.model] if bench.plan is not None else []
-    return tuple(dict.fromkeys((*judges, *tested)))
 
 
 def deeper(found: Found, agreed: Agreement | None, root: SkillRoot) -> Deeper:

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.cli.bench import Bench
+from skillgate.cli.bench import Bench, models_of
 from skillgate.cli.driving import BATCH, Kept, budget_of, drive_of
 from skillgate.cli.extras import missing_extra
 from skillgate.deepen import judged_as
@@ -142,14 +142,19 @@ class Models:
     @property
     def names(self) -> tuple[str, ...]:
         """Give the models that are asked, each once: those that judge, then the one under test."""
-        tested = [] if self._plan is None else [self._plan("").model.model]
-        return tuple(dict.fromkeys((*(opinion.model for opinion in self.panel.opinions), *tested)))
+        return models_of(self.panel, self._plan)
 
     def finish(self) -> None:
         """End the run: its report is written, and it need not be gone on from."""
         self._end(True)
         if self.journal is not None:
             self.journal.close(done=True)
+
+    def leave(self) -> None:
+        """End a run that has no report, so that it can be gone on from; where nothing was asked nothing is left."""
+        self._end(False)
+        if self.journal is not None:
+            self.journal.close(done=False)
 
     def close(self) -> str | None:
         """Let go of connections and files; say what could not be kept or recorded, None for nothing."""

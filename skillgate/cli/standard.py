@@ -116,12 +116,16 @@ def _judging(
         lift=getattr(args, "lift", False),
     )
     models = Models(config, session, asking, session.environ, chosen_depth(config))
+    is_through = False
     try:
         if args.dry_run:
             yield Estimator(models.bench), models
         else:
             yield Deepener(models.bench, session, calibration=args.calibration), models
+        is_through = True
     finally:
+        if not is_through:
+            models.leave()
         failure = models.close()
         if failure is not None:
             session.note(failure)

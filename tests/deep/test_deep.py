@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEW = ("--depth", "deep", "--simulations", "10", "--json")
 
 
-def _score(folder: Path, *words: str, at: Model | None = None) -> Done:
+def _score(folder: Path, *words: str, at: Model | str | None = None) -> Done:
     return run(folder / "work", "score", "invoices", *words, at=at)
 
 
@@ -271,3 +271,12 @@ def test_ranking_is_left_out_of_deep_depth(tmp_path: Path) -> None:
         done = _score(tmp_path, *FEW, at=demo)
     assert [layer["name"] for layer in json.loads(done.out)["layers"]] == ["static", "judge", "montecarlo"]
     assert done.json["composite"]["elo_reason"] == "no ranking at this depth"
+
+
+def test_a_run_that_was_not_begun_leaves_nothing_to_go_on_from(tmp_path: Path) -> None:
+    write_skill(tmp_path / "work", "invoices")
+    words = ("--depth", "deep", "--simulations", "500", "--model", "claude-fable-5-2")
+    done = _score(tmp_path, *words, at="http://127.0.0.1:9")
+    assert done.code == 2
+    assert "--max-cost-usd" in done.err
+    assert not list((tmp_path / "work-home").rglob("*.journal"))

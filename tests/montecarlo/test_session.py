@@ -378,6 +378,7 @@ def test_a_prompt_that_no_request_can_hold_is_mended() -> None:
     broken = TriggerPrompt("join \ud800 exports", should_trigger=True)
     _session(model, case=broken)
     drive(transcript(subject(), plan(runner="agent-sdk"), broken, 0), model)
+    assert len(model.asked) == 2
     for request in model.asked:
         json.dumps(request.body, ensure_ascii=False).encode()
 
