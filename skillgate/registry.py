@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Each declares `SETTINGS`, a tuple of Setting. They are named, not imported, so that configuration knows no room.
 SETTINGS_MODULES = (
     *("skillgate.scoring.settings", "skillgate.static.settings", "skillgate.llm.settings"),
-    *("skillgate.montecarlo.settings", "skillgate.ranking.settings"),
+    *("skillgate.montecarlo.settings", "skillgate.ranking.settings", "skillgate.bench.settings"),
 )
 
 

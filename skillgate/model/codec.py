@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
 from skillgate.model.marks import Range as Range
+from skillgate.model.marks import key_of
 from skillgate.model.marks import tag_of as tag_of
 
 if TYPE_CHECKING:
@@ -162,12 +163,12 @@ def _dataclass_fields(cls: type) -> Iterator[Field]:
     for field in dataclasses.fields(cls):
         meta = field.metadata
         required = field.default is field.default_factory is dataclasses.MISSING
-        key = meta.get("json", field.name)
+        key = meta.get("json") or key_of(cls, field.name)
         yield Field(field.name, key, required, bool(meta.get("omit_none")), field.init, meta.get("doc", ""))
 
 
 def _tuple_fields(cls: Any) -> tuple[Field, ...]:  # noqa: ANN401 - any named tuple
-    return tuple(Field(name, name, name not in cls._field_defaults) for name in cls._fields)
+    return tuple(Field(name, key_of(cls, name), name not in cls._field_defaults) for name in cls._fields)
 
 
 def _encode_float(value: float) -> Json:

@@ -1,4 +1,4 @@
-"""What a type says of its JSON form beyond its fields: ranges of numbers, and tags that tell a union's members apart.
+"""What a type says of its JSON form beyond its fields: ranges, tags that tell a union's members apart, keys.
 
 Apart from the codec, since a run that writes no JSON needs the types and not the codec.
 """
@@ -47,4 +47,19 @@ def tag_of(cls: type) -> tuple[str, str] | None:
     return _TAGS.get(cls, declared)
 
 
+def camel(cls: type[T]) -> type[T]:
+    """Write a record's keys in camelCase, as the benchmarks' documents have them: a class decorator."""
+    _CAMEL.add(cls)
+    return cls
+
+
+def key_of(cls: type, name: str) -> str:
+    """Give the JSON key of a field that names none itself."""
+    if cls not in _CAMEL:
+        return name
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 _TAGS: dict[type, tuple[str, str]] = {}
+_CAMEL: set[type] = set()

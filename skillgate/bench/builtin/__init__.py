@@ -1,0 +1,1 @@
+"""The packaged benchmarks, what they are served with, and the reference skills that pass them."""

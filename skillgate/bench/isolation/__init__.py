@@ -1,0 +1,1 @@
+"""How foreign programs are started, bounded, kept from secrets and ended."""

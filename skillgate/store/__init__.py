@@ -1,0 +1,1 @@
+"""The store of results: one schema for SQLite and PostgreSQL."""
