@@ -10,7 +10,7 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from skillgate.errors import IncompleteError
 
@@ -40,6 +40,10 @@ class Completed:
     returncode: int
     stdout: bytes
     stderr: bytes
+
+
+Child: TypeAlias = "subprocess.Popen[bytes]"
+"""A program that runs, with its pipes."""
 
 
 class MissingExecutableError(IncompleteError):
@@ -90,6 +94,58 @@ def run(
     return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
+def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], user: int | None = None) -> Child:
+    """Start a foreign program that the caller talks to, without a shell, in a session and process group of its own.
+
+    Its three streams are pipes without buffers. Nothing is inherited but what is given: no variable, no open file.
+
+    Args:
+        argv: the program and its arguments; a program without a ``/`` is looked for in the absolute directories of
+            ``PATH`` in ``env``, one with a ``/`` is relative to ``cwd``.
+        cwd: the absolute directory to run in.
+        env: all of its environment.
+        user: the number of the user and group to run as, for which this process must be root; None for its own. Then a
+            program without a ``/`` is the first that every user can run.
+
+    Raises:
+        MissingExecutableError: there is no such program.
+        IncompleteError: it could not be started.
+    """
+    program = argv[0]
+    if "/" in program or os.sep in program:
+        program = os.path.normpath(os.path.join(cwd, program))  # noqa: PTH118
+        if not os.path.isfile(program):  # noqa: PTH113
+            raise MissingExecutableError(f"{argv[0]} does not exist below {cwd}")
+    else:
+        program = _locate(program, env) if user is None else _locate_for_all(program, env)
+    try:
+        return subprocess.Popen(  # noqa: S603 - no shell; that the program is foreign is what callers are there for
+            [program, *argv[1:]],
+            bufsize=0,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncompleteError(f"{argv[0]} could not be started: {reason}") from error
+
+
+def ends_within(child: Child, seconds: float) -> bool:
+    """Wait until a program that was started has ended, and say whether it has."""
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:
     kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     return {**kept, "LANG": "C", "LC_ALL": "C", **extra}
@@ -105,6 +161,33 @@ def _locate(program: str, environment: Mapping[str, str]) -> str:
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return str(candidate)
     raise MissingExecutableError(f"{program} is not installed, or not on PATH")
+
+
+def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
+    """Find a program that every user can reach and run; one below the administrator's home is none."""
+    found = None
+    for candidate in _candidates(program, environment):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            if open_to_all(str(candidate.resolve())):
+                return str(candidate)
+            found = found or candidate
+    if found is None:
+        raise MissingExecutableError(f"{program} is not installed, or not on PATH")
+    raise MissingExecutableError(
+        f"{program} is on PATH as {found} alone, which other users cannot reach, and programs of skills run as another"
+        " user here; install it for all users"
+    )
+
+
+def open_to_all(path: str) -> bool:
+    """Tell whether every user can reach an absolute path and execute it (of a directory: enter and read it)."""
+    wanted = 0o005 if os.path.isdir(path) else 0o001  # noqa: PTH112
+    while os.stat(path).st_mode & wanted == wanted:  # noqa: PTH116
+        above = os.path.dirname(path)  # noqa: PTH120
+        if above == path:
+            return True
+        path, wanted = above, 0o001
+    return False
 
 
 def _candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:

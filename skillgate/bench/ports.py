@@ -53,39 +53,6 @@ class Ended(NamedTuple):
     problem: str = ""
 
 
-class Conversation(Protocol):
-    """A foreign program that stays: lines go in, lines come out. One caller at a time."""
-
-    def send(self, line: bytes, *, timeout_s: float) -> None:
-        """Write one line; its line break is added.
-
-        Raises:
-            EndedError: it is gone, or takes nothing within the time.
-        """
-
-    def receive(self, *, timeout_s: float) -> bytes:
-        """Read one line, without its break.
-
-        Raises:
-            EndedError: of kind ``timeout``, ``output_limit``, ``crash``, …; the conversation is over then.
-        """
-
-    def close(self) -> Ended:
-        """End it and all that it started; may be called twice."""
-
-
-class EndedError(Exception):
-    """A conversation is over.
-
-    Attributes:
-        ended: how.
-    """
-
-    def __init__(self, ended: Ended) -> None:
-        super().__init__(ended.problem)
-        self.ended = ended
-
-
 class Spawner(Protocol):
     """Starts foreign programs: without a shell, in a session of their own, without the user's secrets. Thread-safe."""
 
@@ -107,17 +74,8 @@ class Spawner(Protocol):
             copy: whether to run in a fresh copy of ``root``.
         """
 
-    def open(
-        self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool
-    ) -> Conversation:
-        """Start a program that stays; ``limits.timeout_s`` is for nothing here.
-
-        Raises:
-            EndedError: of kind ``spawn``.
-        """
-
     def close(self) -> None:
-        """End everything that was started and still runs."""
+        """Remove what was made for the calls, all of which have ended."""
 
 
 class Call(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from skillgate.model.setting import Kind, Setting
 
-FORMATS = ("json", "markdown", "html", "csv", "junit")
-STORE = ".skillgate/store.db"
+FORMATS = ("json", "markdown", "csv")
 
 SETTINGS = (
     Setting(
@@ -48,9 +47,7 @@ SETTINGS = (
         key="evaluator",
         kind=Kind.CHOICE,
         default="exact",
-        choices=(
-            *("exact", "exact_match", "contains", "regex", "json_schema", "schema", "numeric", "llm_judge", "custom"),
-        ),
+        choices=("exact", "exact_match", "contains", "regex", "json_schema", "schema", "numeric"),
         help="The scorer of tasks that name none.",
     ),
     Setting(
@@ -68,25 +65,11 @@ SETTINGS = (
         help="A directory of benchmarks beside the packaged ones.",
     ),
     Setting(
-        key="store",
-        kind=Kind.TEXT,
-        default=STORE,
-        personal=False,
-        help="Where results are kept: a file of SQLite, or a URL of SQLAlchemy such as postgresql://….",
-    ),
-    Setting(
-        key="sandbox",
-        kind=Kind.CHOICE,
-        default="none",
-        choices=("none", "bwrap", "auto"),
-        help="What skills that are programs are kept in: nothing but limits, bubblewrap, or that where it is there.",
-    ),
-    Setting(
         key="allow-exec",
         kind=Kind.FLAG,
         default=True,
         personal=True,
-        help="Whether programs of skills and scorers may be started.",
+        help="Whether programs of skills may be started.",
     ),
     Setting(
         key="allow-env",
@@ -94,21 +77,6 @@ SETTINGS = (
         default=(),
         personal=True,
         help="Environment variables that a skill's configuration may name, beside SKILL_*.",
-    ),
-    Setting(
-        key="allow-host",
-        kind=Kind.TEXTS,
-        default=(),
-        personal=True,
-        help="Hosts that http skills may reach although their addresses are private or link-local.",
-    ),
-    Setting(
-        key="memory-mb",
-        kind=Kind.INTEGER,
-        default=1024,
-        minimum=16,
-        maximum=1_048_576,
-        help="The resident memory, in MiB, that the processes of one call may use together.",
     ),
     Setting(
         key="min-completion",

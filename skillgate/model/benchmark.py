@@ -82,7 +82,7 @@ class Evaluator:
         command: a scorer of one's own: a program and its arguments.
         pass_threshold: the least score in [0, 1] that passes; None: 1 for custom scorers, 0.5 for a judge.
         model: of a judge; None: the run's.
-        timeout_ms: of a custom scorer.
+        timeout_ms: of a custom scorer, and of patterns.
     """
 
     CLOSED: ClassVar[bool] = True

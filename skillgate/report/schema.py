@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from skillgate.model.bench import BenchReport
+from skillgate.model.benchmark import Benchmark
 from skillgate.model.certificate import Certificate, CertificateCheck
 from skillgate.model.codec import schema
 from skillgate.model.diff import Diff
 from skillgate.model.documents import DOCUMENTS
+from skillgate.model.executable import AdapterConfig, Executable
 from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
@@ -15,7 +18,7 @@ from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (*DOCUMENTS, Diff, ActionRun, Certificate, CertificateCheck)
+_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, Certificate, CertificateCheck)
 
 
 def report_schema() -> dict[str, Any]:
@@ -30,6 +33,25 @@ def report_schema() -> dict[str, Any]:
         "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in _ALL],
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def skill_schema() -> dict[str, Any]:
+    """Give the schema of skill.json; that ids and versions have a form, no schema of a shape says."""
+    return schema(Executable, title="skill.json", schema_id=_id("skill"))
+
+
+def adapter_schema() -> dict[str, Any]:
+    """Give the schema of adapter.config.json."""
+    return schema(AdapterConfig, title="adapter.config.json", schema_id=_id("adapter"))
+
+
+def benchmark_schema() -> dict[str, Any]:
+    """Give the schema of a benchmark's file."""
+    return schema(Benchmark, title="A benchmark of skillgate", schema_id=_id("benchmark"))
+
+
+def _id(name: str) -> str:
+    return f"{HOMEPAGE}/blob/main/docs/schemas/{name}.schema.json"
 
 
 def config_schema() -> dict[str, Any]:

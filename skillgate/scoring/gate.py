@@ -107,6 +107,16 @@ def at_least(
     return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{shown} is below {bound:g}{beside}")
 
 
+def at_most(measurement: Measurement, bound: float, *, gate: str, digits: int = 2) -> GateOutcome:
+    """Ask that a measurement not exceed a bound; the point estimate decides."""
+    name, value, _, _, reason = measurement
+    if value is None:
+        return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
+    if value <= bound:
+        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{name} {value:.{digits}f} is within {bound:g}")
+    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{name} {value:.{digits}f} is above {bound:g}")
+
+
 def judge(
     result: SkillResult,
     policy: Policy,

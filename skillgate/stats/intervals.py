@@ -9,7 +9,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betaincinv, stdtrit
+
+from skillgate.stats.wilson import wilson_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,16 +58,7 @@ def wilson(k: int, n: int, level: float = LEVEL) -> Interval:
     Raises:
         ValueError: ``k`` is not in 0..n, or ``level`` not in (0, 1).
     """
-    if not 0 <= k <= n:
-        message = f"expected 0 <= k <= n, found k = {k}, n = {n}"
-        raise ValueError(message)
-    z = float(ndtri(1 - _tail(level)))
-    if not n:
-        return Interval(0.0, 1.0)
-    centre = (k + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * math.sqrt(k * (n - k) / n + z * z / 4)
-    # At both ends of the scale the formula gives 0 and 1 but for rounding.
-    return Interval(0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half))
+    return Interval(*wilson_ends(k, n, level))
 
 
 def quantile_t(freedom: float, level: float = LEVEL) -> float:

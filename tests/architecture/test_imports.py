@@ -62,13 +62,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
-    "skillgate.bench.adapters.http": {"httpx2"},
-    "skillgate.bench.adapters.mcp": {"mcp", "anyio", "asyncio", "httpx2"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
-    "skillgate.bench.isolation.limits": {"resource"},  # within a try: elsewhere there are no such limits
-    "skillgate.store.database": {"sqlalchemy"},
-    "skillgate.store.tables": {"sqlalchemy"},
-    "skillgate.store.migrating": {"sqlalchemy", "alembic"},
+    "skillgate.bench.schemas": {"jsonschema"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (
@@ -77,7 +72,13 @@ ARRAYS = (
     *("skillgate.montecarlo.measures", "skillgate.montecarlo.paired_lift", "skillgate.ranking.ratings"),
 )
 DOORS_IN_GITHUB = {"api"}
-READS_TIMES = {"skillgate.model.codec", "skillgate.model.shape", "skillgate.skill.waivers", "skillgate.github.answer"}
+READS_TIMES = {
+    "skillgate.model.bench",
+    "skillgate.model.codec",
+    "skillgate.model.shape",
+    "skillgate.skill.waivers",
+    "skillgate.github.answer",
+}
 DECLARING_ROOMS = ("subchecks", "antipatterns", "rules", "defects", "judged")
 
 

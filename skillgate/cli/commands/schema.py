@@ -1,4 +1,4 @@
-"""Print the JSON Schema of the documents that skillgate writes (report) or reads (config)."""
+"""Print the JSON Schema of what skillgate writes (report) or reads (config, skill, adapter, benchmark)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
-from skillgate.report.schema import config_schema, report_schema
+from skillgate.report.schema import adapter_schema, benchmark_schema, config_schema, report_schema, skill_schema
 
 if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
 
-_SCHEMAS = {"report": report_schema, "config": config_schema}
+_SCHEMAS = {
+    "report": report_schema,
+    "config": config_schema,
+    "skill": skill_schema,
+    "adapter": adapter_schema,
+    "benchmark": benchmark_schema,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

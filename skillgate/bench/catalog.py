@@ -1,0 +1,208 @@
+"""Finds benchmarks: the packaged ones, those of a directory, a file that is named, a file of tasks."""
+# ruff: noqa: PTH112, PTH113, PTH118, PTH120, PTH208
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.bench.checking import check_benchmark
+from skillgate.bench.files import read_json
+from skillgate.errors import CodecError, UsageError
+from skillgate.model.benchmark import Benchmark, Loaded, State
+from skillgate.model.codec import decode
+from skillgate.model.digest import digest
+from skillgate.model.text import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_PACKAGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "builtin")  # noqa: PTH100
+BENCHMARK_JSON = "benchmark.json"
+PACKAGED = "packaged"
+
+
+class Listed(NamedTuple):
+    """The benchmarks there are, by id, and what was left out of a directory and why."""
+
+    found: dict[str, Loaded]
+    notices: tuple[str, ...]
+
+
+def packaged_ids() -> tuple[str, ...]:
+    """List the ids of the packaged benchmarks, sorted; no file is read."""
+    return tuple(sorted(name.removesuffix(".json") for name in os.listdir(_PACKAGED) if name.endswith(".json")))
+
+
+def packaged(identifier: str) -> Loaded:
+    """Read one packaged benchmark.
+
+    Raises:
+        UsageError: there is none of that id.
+    """
+    if identifier not in packaged_ids():
+        raise UsageError(f"there is no packaged benchmark {identifier!r}{did_you_mean(identifier, packaged_ids())}")
+    return read_benchmark(os.path.join(_PACKAGED, f"{identifier}.json"), f"{identifier} ({PACKAGED})", origin=PACKAGED)
+
+
+def listed(folder: str | None, *, cwd: str) -> Listed:
+    """List every benchmark: the packaged ones, and those of a directory, which come before them.
+
+    A file that is no benchmark keeps no other one from being found.
+
+    Args:
+        folder: the directory as it was given; one that does not exist holds none.
+        cwd: the working directory, absolute.
+    """
+    found = {identifier: packaged(identifier) for identifier in packaged_ids()}
+    notices: list[str] = []
+    own: dict[str, str] = {}
+    for file in _files_of(os.path.join(cwd, folder)) if folder else ():
+        shown = os.path.relpath(file, cwd) if file.startswith(os.path.join(cwd, "")) else file
+        try:
+            loaded = read_benchmark(file, shown)
+        except UsageError as error:
+            notices += [f"left out: {line}" for line in str(error).splitlines()[:3]]
+            continue
+        identifier = loaded.benchmark.id
+        if identifier in own:
+            notices.append(f"left out: {shown} has the id {identifier!r} of {own[identifier]}")
+            continue
+        if identifier in found:
+            notices.append(f"{shown} takes the place of the packaged benchmark {identifier!r}")
+        own[identifier] = shown
+        found[identifier] = loaded
+    return Listed(found, tuple(notices))
+
+
+def find_benchmark(word: str, folder: str | None, *, cwd: str) -> tuple[Loaded, tuple[str, ...]]:
+    """Give the benchmark that an id or a path means, and what a reader should know.
+
+    Raises:
+        UsageError: there is none, or its file is not valid.
+    """
+    place = os.path.normpath(os.path.join(cwd, word))
+    looks = word.endswith(".json") or "/" in word or os.sep in word
+    if looks or (os.path.isdir(place) and os.path.isfile(os.path.join(place, BENCHMARK_JSON))):
+        if os.path.isdir(place):
+            inside = os.path.join(place, BENCHMARK_JSON)
+            if not os.path.isfile(inside):
+                raise UsageError(f"{word} is a directory without a {BENCHMARK_JSON}; name a benchmark's file or id")
+            return read_benchmark(inside, f"{word.rstrip('/')}/{BENCHMARK_JSON}"), ()
+        return read_benchmark(place, word), ()
+    if folder is None and word in packaged_ids():
+        return packaged(word), ()
+    known = listed(folder, cwd=cwd)
+    if word not in known.found:
+        told = "".join(f"\n{notice}" for notice in known.notices)
+        raise UsageError(
+            f"there is no benchmark {word!r}{did_you_mean(word, known.found)}; known:"
+            f" {', '.join(sorted(known.found))}; a file is named by its path, as in ./{word}.json{told}"
+        )
+    loaded = known.found[word]
+    return loaded, tuple(notice for notice in known.notices if loaded.origin != PACKAGED or "left out" in notice)
+
+
+def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loaded:
+    """Read a benchmark, or a file of tasks: a list, an object with ``tasks``, or a whole benchmark.
+
+    Args:
+        file: its absolute path.
+        shown: the path to name it by.
+        origin: ``packaged``; None: ``shown``.
+
+    Raises:
+        UsageError: it is not valid; every problem, a line each.
+    """
+    data = read_json(file, shown)
+    try:
+        benchmark = decode(Benchmark, data)
+    except CodecError as error:
+        raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
+    problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
+    if problems:
+        raise UsageError("\n".join(problems))
+    return Loaded(benchmark=benchmark, origin=origin or shown, folder=os.path.dirname(file), digest=digest_of(data))
+
+
+def read_tasks(file: str, shown: str) -> Loaded:
+    """Read a file of tasks: a list of them, an object with ``tasks``, or a whole benchmark.
+
+    Raises:
+        UsageError: it is not valid.
+    """
+    data = read_json(file, shown)
+    if isinstance(data, dict) and "tasks" in data and {"id", "name", "version"} <= data.keys():
+        return read_benchmark(file, shown)
+    tasks = data.get("tasks") if isinstance(data, dict) else data
+    if not isinstance(tasks, list):
+        raise UsageError(f"{shown}: expected a list of tasks, an object with tasks, or a benchmark")
+    whole = {"id": "custom", "name": "Custom tasks", "version": "0.0.0", "tasks": tasks}
+    try:
+        benchmark = decode(Benchmark, whole)
+    except CodecError as error:
+        raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
+    problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
+    if problems:
+        raise UsageError("\n".join(problems))
+    return Loaded(benchmark=benchmark, origin=shown, folder=os.path.dirname(file), digest=digest_of(whole))
+
+
+def narrowed(loaded: Loaded, ids: Collection[str], tags: Collection[str]) -> Loaded:
+    """Keep the tasks of some ids or with all of some tags; the digest stays that of the whole.
+
+    Raises:
+        UsageError: an id or a tag is of no task, or nothing is left.
+    """
+    benchmark = loaded.benchmark
+    known_ids = {task.id for task in benchmark.tasks}
+    known_tags = {tag for task in benchmark.tasks for tag in task.tags}
+    problems = [
+        f"benchmark {benchmark.id} has no {what} {word!r}{did_you_mean(word, known)}"
+        for what, words, known in (("task", ids, known_ids), ("tag", tags, known_tags))
+        for word in words
+        if word not in known
+    ]
+    if problems:
+        raise UsageError("\n".join(problems))
+    tasks = tuple(
+        task for task in benchmark.tasks if (not ids or task.id in ids) and all(tag in task.tags for tag in tags)
+    )
+    if not tasks:
+        raise UsageError(f"no task of benchmark {benchmark.id} has all of the tags {', '.join(tags)}")
+    return replace(loaded, benchmark=replace(benchmark, tasks=tasks))
+
+
+def require_tasks(loaded: Loaded) -> None:
+    """Refuse a placeholder.
+
+    Raises:
+        UsageError: it has no tasks; saying where they come from.
+    """
+    benchmark = loaded.benchmark
+    if benchmark.status is State.PLACEHOLDER or not benchmark.tasks:
+        source = benchmark.metadata.get("source", "its publisher")
+        raise UsageError(
+            f"benchmark {benchmark.id} is a placeholder without tasks ({source}); import your copy of its data:"
+            f" skillgate bench import FILE.jsonl --like {benchmark.id} --output my-benchmark.json"
+        )
+
+
+def digest_of(data: Any) -> str:  # noqa: ANN401 - JSON
+    """Digest JSON, whatever the order of its keys."""
+    return digest(json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode())
+
+
+def _files_of(folder: str) -> Iterator[str]:
+    if not os.path.isdir(folder):
+        return
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(".json") and os.path.isfile(path):
+            yield path
+        elif os.path.isfile(os.path.join(path, BENCHMARK_JSON)):
+            yield os.path.join(path, BENCHMARK_JSON)
+        elif name == "definitions" and os.path.isdir(path):
+            yield from (os.path.join(path, one) for one in sorted(os.listdir(path)) if one.endswith(".json"))

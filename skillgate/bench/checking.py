@@ -1,0 +1,181 @@
+"""What the shape of a skill.json or a benchmark cannot say: ids, versions, scorers that fit what is expected."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from skillgate.bench.ports import Rules
+from skillgate.model.benchmark import ABSENT, ALIASES, ScorerName, State
+from skillgate.model.executable import UNSUPPORTED, AdapterType
+from skillgate.model.text import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.benchmark import Benchmark, Task
+    from skillgate.model.executable import AdapterConfig, Executable
+
+_ID = re.compile(r"[a-z0-9_-]+")
+_BENCHMARK_ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+# Semantic Versioning 2.0.0, section 2, 9 and 10.
+_NUMBER = r"(?:0|[1-9][0-9]*)"
+_PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_VERSION = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+)
+MAX_TASKS = 100_000
+
+
+def check_executable(spec: Executable) -> Iterator[str]:
+    """Say what is wrong with a skill.json, each line beginning with the key that it is about."""
+    if not _ID.fullmatch(spec.id):
+        yield f"id: expected lower-case letters, digits, _ and -, found {spec.id[:80]!r}"
+    if not spec.name.strip():
+        yield "name: expected a name, found an empty text"
+    yield from _version(spec.version)
+    if not spec.entrypoint.strip() and spec.adapter_type not in (AdapterType.STATIC, AdapterType.SKILLMD):
+        yield "entrypoint: expected a URL or a command, found an empty text"
+    if "\0" in spec.entrypoint:
+        yield "entrypoint: holds a NUL"
+    if spec.adapter is not None:
+        yield from (f"adapter.{line}" for line in check_config(spec.adapter))
+
+
+def check_config(config: AdapterConfig) -> Iterator[str]:
+    """Say what is wrong with an adapter's settings."""
+    for key, word, known in (
+        ("workDir", config.work_dir, ("shared", "copy")),
+        ("restart", config.restart, ("per-run", "per-call")),
+    ):
+        if word not in known:
+            yield f"{key}: expected {' or '.join(known)}, found {word[:80]!r}"
+    if any("\0" in text for text in (*config.args, config.command or "", *config.env, *config.env.values())):
+        yield "args, command, env: hold a NUL"
+    if config.args and not config.command:
+        yield "args: are for a command, and there is none; a command line stands whole in the entrypoint"
+
+
+def unsupported(spec: Executable) -> str | None:
+    """Say why a valid skill cannot be run, None where it can."""
+    if spec.adapter_type not in UNSUPPORTED:
+        return None
+    runs = ", ".join(kind.value for kind in AdapterType if kind not in UNSUPPORTED)
+    return (
+        f"adapterType {spec.adapter_type.value} is valid and nothing here runs it (these are run: {runs}); put a small"
+        " subprocess or http skill in front of it"
+    )
+
+
+def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
+    """Say what is wrong with a benchmark, each line beginning with the key that it is about."""
+    if not _BENCHMARK_ID.fullmatch(benchmark.id):
+        yield f"id: expected lower-case letters, digits, _, - and ., found {benchmark.id[:80]!r}"
+    yield from _version(benchmark.version)
+    if benchmark.adapter not in (None, "static"):
+        yield f"adapter: expected static or nothing, found {benchmark.adapter!r}"
+    if not benchmark.tasks and benchmark.status is State.ACTIVE:
+        yield "tasks: expected at least one task, found none"
+    if len(benchmark.tasks) > MAX_TASKS:
+        yield f"tasks: expected at most {MAX_TASKS:,}, found {len(benchmark.tasks):,}"
+    seen: dict[str, int] = {}
+    for index, task in enumerate(benchmark.tasks):
+        if task.id in seen:
+            yield f"tasks[{index}].id: {task.id[:80]!r} is also the id of tasks[{seen[task.id]}]"
+        seen.setdefault(task.id, index)
+        yield from (f"tasks[{index}].{line}" for line in check_task(task))
+
+
+def check_task(task: Task) -> Iterator[str]:
+    """Say what is wrong with one task."""
+    if not task.id.strip() or len(task.id) > 200:
+        yield "id: expected 1 to 200 characters"
+    if task.weight <= 0:
+        yield f"weight: expected a number above 0, found {task.weight:g}"
+    if task.evaluator.scope not in ("values", "json"):
+        yield f"evaluator.scope: expected values or json, found {task.evaluator.scope[:80]!r}"
+    try:
+        scorer = scorer_of(task, None)
+    except ValueError as error:
+        yield from str(error).splitlines()
+        return
+    if scorer is not None:
+        yield from _expects(task, scorer)
+
+
+def scorer_of(task: Task, default: ScorerName | None) -> ScorerName | None:
+    """Say which scorer scores a task: its evaluator's type, what is expected's, else the default.
+
+    Raises:
+        ValueError: a name is unknown, or the two differ.
+    """
+    named: list[tuple[str, str, ScorerName]] = []
+    for key, word in (("evaluator.type", task.evaluator.type), ("expectedOutput.type", task.expected_output.type)):
+        if word is None:
+            continue
+        found = ALIASES.get(word)
+        if found is None:
+            raise ValueError(
+                f"{key}: unknown scorer {word[:80]!r}{did_you_mean(word, ALIASES)}; known: {', '.join(ALIASES)}"
+            )
+        named.append((key, word, found))
+    if len({scorer for _, _, scorer in named}) > 1:
+        told = " and ".join(f"{key} says {word}" for key, word, _ in named)
+        raise ValueError(f"evaluator.type: {told}: leave one out")
+    return named[0][2] if named else default
+
+
+def rules_of(task: Task, default: ScorerName, folder: str) -> Rules:
+    """Put together how a task is scored.
+
+    Raises:
+        ValueError: as :func:`scorer_of`, or what is expected does not fit the scorer; a line each.
+    """
+    scorer = scorer_of(task, default) or default
+    problems = list(_expects(task, scorer))
+    if problems:
+        raise ValueError("\n".join(problems))
+    return Rules(scorer, task.evaluator, task.expected_output, folder)
+
+
+def _expects(task: Task, scorer: ScorerName) -> Iterator[str]:
+    """Say what a scorer needs and is not there; what it makes of the rest is its own file's."""
+    expected, evaluator = task.expected_output, task.evaluator
+    needs = f"expected by scorer {scorer.value}, found nothing"
+    if scorer in (ScorerName.EXACT, ScorerName.NUMERIC) and expected.value is ABSENT:
+        yield f"expectedOutput.value: {needs}"
+    elif scorer is ScorerName.CONTAINS:
+        yield from _keywords(expected.keywords, needs)
+    elif scorer is ScorerName.REGEX:
+        yield from _patterns(expected.patterns, needs)
+    elif scorer is ScorerName.JSON_SCHEMA and expected.schema is None:
+        yield f"expectedOutput.schema: {needs}"
+    elif scorer is ScorerName.LLM_JUDGE and not (expected.judge_prompt or expected.criteria or "").strip():
+        yield f"expectedOutput.judgePrompt: {needs}"
+    elif scorer is ScorerName.CUSTOM and not (
+        expected.custom_scorer_path or evaluator.custom_scorer_path or evaluator.command
+    ):
+        yield f"evaluator.customScorerPath: {needs}"
+
+
+def _keywords(keywords: tuple[str, ...], needs: str) -> Iterator[str]:
+    if not keywords:
+        yield f"expectedOutput.keywords: {needs}"
+    for index, word in enumerate(keywords):
+        if not word.strip():
+            yield f"expectedOutput.keywords[{index}]: an empty keyword is in every answer"
+
+
+def _patterns(patterns: tuple[str, ...], needs: str) -> Iterator[str]:
+    if not patterns:
+        yield f"expectedOutput.patterns: {needs}"
+    for index, pattern in enumerate(patterns):
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            yield f"expectedOutput.patterns[{index}]: no pattern of Python's re: {error}"
+
+
+def _version(version: str) -> Iterator[str]:
+    if not _VERSION.fullmatch(version):
+        yield f"version: expected a semantic version such as 1.0.0, found {version[:80]!r}"

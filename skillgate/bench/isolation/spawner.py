@@ -1,0 +1,157 @@
+"""Starts skills that are programs: bounded in time, output, memory and processes, and without the user's variables."""
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from skillgate.bench.isolation.exchange import exchange
+from skillgate.bench.isolation.family import end, family
+from skillgate.bench.isolation.slots import Slots
+from skillgate.bench.ports import Ended
+from skillgate.errors import IncompleteError
+from skillgate.model.bench_result import ErrorKind
+from skillgate.process import open_to_all, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from skillgate.bench.isolation.slots import Slot
+    from skillgate.bench.ports import Limits
+    from skillgate.process import Child
+
+_TERM_S = 0.3  # between asking a program to end and ending it
+_WORDS = {
+    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was ended",
+    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
+    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
+    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
+    ErrorKind.STOPPED: "was ended with the run",
+}
+
+
+class ProcessSpawner:
+    """Runs programs of skills, each call in a session of its own. Thread-safe.
+
+    As root, every call runs under a user number that nothing else has, so that it can read neither the environment nor
+    the private files of other processes, and everything that it leaves behind can be found and ended.
+    """
+
+    def __init__(self, *, path: str, stop: threading.Event) -> None:
+        """Take where programs are looked for, as in ``PATH``, and what ends every call."""
+        self._path = path
+        self._stop = stop
+        self._slots = Slots()
+        self._folder = tempfile.mkdtemp(prefix="skillgate-")
+        os.chmod(self._folder, 0o711)  # noqa: PTH101, S103 - users of calls pass through it to their own
+        self._closed = threading.Event()
+
+    @property
+    def isolated(self) -> tuple[str, ...]:
+        """Say what programs are kept from, in words that can stand in a list."""
+        common = ("variables of the environment", "files that are open here", "the home directory's variable")
+        own = ("other users' files", "the environment of other processes") if self._slots.switches else ()
+        return (*common, *own)
+
+    def run(
+        self, argv: Sequence[str], *, root: str, stdin: bytes, env: Mapping[str, str], limits: Limits, copy: bool
+    ) -> Ended:
+        """Run a program to its end, and end all that it leaves behind; see :class:`skillgate.bench.ports.Spawner`."""
+        with self._slots.taken() as slot, self._home(slot) as home:
+            try:
+                where = self._place(root, home, slot, copy=copy)
+                child = start(argv, cwd=where, env=self._environment(home, env), user=slot.user)
+            except (IncompleteError, OSError) as error:
+                return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
+            return self._finished(child, stdin, limits, slot, argv[0])
+
+    def close(self) -> None:
+        """Remove what was made; calls have ended before."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._slots.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _finished(self, child: Child, stdin: bytes, limits: Limits, slot: Slot, program: str) -> Ended:
+        try:
+            heard = exchange(child, stdin, limits, self._stop, lambda: _too_much(child.pid, slot.user, limits))
+            if heard.kind is not None:
+                self._ask_to_end(child)
+        finally:
+            if child.poll() is None or slot.user is not None or _leaves(child.pid):
+                end(child.pid, slot.user)
+            child.wait()
+        if heard.kind is None:
+            return Ended(heard.stdout, heard.stderr, child.returncode)
+        words = f"{program} {_WORDS[heard.kind].format(limits=limits)}"
+        return Ended(heard.stdout, heard.stderr, None, heard.kind, words)
+
+    def _ask_to_end(self, child: Child) -> None:
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGTERM)
+        with suppress(Exception):
+            child.wait(_TERM_S)
+
+    @contextmanager
+    def _home(self, slot: Slot) -> Iterator[str]:
+        """Make a home for one call: an empty directory that only its user can enter."""
+        around = tempfile.mkdtemp(dir=self._folder)
+        try:
+            os.chmod(around, 0o711)  # noqa: PTH101, S103 - the call's user passes through it
+            home = os.path.join(around, "home")
+            os.mkdir(home, 0o700)  # noqa: PTH102
+            if slot.user is not None:
+                os.chown(home, slot.user, slot.user)
+            yield home
+        finally:
+            shutil.rmtree(around, ignore_errors=True)
+
+    def _place(self, root: str, home: str, slot: Slot, *, copy: bool) -> str:
+        """Give the directory to run in: the skill's own, or a copy beside its home that the call's user can read."""
+        if not copy and (slot.user is None or open_to_all(os.path.realpath(root))):
+            return root
+        place = os.path.join(os.path.dirname(home), "skill")  # noqa: PTH120
+        shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        if slot.user is not None:
+            for folder, _, names in os.walk(place):
+                for path in (folder, *(os.path.join(folder, name) for name in names)):
+                    os.chown(path, slot.user, slot.user, follow_symlinks=False)
+        return place
+
+    def _environment(self, home: str, env: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "PATH": self._path,
+            "HOME": home,
+            "TMPDIR": home,
+            "LANG": "C.UTF-8",
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "SKILLGATE": "1",
+            **env,
+        }
+
+
+def _too_much(leader: int, user: int | None, limits: Limits) -> ErrorKind | None:
+    members = family(leader, user)
+    if limits.processes is not None and len(members) > limits.processes:
+        return ErrorKind.PROCESS_LIMIT
+    if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
+        return ErrorKind.MEMORY_LIMIT
+    return None
+
+
+def _leaves(leader: int) -> bool:
+    """Tell whether a program that has ended left something of its group behind."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,247 @@
+"""Reads skills that can be run: skill.json with its adapter's settings, or a SKILL.md."""
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.bench.checking import check_config, check_executable, unsupported
+from skillgate.bench.files import read_json
+from skillgate.errors import CodecError, UsageError
+from skillgate.model.codec import decode
+from skillgate.model.digest import digest
+from skillgate.model.executable import AdapterConfig, AdapterType, Executable, Runnable
+from skillgate.skill.walk import SKIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SKILL_JSON = "skill.json"
+CONFIG_JSON = "adapter.config.json"
+SKILL_MD = "SKILL.md"
+_MOST_FILES = 5_000
+_MOST_BYTES = 200_000_000
+_BLOCK = 1 << 20
+
+
+class Skills(NamedTuple):
+    """What paths led to: the skills by shown path, and what a reader should know."""
+
+    found: tuple[Runnable, ...]
+    notices: tuple[str, ...]
+
+
+def load_skills(paths: Sequence[str], *, cwd: str, prose: bool = False) -> Skills:
+    """Read every skill that paths mean: a skill.json, a SKILL.md, a skill's directory, or one that holds some.
+
+    Args:
+        paths: as they were given.
+        cwd: the working directory, absolute.
+        prose: whether a SKILL.md that a search meets counts too; one that was named always does.
+
+    Raises:
+        UsageError: a path leads to no skill, or a skill is not valid; every problem, a line each.
+    """
+    problems: list[str] = []
+    notices: list[str] = []
+    files: dict[str, str] = {}
+    left = 0
+    for path in paths:
+        found, skipped = _files(path, cwd, prose=prose)
+        left += skipped
+        if not found:
+            more = f" but {skipped} prose skills (--prose takes them in)" if skipped else ""
+            problems.append(f"{path} holds no skill.json and no SKILL.md{more}")
+        for file in found:
+            real = os.path.realpath(file)
+            if real in files:
+                notices.append(f"{path} leads to {files[real]} again; it is evaluated once")
+            files.setdefault(real, _shown(file, cwd))
+    if left and files:
+        notices.append(f"{left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
+    skills = [
+        skill
+        for file, shown in sorted(files.items(), key=lambda item: item[1])
+        for skill in _read(file, shown, problems)
+    ]
+    problems += _clashes(skills)
+    if problems:
+        raise UsageError("\n".join(problems))
+    return Skills(tuple(_keyed(skills)), tuple(notices))
+
+
+def read_skill(file: str, shown: str) -> Runnable:
+    """Read one skill.json or SKILL.md.
+
+    Args:
+        file: its absolute path.
+        shown: the path to name it by.
+
+    Raises:
+        UsageError: it is not valid; every problem, a line each.
+    """
+    root = os.path.dirname(file)
+    if os.path.basename(file) == SKILL_MD:
+        spec, config = _prose(root, shown), AdapterConfig()
+    else:
+        spec, config = _spec(file, shown)
+    shown_root = os.path.dirname(shown) or "."
+    return Runnable(spec=spec, config=config, root=root, shown=shown_root, digest=_digest(root), key=spec.id)
+
+
+def _read(file: str, shown: str, problems: list[str]) -> Iterator[Runnable]:
+    try:
+        skill = read_skill(file, shown)
+    except UsageError as error:
+        problems += str(error).splitlines()
+        return
+    why = unsupported(skill.spec)
+    if why is not None:
+        problems.append(f"{shown}: {why}")
+    yield skill
+
+
+def _files(path: str, cwd: str, *, prose: bool) -> tuple[list[str], int]:
+    """Find the main files that a path means, and count the prose skills that were passed over."""
+    place = os.path.abspath(os.path.join(cwd, path))
+    if os.path.isfile(place):
+        fits = place.endswith(".json") or os.path.basename(place) == SKILL_MD
+        return ([place] if fits else []), 0
+    if not os.path.isdir(place):
+        raise UsageError(f"{path} does not exist: a skill is a skill.json, a SKILL.md, or a directory with one")
+    own = _main(place)
+    if own is not None:
+        return [own], 0
+    found: list[str] = []
+    skipped = 0
+    for folder, folders, _ in os.walk(place):
+        main = _main(folder)
+        folders[:] = [] if main else sorted(name for name in folders if name not in SKIPPED and name[:1] != ".")
+        if main is not None and (prose or main.endswith(SKILL_JSON)):
+            found.append(main)
+        skipped += main is not None and not (prose or main.endswith(SKILL_JSON))
+    return found, skipped
+
+
+def _main(folder: str) -> str | None:
+    for name in (SKILL_JSON, SKILL_MD):
+        if os.path.isfile(os.path.join(folder, name)):
+            return os.path.join(folder, name)
+    return None
+
+
+def _shown(file: str, cwd: str) -> str:
+    inside = file.startswith(os.path.join(cwd, ""))
+    return (os.path.relpath(file, cwd) if inside else file).replace(os.sep, "/")
+
+
+def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
+    data = read_json(file, shown)
+    problems: list[str] = []
+    try:
+        spec = decode(Executable, data)
+    except CodecError as error:
+        raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
+    problems += [f"{shown}: {line}" for line in check_executable(spec)]
+    beside = os.path.join(os.path.dirname(file), CONFIG_JSON)
+    config = spec.adapter or AdapterConfig()
+    if os.path.lexists(beside):
+        name = f"{shown.removesuffix(os.path.basename(file))}{CONFIG_JSON}"
+        if spec.adapter is not None:
+            problems.append(f"{shown}: adapter: {name} holds the adapter's settings too; leave one of them out")
+        try:
+            config = read_config(beside, name)
+        except UsageError as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise UsageError("\n".join(problems))
+    return spec, config
+
+
+def read_config(file: str, shown: str) -> AdapterConfig:
+    """Read one adapter.config.json.
+
+    Raises:
+        UsageError: it is not valid; every problem, a line each.
+    """
+    try:
+        config = decode(AdapterConfig, read_json(file, shown))
+    except CodecError as error:
+        raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
+    problems = [f"{shown}: {line}" for line in check_config(config)]
+    if problems:
+        raise UsageError("\n".join(problems))
+    return config
+
+
+def _prose(root: str, shown: str) -> Executable:
+    """Give a SKILL.md the form of a skill.json: its name is its id, its version ``metadata.version`` or a digest."""
+    from skillgate.model.skill import Unreadable
+    from skillgate.skill.discover import discover
+    from skillgate.skill.parse import parse
+    from skillgate.skill.read import read
+
+    source = read(discover([root]).roots[0])
+    if isinstance(source, Unreadable):
+        raise UsageError(f"{shown} cannot be read: {source.reason}")
+    frontmatter = parse(source).frontmatter
+    name, metadata = frontmatter.text("name"), frontmatter.values.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, Mapping) else None
+    identifier = re.sub(r"[^a-z0-9_-]+", "-", (name or os.path.basename(root)).lower()).strip("-") or "skill"
+    return Executable(
+        id=identifier,
+        name=name or identifier,
+        version=str(version) if isinstance(version, str | float | int) else f"0.0.0+{_digest(root)[:12]}",
+        adapter_type=AdapterType.SKILLMD,
+        entrypoint=SKILL_MD,
+        description=frontmatter.text("description"),
+    )
+
+
+def _clashes(skills: Sequence[Runnable]) -> Iterator[str]:
+    seen: dict[tuple[str, str], Runnable] = {}
+    for skill in skills:
+        key = (skill.spec.id, skill.spec.version)
+        other = seen.setdefault(key, skill)
+        if other is not skill:
+            yield (
+                f"{skill.shown}: id {key[0]!r} version {key[1]} is also that of {other.shown}: give one of them another"
+                " id or version"
+            )
+
+
+def _keyed(skills: Sequence[Runnable]) -> Iterator[Runnable]:
+    ids = [skill.spec.id for skill in skills]
+    for skill in skills:
+        several = ids.count(skill.spec.id) > 1
+        yield replace(skill, key=f"{skill.spec.id}@{skill.spec.version}") if several else skill
+
+
+def _digest(root: str) -> str:
+    """Digest the files of a skill, but what tools leave behind; ``""`` where there is too much of them."""
+    parts: list[bytes] = []
+    count = size = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and name[:1] != ".")
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(".pyc") or not os.path.isfile(path):
+                continue
+            count, size = count + 1, size + os.path.getsize(path)  # noqa: PTH202
+            if count > _MOST_FILES or size > _MOST_BYTES:
+                return ""
+            parts += [os.fsencode(os.path.relpath(path, root)), _file_digest(path)]
+    return digest(*parts)
+
+
+def _file_digest(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            blocks = iter(lambda: file.read(_BLOCK), b"")
+            return digest(*blocks).encode()
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode()

@@ -1,0 +1,256 @@
+"""From results to figures: the method's metrics, with intervals over tasks; what was not measured is None."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter, defaultdict
+from statistics import NormalDist, pstdev, stdev
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.bench import BenchSummary, Counts, Latency, MeanInterval, Proportion, TagRow
+from skillgate.model.bench_result import BenchUsage, Status
+from skillgate.model.benchmark import MAX_LATENCY_MS, Method
+from skillgate.stats.wilson import LEVEL, wilson_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.benchmark import Benchmark
+
+# Weights of the composite, as the method gives them.
+COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3
+RESAMPLES = 1_000
+_FEWEST = 10  # results that a mean's interval needs, as the method has it
+_RESAMPLED = 1_000  # tasks; over them the normal interval is the same and takes no time
+_WITH_LATENCY = frozenset({Status.PASS, Status.FAIL, Status.TIMEOUT})
+
+
+class Figures(NamedTuple):
+    """All that is computed from one skill's results on one benchmark."""
+
+    summary: BenchSummary
+    latency: Latency
+    by_tag: Mapping[str, TagRow]
+    token_cost: BenchUsage | None
+
+
+def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int, seed: int = 0) -> Figures:
+    """Compute the figures; skipped results are outside of all of them and are counted.
+
+    Args:
+        results: in any order.
+        benchmark: whose method, k and latency limit hold.
+        runs: how often each task was to be run.
+        seed: of the bootstrap.
+    """
+    measured = [result for result in results if result.status is not Status.SKIPPED]
+    latency = latency_of(measured)
+    tasks = _by_task(measured)
+    counts = _counts(results)
+    if not measured:
+        why = "nothing was measured" if results else "there are no results"
+        return Figures(_empty(counts, results, why), latency, {}, _usage(results))
+    completion, errors = counts.passed / counts.total, (counts.errors + counts.timeouts) / counts.total
+    k = benchmark.k or runs
+    passes = {task: (sum(r.status is Status.PASS for r in found), len(found)) for task, found in tasks.items()}
+    reasons: dict[str, str] = {}
+    several = runs > 1
+    if not several:
+        reasons |= dict.fromkeys(("consistencyScore", "agreement"), "one run shows no consistency")
+    chances = _chances(passes.values(), k)
+    if chances is None:
+        reasons |= dict.fromkeys(("passAtK", "passHatK"), f"a task has fewer than {k} measured runs")
+    interval = mean_interval(list(tasks.values()), seed=seed) if len(measured) >= _FEWEST else None
+    if interval is None:
+        reasons["confidenceInterval"] = f"fewer than {_FEWEST} results" if len(measured) < _FEWEST else "one task"
+    partial = _partial(measured, benchmark, chances, reasons)
+    summary = BenchSummary(
+        completion_rate=completion,
+        partial_score=partial,
+        error_rate=errors,
+        consistency_score=_consistency(measured) if several else None,
+        composite_score=_composite(completion, errors, latency, counts.total, benchmark),
+        weighted_completion_rate=_weighted(measured, [float(r.status is Status.PASS) for r in measured]),
+        completion_interval=_proportion(passes.values()),
+        confidence_interval=interval,
+        k=k,
+        pass_at_k=chances[0] if chances else None,
+        pass_hat_k=chances[1] if chances else None,
+        agreement=_agreement(tasks.values()) if several else None,
+        flaky_tasks=tuple(task for task, (passed, n) in passes.items() if 0 < passed < n),
+        counts=counts,
+        error_kinds=_kinds(results),
+        reasons=reasons,
+    )
+    return Figures(summary, latency, _tags(measured), _usage(results))
+
+
+def latency_of(results: Iterable[TaskResult]) -> Latency:
+    """Give nearest-rank percentiles of what has a latency: passes, failures, and timeouts at their limit."""
+    times = sorted(r.latency_ms for r in results if r.status in _WITH_LATENCY and r.latency_ms is not None)
+    if not times:
+        return Latency(p50=None, p95=None, p99=None, n=0)
+    at = [times[max(0, math.ceil(share * len(times)) - 1)] for share in (0.5, 0.95, 0.99)]
+    return Latency(p50=at[0], p95=at[1], p99=at[2], n=len(times))
+
+
+def mean_interval(tasks: Sequence[Sequence[TaskResult]], *, seed: int = 0) -> MeanInterval | None:
+    """Give the 95 % interval of the mean score; runs of one task are drawn together. None under two tasks."""
+    sums = [(math.fsum(r.score or 0.0 for r in found), len(found)) for found in tasks]
+    total, n = math.fsum(part for part, _ in sums), sum(count for _, count in sums)
+    if len(sums) < 2 or not n:
+        return None
+    mean = total / n
+    if len(sums) > _RESAMPLED:
+        z = NormalDist().inv_cdf(1 - (1 - LEVEL) / 2)
+        half = z * stdev(part / count for part, count in sums) / math.sqrt(len(sums))
+        low, high = max(0.0, mean - half), min(1.0, mean + half)
+        return MeanInterval(mean=mean, ci_low=low, ci_high=high, n=len(sums), method="normal")
+    draw = random.Random(seed)  # noqa: S311 - resampling, not a secret
+    drawn = sorted(_ratio(draw.choices(sums, k=len(sums))) for _ in range(RESAMPLES))
+    tail = round((1 - LEVEL) / 2 * RESAMPLES)
+    return MeanInterval(
+        mean=mean, ci_low=min(mean, drawn[tail]), ci_high=max(mean, drawn[-tail - 1]), n=len(sums), method="bootstrap"
+    )
+
+
+def _ratio(parts: Sequence[tuple[float, int]]) -> float:
+    return math.fsum(part for part, _ in parts) / sum(count for _, count in parts)
+
+
+def _by_task(results: Iterable[TaskResult]) -> dict[str, list[TaskResult]]:
+    found: dict[str, list[TaskResult]] = {}
+    for result in results:
+        found.setdefault(result.task_id, []).append(result)
+    return dict(sorted(found.items()))
+
+
+def _counts(results: Iterable[TaskResult]) -> Counts:
+    results = list(results)
+    found = Counter(result.status for result in results)
+    skipped = found.pop(Status.SKIPPED, 0)
+    return Counts(
+        total=sum(found.values()),
+        passed=found[Status.PASS],
+        failed=found[Status.FAIL],
+        errors=found[Status.ERROR],
+        timeouts=found[Status.TIMEOUT],
+        skipped=skipped,
+        retries=sum(len(result.attempts) for result in results),
+    )
+
+
+def _kinds(results: Iterable[TaskResult]) -> dict[str, int]:
+    found = Counter(result.error_kind.value for result in results if result.error_kind is not None)
+    return dict(sorted(found.items()))
+
+
+def _empty(counts: Counts, results: Sequence[TaskResult], why: str) -> BenchSummary:
+    names = ("completionRate", "partialScore", "errorRate", "consistencyScore", "compositeScore")
+    return BenchSummary(
+        completion_rate=None,
+        partial_score=None,
+        error_rate=None,
+        consistency_score=None,
+        composite_score=None,
+        counts=counts,
+        error_kinds=_kinds(results),
+        reasons=dict.fromkeys(names, why),
+    )
+
+
+def _composite(completion: float, errors: float, latency: Latency, total: int, benchmark: Benchmark) -> float:
+    """Weigh completion, speed and reliability; speed gives nothing where fewer than half have a latency."""
+    speed = 0.0
+    if latency.p95 is not None and 2 * latency.n >= total:
+        speed = 1.0 - min(1.0, latency.p95 / (benchmark.max_latency_ms or MAX_LATENCY_MS))
+    return COMPLETION * completion + SPEED * speed + RELIABILITY * (1.0 - errors)
+
+
+def _partial(
+    results: Sequence[TaskResult], benchmark: Benchmark, chances: tuple[float, float] | None, reasons: dict[str, str]
+) -> float | None:
+    scores = [result.score or 0.0 for result in results]
+    match benchmark.scoring_method:
+        case Method.MEAN:
+            return math.fsum(scores) / len(scores)
+        case Method.WEIGHTED_MEAN:
+            return _weighted(results, scores)
+        case Method.PASS_AT_K:
+            if chances is None:
+                reasons["partialScore"] = reasons["passAtK"]
+                return None
+            return chances[0]
+
+
+def _weighted(results: Sequence[TaskResult], values: Sequence[float]) -> float:
+    whole = math.fsum(result.weight for result in results)
+    return min(1.0, math.fsum(r.weight * value for r, value in zip(results, values, strict=True)) / whole)
+
+
+def _consistency(results: Iterable[TaskResult]) -> float:
+    """Give 1 − the population standard deviation of the runs' completion rates."""
+    runs: defaultdict[int, list[bool]] = defaultdict(list)
+    for result in results:
+        runs[result.run].append(result.status is Status.PASS)
+    return max(0.0, 1.0 - pstdev(sum(passed) / len(passed) for passed in runs.values()))
+
+
+def _chances(passes: Iterable[tuple[int, int]], k: int) -> tuple[float, float] | None:
+    """Give pass@k and pass^k, the means over tasks of their unbiased estimators; None where a task has under k runs."""
+    any_of, all_of = [], []
+    for passed, n in passes:
+        if n < k:
+            return None
+        ways = math.comb(n, k)
+        any_of.append(1.0 - math.comb(n - passed, k) / ways)
+        all_of.append(math.comb(passed, k) / ways)
+    return math.fsum(any_of) / len(any_of), math.fsum(all_of) / len(all_of)
+
+
+def _agreement(tasks: Iterable[Sequence[TaskResult]]) -> float:
+    """Give the mean share of a task's runs that ended as most of them did."""
+    shares = [max(Counter(r.status for r in found).values()) / len(found) for found in tasks]
+    return math.fsum(shares) / len(shares)
+
+
+def _proportion(passes: Iterable[tuple[int, int]]) -> Proportion:
+    """Give the share of passes over tasks: a task counts by its share of passes."""
+    shares = [passed / n for passed, n in passes]
+    if not shares:
+        return Proportion(value=None, reason="nothing was measured")
+    k = min(math.fsum(shares), float(len(shares)))
+    low, high = wilson_ends(k, len(shares))
+    return Proportion(value=k / len(shares), ci_low=low, ci_high=high, n=len(shares))
+
+
+def _tags(results: Iterable[TaskResult]) -> dict[str, TagRow]:
+    found: defaultdict[str, list[TaskResult]] = defaultdict(list)
+    for result in results:
+        for tag in result.tags:
+            found[tag].append(result)
+    return {tag: _tag(found[tag]) for tag in sorted(found)}
+
+
+def _tag(results: Sequence[TaskResult]) -> TagRow:
+    tasks = _by_task(results)
+    passes = [(sum(r.status is Status.PASS for r in runs), len(runs)) for runs in tasks.values()]
+    partial = math.fsum(r.score or 0.0 for r in results) / len(results)
+    return TagRow(tasks=len(tasks), total=len(results), completion=_proportion(passes), partial_score=partial)
+
+
+def _usage(results: Iterable[TaskResult]) -> BenchUsage | None:
+    """Add tokens up; the cost is known only where every part of it is."""
+    found = [result.usage for result in results if result.usage is not None]
+    if not found:
+        return None
+    costs = [usage.cost_usd for usage in found]
+    known = [cost for cost in costs if cost is not None]
+    return BenchUsage(
+        input=sum(usage.input for usage in found),
+        output=sum(usage.output for usage in found),
+        total=sum(usage.total for usage in found),
+        cost_usd=math.fsum(known) if len(known) == len(costs) else None,
+    )

@@ -1,0 +1,115 @@
+"""From skills, a benchmark and settings to what is run: the scorer of each task, limits, items in their order."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.bench.checking import rules_of
+from skillgate.bench.runner import Item
+from skillgate.errors import UsageError
+from skillgate.model.benchmark import ALIASES
+from skillgate.registry import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.bench.ports import Prepare, Rules, Scorer, Surroundings
+    from skillgate.model.benchmark import Loaded
+    from skillgate.model.executable import Runnable
+
+_SCORERS = Room("skillgate.bench.scorers")
+_MOST_PROBLEMS = 20
+
+
+class Limits(NamedTuple):
+    """What holds for one skill where a task says nothing: its adapter's settings come before the run's."""
+
+    timeout_s: float
+    retries: int
+    most_at_once: int | None
+
+
+def limits_of(skill: Runnable, *, timeout_ms: int, retries: int, given: frozenset[str] = frozenset()) -> Limits:
+    """Give a skill's limits.
+
+    Args:
+        skill: the skill.
+        timeout_ms: the run's.
+        retries: the run's.
+        given: which of ``timeout-ms`` and ``retries`` were given as options, and so come before the skill's own.
+    """
+    own_timeout = None if "timeout-ms" in given else skill.config.timeout_ms
+    own_retries = None if "retries" in given else skill.config.retries
+    return Limits(
+        timeout_s=(timeout_ms if own_timeout is None else own_timeout) / 1000,
+        retries=retries if own_retries is None else own_retries,
+        most_at_once=skill.config.max_concurrency,
+    )
+
+
+def scoring_of(loaded: Loaded, default: str) -> dict[str, Rules]:
+    """Say how each task is scored, by its id.
+
+    Raises:
+        UsageError: something expected does not fit its scorer; every problem, a line each.
+    """
+    found: dict[str, Rules] = {}
+    problems: list[str] = []
+    for index, task in enumerate(loaded.benchmark.tasks):
+        try:
+            found[task.id] = rules_of(task, ALIASES[default], loaded.folder)
+        except ValueError as error:
+            problems += [f"{loaded.origin}: tasks[{index}].{line}" for line in str(error).splitlines()]
+    _require(problems)
+    return found
+
+
+def scorers_of(loaded: Loaded, rules: dict[str, Rules], surroundings: Surroundings) -> dict[str, Scorer]:
+    """Make every task's scorer ready; only the files of those that are used are loaded.
+
+    Raises:
+        UsageError: what a task expects cannot be; every problem, a line each.
+    """
+    found: dict[str, Scorer] = {}
+    problems: list[str] = []
+    prepares: dict[str, Prepare] = {}
+    for index, task in enumerate(loaded.benchmark.tasks):
+        name = rules[task.id].scorer.value
+        if name not in prepares:
+            prepares[name] = _SCORERS.load(name).prepare
+        try:
+            found[task.id] = prepares[name](task, rules[task.id], surroundings)
+        except ValueError as error:
+            problems += [f"{loaded.origin}: tasks[{index}].{line}" for line in str(error).splitlines()]
+    _require(problems)
+    return found
+
+
+def items_of(
+    skills: Sequence[Runnable], loaded: Loaded, *, runs: int, shard: tuple[int, int] | None = None
+) -> tuple[Item, ...]:
+    """Give every task of every skill in every run, in the order run, skill, task.
+
+    A shard holds all runs of the tasks that a digest of skill and task deals it.
+    """
+    pairs = [
+        (skill, task)
+        for skill in skills
+        for task in loaded.benchmark.tasks
+        if shard is None or _shard_of(skill.key, task.id, shard[1]) == shard[0]
+    ]
+    items = [(skill, task, number) for number in range(1, runs + 1) for skill, task in pairs]
+    return tuple(Item(order, skill, task, number) for order, (skill, task, number) in enumerate(items))
+
+
+def _shard_of(skill: str, task: str, of: int) -> int:
+    data = f"{len(skill)}:{skill}{task}".encode()
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") % of + 1
+
+
+def _require(problems: Sequence[str]) -> None:
+    if problems:
+        more = len(problems) - _MOST_PROBLEMS
+        told = [*problems[:_MOST_PROBLEMS], *([f"… and {more} more"] if more > 0 else [])]
+        raise UsageError("\n".join(told))

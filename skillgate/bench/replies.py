@@ -1,0 +1,100 @@
+"""Finds the one JSON-RPC reply in what a program wrote, and says precisely what is wrong where there is none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from skillgate.bench.ports import MAX_WORDS, Reply
+from skillgate.model.bench_result import BenchUsage, ErrorKind
+from skillgate.model.text import printable
+
+_ID = 1
+_SHOWN = 200  # characters of foreign text in a message
+
+
+class _NotFiniteError(ValueError):
+    """NaN or an infinity, which JSON does not have."""
+
+
+def read_reply(stdout: bytes) -> Reply:
+    """Read a reply to request 1.
+
+    Lines of any other kind may stand before it; a reply over several lines counts where it is all there is. The last
+    line that is a reply counts.
+    """
+    try:
+        text = stdout.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _broken(f"byte {error.start} of its output is not UTF-8")
+    if not text.strip():
+        return _broken("it wrote nothing")
+    problem = ""
+    for line in reversed([text, *text.splitlines()] if "\n" in text.strip() else [text]):
+        found, why = _message(line)
+        if found is not None:
+            return _taken(found)
+        problem = problem or why
+    return _broken(problem or f"there is no JSON-RPC reply in its output: {_quoted(text)}")
+
+
+def _message(line: str) -> tuple[dict[str, Any] | None, str]:
+    """Give the JSON-RPC message that a line is, or why it is none; ``""`` where it does not look like one."""
+    line = line.strip()
+    if not (line.startswith("{") and line.endswith("}")):
+        return None, ""
+    try:
+        data = json.loads(line, parse_constant=_refuse)
+    except _NotFiniteError as error:
+        return None, f"its reply holds {error}, which JSON does not have"
+    except (ValueError, RecursionError):
+        return None, ""
+    return (data, "") if "jsonrpc" in data else (None, "its output is JSON and no JSON-RPC reply: jsonrpc is missing")
+
+
+def _taken(data: dict[str, Any]) -> Reply:
+    if data["jsonrpc"] != "2.0":
+        return _broken(f'its reply has jsonrpc {_quoted(data["jsonrpc"])}, expected "2.0"')
+    if "id" in data and data["id"] is not None and (data["id"] != _ID or isinstance(data["id"], bool)):
+        return _broken(f"its reply has id {_quoted(data['id'])}, expected {_ID}")
+    if ("result" in data) == ("error" in data):
+        return _broken(
+            "its reply has both result and error" if "error" in data else "its reply has neither result nor error"
+        )
+    if "error" in data:
+        return _rpc_error(data["error"])
+    return Reply(output=data["result"], usage=_usage(data.get("usage")))
+
+
+def _rpc_error(error: Any) -> Reply:  # noqa: ANN401 - JSON
+    code = error.get("code") if isinstance(error, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    told = (
+        f"it answered with error {_quoted(code)}: {_quoted(message)}"
+        if code is not None
+        else f"it answered with an error: {_quoted(message)}"
+    )
+    return Reply(output=error, kind=ErrorKind.RPC, error=told[:MAX_WORDS], answered=True)
+
+
+def _usage(data: Any) -> BenchUsage | None:  # noqa: ANN401 - JSON
+    """Read tokens that a reply tells; anything that is no count tells nothing."""
+    if not isinstance(data, dict):
+        return None
+    counts = [data.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    read = [count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0 for count in counts]
+    return BenchUsage(input=read[0], output=read[1], total=read[2] or read[0] + read[1]) if any(read) else None
+
+
+def _broken(why: str) -> Reply:
+    return Reply(kind=ErrorKind.PROTOCOL, error=why[:MAX_WORDS], retryable=True, answered=False)
+
+
+def _quoted(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = printable(text.strip())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
+    raise _NotFiniteError(word)

@@ -1,0 +1,97 @@
+"""What a benchmark run writes: its files, what stdout gets, and how far it is."""
+# ruff: noqa: PTH103, PTH118
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from skillgate.cli.writing import require_place, write
+from skillgate.errors import UsageError
+from skillgate.model.bench_result import Status
+from skillgate.model.codec import encode
+from skillgate.registry import Room
+from skillgate.report.terminal import Style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from skillgate.cli.session import Session
+    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench_result import TaskResult
+
+SUFFIXES = {"json": "json", "markdown": "md", "csv": "csv"}
+NAME = "eval-result"
+_RENDERERS = Room("skillgate.report")
+_TICK_S = 0.2
+
+
+def require_output(formats: Sequence[str], output_dir: str, session: Session) -> None:
+    """Make the directory of reports, and make sure that every file of it may be written.
+
+    Raises:
+        UsageError: one may not.
+    """
+    folder = os.path.join(session.cwd, output_dir)
+    for form in formats:
+        require_place(os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}"), session.cwd)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {output_dir}: {error.strerror}; choose another --output-dir") from error
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"cannot write into {output_dir}: not permitted; choose another --output-dir")
+
+
+def publish(report: BenchReport, formats: Sequence[str], output_dir: str, session: Session) -> None:
+    """Write the report in every format, under a stable name and under one with its time."""
+    stamp = (report.reports[0].timestamp if report.reports else datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
+    for form in formats:
+        data = rendered(report, form, session).encode(errors="backslashreplace")
+        for name in (f"{NAME}.{SUFFIXES[form]}", f"{NAME}-{stamp}.{SUFFIXES[form]}"):
+            write(os.path.join(output_dir, name), data, cwd=session.cwd, parents=True)
+    if formats:
+        names = ", ".join(f"{NAME}.{SUFFIXES[form]}" for form in formats)
+        session.note(f"wrote {names} to {output_dir}")
+
+
+def rendered(report: BenchReport, form: str, session: Session) -> str:
+    """Render a report; only its format's module is loaded."""
+    if form == "json":
+        return json.dumps(encode(report), indent=2, ensure_ascii=False) + "\n"
+    module = _RENDERERS.load(f"bench_{form}")
+    if form == "text":
+        style = Style(width=session.width, color=session.color)
+        text: str = module.render(report, style, verbose=session.verbose)
+    else:
+        text = module.render(report)
+    return text
+
+
+def watching(progress: str, session: Session, total: int) -> Callable[[TaskResult | None], None]:
+    """Say how far a run is: a line that is drawn anew, or an object a line with ``--progress json``; None ends it."""
+    count = [0, 0]
+    drawn = [0.0]
+    bar = progress == "bar" and session.stderr.isatty() and not session.quiet
+
+    def show(result: TaskResult | None) -> None:
+        if result is None:
+            if bar:
+                session.show_progress("\r" + " " * 79 + "\r")
+            return
+        count[0] += 1
+        count[1] += result.status is Status.PASS
+        if progress == "json":
+            line = {"done": count[0], "total": total, "skillId": result.skill_id, "taskId": result.task_id}
+            line |= {"run": result.run, "status": result.status.value, "score": result.score}
+            session.show_progress(json.dumps(line) + "\n")
+        elif bar and (time.monotonic() - drawn[0] >= _TICK_S or count[0] == total):
+            drawn[0] = time.monotonic()
+            full = 20 * count[0] // total
+            line_ = f"{'█' * full}{'░' * (20 - full)} {count[0]} of {total} · {count[1]} passed"
+            session.show_progress("\r" + line_.ljust(79)[:79])
+
+    return show

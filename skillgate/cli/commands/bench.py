@@ -1,0 +1,147 @@
+"""Work on benchmarks: list and show them, check the files of benchmarks and of skills that run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
+from skillgate.model.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.cli.session import Session
+    from skillgate.model.benchmark import Loaded
+
+_LIST = "list the benchmarks there are: the packaged ones and those of a directory"
+_SHOW = "show one benchmark's tasks"
+_VALIDATE = "check skill.json, adapter.config.json and benchmark files"
+_MORE = """\
+Files are checked by themselves; nothing is run. A directory is searched for skill.json, adapter.config.json,
+benchmark.json, files whose name ends in .eval.json, and the JSON files of directories called benchmarks. JSON Schemas
+in them are checked where the extra bench is installed. The exit code is 1 where a file is not valid."""
+_FOLDER = "benchmarks"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words, each with what it takes."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="list|show|validate")
+    listing = words.add_parser("list", help=_LIST, description=f"{_LIST.capitalize()}.")
+    showing = words.add_parser("show", help=_SHOW, description=f"{_SHOW.capitalize()}.")
+    showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or a file's path")
+    for one in (listing, showing):
+        one.add_argument(
+            "--benchmarks-dir",
+            metavar="DIR",
+            default=_FOLDER,
+            help=f"a directory of benchmarks beside the packaged ones (default: {_FOLDER})",
+        )
+    validating = words.add_parser("validate", help=_VALIDATE, description=f"{_VALIDATE.capitalize()}.\n\n{_MORE}")
+    validating.add_argument("paths", metavar="PATH", nargs="*", help="files, or directories to search (default: .)")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Do what the word says."""
+    if args.word == "validate":
+        return _validate(args.paths or ["."], session)
+    return _list(args, session) if args.word == "list" else _show(args, session)
+
+
+def _list(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.bench.catalog import listed
+
+    known = listed(args.benchmarks_dir, cwd=session.cwd)
+    for notice in known.notices:
+        session.note(notice)
+    rows = [known.found[identifier] for identifier in sorted(known.found)]
+    if session.json:
+        session.out(json.dumps({"benchmarks": [_entry(loaded) for loaded in rows]}, indent=2, ensure_ascii=False))
+        return EXIT_PASSED
+    table = [["benchmark", "version", "tasks", "domain", "from"]]
+    table += [
+        [
+            loaded.benchmark.id,
+            loaded.benchmark.version,
+            str(len(loaded.benchmark.tasks)) if loaded.benchmark.tasks else "—",
+            loaded.benchmark.domain,
+            loaded.origin,
+        ]
+        for loaded in rows
+    ]
+    session.out("\n".join([*_table(table), "", "skillgate bench show BENCHMARK lists its tasks"]))
+    return EXIT_PASSED
+
+
+def _show(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.bench.catalog import find_benchmark
+
+    loaded, notices = find_benchmark(args.benchmark, args.benchmarks_dir, cwd=session.cwd)
+    for notice in notices:
+        session.note(notice)
+    benchmark = loaded.benchmark
+    if session.json:
+        tasks = [
+            {"id": task.id, "description": task.description, "scorer": _scorer(task), "tags": list(task.tags)}
+            for task in benchmark.tasks
+        ]
+        session.out(json.dumps({**_entry(loaded), "tasks": tasks}, indent=2, ensure_ascii=False))
+        return EXIT_PASSED
+    head = [
+        f"{benchmark.id} {benchmark.version}: {benchmark.name}",
+        *([benchmark.description] * bool(benchmark.description)),
+    ]
+    rows = [["task", "scorer", "tags", "what"]]
+    rows += [[task.id, _scorer(task), ", ".join(task.tags), task.description] for task in benchmark.tasks]
+    body = _table(rows) if benchmark.tasks else ["It is a placeholder without tasks."]
+    session.out("\n".join([*(printable(line) for line in head), "", *body]))
+    return EXIT_PASSED
+
+
+def _validate(paths: Sequence[str], session: Session) -> int:
+    from skillgate.bench.validating import check_file, find_files
+
+    checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
+    bad = [one for one in checked if one.problems]
+    if session.json:
+        files = [{"path": one.path, "kind": one.kind, "problems": list(one.problems)} for one in checked]
+        session.out(json.dumps({"files": files, "valid": not bad}, indent=2, ensure_ascii=False))
+    else:
+        lines = [printable(line) for one in bad for line in one.problems]
+        valid = len(checked) - len(bad)
+        told = f"{valid} of {len(checked)} file{'s' * (len(checked) != 1)} valid" if checked else "no file to check"
+        session.out("\n".join([*lines, told]))
+    return EXIT_GATE_FAILED if bad else EXIT_PASSED
+
+
+def _entry(loaded: Loaded) -> dict[str, Any]:
+    benchmark = loaded.benchmark
+    return {
+        "id": benchmark.id,
+        "name": benchmark.name,
+        "version": benchmark.version,
+        "description": benchmark.description,
+        "domain": benchmark.domain,
+        "scoringMethod": benchmark.scoring_method.value,
+        "status": benchmark.status.value,
+        "taskCount": len(benchmark.tasks),
+        "origin": loaded.origin,
+        "digest": loaded.digest,
+    }
+
+
+def _scorer(task: Any) -> str:  # noqa: ANN401 - a Task
+    from skillgate.bench.checking import scorer_of
+
+    scorer = scorer_of(task, None)
+    return scorer.value if scorer else "(default)"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align columns; what comes from files is made printable."""
+    from skillgate.report.terminal import columns, pad
+
+    shown = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(columns(row[index]) for row in shown) for index in range(len(shown[0]))]
+    return ["  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]

@@ -1,0 +1,60 @@
+"""A benchmark report as CSV (RFC 4180): a line for each skill; no cell is taken for a formula."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.bench import BenchReport, CompletionReport
+
+_HEAD = (
+    *("skillId", "benchmarkId", "completionRate", "partialScore", "errorRate", "p50Ms", "p95Ms", "compositeScore"),
+    *("skillVersion", "benchmarkVersion", "consistencyScore", "ciLow", "ciHigh", "k", "passAtK", "passHatK"),
+    *("total", "passed", "failed", "errors", "timeouts", "skipped", "retries", "tokens", "costUsd", "gate"),
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class _Lines:
+    """What csv writes to."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> int:
+        self.written.append(line)
+        return len(line)
+
+
+def render(report: BenchReport) -> str:
+    """Render it; what was not measured is an empty cell."""
+    out = _Lines()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(_HEAD)
+    writer.writerows([_cell(value) for value in _row(one)] for one in report.reports)
+    return "".join(out.written)
+
+
+def _row(report: CompletionReport) -> Iterator[object]:
+    summary, counts, share = report.summary, report.summary.counts, report.summary.completion_interval
+    yield from (report.skill_id, report.benchmark_id, summary.completion_rate, summary.partial_score)
+    yield from (summary.error_rate, report.latency.p50, report.latency.p95, summary.composite_score)
+    yield from (report.skill_version, report.benchmark_version, summary.consistency_score)
+    yield from (share.ci_low if share else None, share.ci_high if share else None)
+    yield from (summary.k, summary.pass_at_k, summary.pass_hat_k)
+    yield from (counts.total, counts.passed, counts.failed, counts.errors, counts.timeouts)
+    yield from (counts.skipped, counts.retries)
+    usage = report.token_cost
+    yield from (usage.total if usage else None, usage.cost_usd if usage else None)
+    yield {True: "pass", False: "fail", None: None}[report.gate.passed]
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return "" if value is None else value

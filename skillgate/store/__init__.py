@@ -1,1 +1,0 @@
-"""The store of results: one schema for SQLite and PostgreSQL."""

@@ -1,0 +1,199 @@
+"""Each scorer, by what it gives for answers that are right, wrong, partly right and strange."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from skillgate.bench.checking import rules_of
+from skillgate.bench.ports import Scored, Surroundings, UnscoredError
+from skillgate.errors import CodecError
+from skillgate.model.bench_result import ErrorKind
+from skillgate.model.benchmark import ScorerName, Task
+from skillgate.model.codec import decode
+from skillgate.registry import Room
+
+SURROUNDINGS = Surroundings(
+    spawner=None,
+    environ={},
+    allow_env=frozenset(),
+    allow_host=frozenset(),
+    guarded=False,
+    served={},
+    stop=threading.Event(),
+)
+
+
+def scored(expected: dict[str, Any], output: Any, **evaluator: Any) -> Scored:
+    whole = {"id": "t", "inputData": {}, "expectedOutput": expected, "evaluator": evaluator}
+    task = decode(Task, whole)
+    rules = rules_of(task, ScorerName.EXACT, "/")
+    scorer = Room("skillgate.bench.scorers").load(rules.scorer.value).prepare(task, rules, SURROUNDINGS)
+    found = scorer.score(output)
+    assert isinstance(found, Scored)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        ("25", 25.0),
+        ("25", "25 "),
+        ("true", True),
+        ("x", {"result": "x"}),
+        (25, 25.0),
+        ({"a": [1, {"b": None}]}, {"a": [1.0, {"b": None}]}),
+        (None, None),
+        (None, {"answer": None}),
+        (True, True),
+        ("é", "é"),
+        ([], []),
+    ],
+)
+def test_exact_takes_what_is_equal(expected: Any, output: Any) -> None:
+    assert scored({"value": expected}, output).passed
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        ({"a": 1}, {"b": 2}),  # two objects are not one text
+        ({"a": 1}, {"a": 1, "b": 2}),
+        (1, True),
+        (True, 1),
+        ([1, [2]], "1,2"),
+        ("undefined", None),
+        ("x", {"result": "x", "more": 1}),
+        ("X", "x"),
+        ("é", "e\u0301"),
+        ([1, 2], [2, 1]),
+        (1e308, 1e307),
+        ("[object Object]", {"a": 1}),
+    ],
+)
+def test_exact_refuses_what_is_not(expected: Any, output: Any) -> None:
+    found = scored({"value": expected}, output)
+    assert (found.passed, found.score) == (False, 0.0)
+    assert found.reason
+
+
+def test_exact_says_where_two_values_differ() -> None:
+    assert scored({"value": {"a": [1, 2]}}, {"a": [1, 3]}).reason == "/a/1: expected 2, found 3"
+
+
+def test_exact_folds_case_and_normalises_where_asked() -> None:
+    assert scored({"value": "Straße"}, "STRASSE", caseSensitive=False).passed
+    assert scored({"value": "é"}, "e\u0301", normalize=True).passed
+    assert not scored({"value": "é"}, "e\u0301").passed
+
+
+def test_exact_has_a_tolerance() -> None:
+    near = {"absolute": 0.01}
+    assert scored({"value": {"x": 1.0}}, {"x": 1.009}, tolerance=near).passed
+    assert not scored({"value": {"x": 1.0}}, {"x": 1.02}, tolerance=near).passed
+
+
+def test_a_path_says_what_is_scored() -> None:
+    assert scored({"value": "b"}, {"a": ["b"], "c": 1}, path="/a/0").passed
+    found = scored({"value": "b"}, {"a": []}, path="/a/0")
+    assert (found.passed, found.reason) == (False, "the answer has nothing at /a/0")
+
+
+def test_contains_gives_the_share_and_names_what_is_missing() -> None:
+    found = scored({"keywords": ["Blue", "red"], "type": "contains"}, {"text": "deep BLUE"})
+    assert (found.score, found.passed) == (0.5, False)
+    assert '"red"' in found.reason
+
+
+def test_contains_does_not_look_at_keys() -> None:
+    assert not scored({"keywords": ["result"], "type": "contains"}, {"result": "x"}).passed
+    assert scored({"keywords": ["result"], "type": "contains"}, {"result": "x", "n": 1}, scope="json").passed
+
+
+def test_contains_minds_case_where_asked() -> None:
+    assert not scored({"keywords": ["Blue"], "type": "contains"}, "blue", caseSensitive=True).passed
+
+
+@pytest.mark.parametrize(
+    ("output", "passes"),
+    [(25, True), ("25.0", True), ("1e2", False), ("25 apples", False), (True, False), (None, False), ("nan", False)],
+)
+def test_numeric(output: Any, passes: bool) -> None:
+    assert scored({"type": "numeric", "value": 25}, output).passed is passes
+
+
+def test_numeric_within_a_tolerance() -> None:
+    assert scored({"type": "numeric", "value": 100, "tolerance": {"relative": 0.01}}, 101).passed
+    assert not scored({"type": "numeric", "value": 100, "tolerance": {"relative": 0.01}}, 101.1).passed
+
+
+def test_regex_gives_the_share() -> None:
+    found = scored({"type": "regex", "patterns": ["^a+$", "z"]}, "aaa")
+    assert (found.score, found.passed) == (0.5, False)
+    assert scored({"type": "regex", "patterns": ["B"]}, "b", caseSensitive=False).passed
+
+
+def test_a_pattern_that_runs_away_is_ended_and_is_nobodys_wrong_answer() -> None:
+    with pytest.raises(UnscoredError) as raised:
+        scored({"type": "regex", "patterns": ["^(a+)+$"]}, "a" * 40 + "!", timeoutMs=500)
+    assert raised.value.kind is ErrorKind.SCORER
+
+
+SCHEMA = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("output", "passes"), [({"n": 1}, True), ({"n": "1"}, False), ('{"n": 1}', True), ("n", False)]
+)
+def test_json_schema(output: Any, passes: bool) -> None:
+    assert scored({"type": "json_schema", "schema": SCHEMA}, output).passed is passes
+
+
+def test_two_tasks_may_share_an_id_of_a_schema() -> None:
+    schema = {**SCHEMA, "$id": "urn:x"}
+    for _ in range(2):
+        assert scored({"type": "schema", "schema": schema}, {"n": 1}).passed
+
+
+def test_a_schema_that_points_elsewhere_is_not_fetched() -> None:
+    schema = {"$ref": "http://127.0.0.1:9/x.json"}
+    with pytest.raises(UnscoredError):
+        scored({"type": "json_schema", "schema": schema}, {"n": 1})
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ({"type": "exact"}, "expectedOutput.value"),
+        ({"type": "contains", "value": "x"}, "expectedOutput.keywords"),
+        ({"type": "contains", "keywords": ["a", ""]}, r"expectedOutput.keywords\[1\]"),
+        ({"type": "regex", "patterns": ["("]}, r"expectedOutput.patterns\[0\]"),
+        ({"type": "json_schema"}, "expectedOutput.schema"),
+        ({"type": "json_schema", "schema": {"type": "nope"}}, "expectedOutput.schema"),
+        ({"type": "numeric", "value": "many"}, "expectedOutput.value"),
+        ({"type": "fuzzy", "value": 1}, "unknown scorer 'fuzzy'"),
+        ({"type": "llm_judge"}, "expectedOutput.judgePrompt"),
+        ({"type": "custom"}, "evaluator.customScorerPath"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_before_anything_runs(expected: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        scored(expected, 1)
+
+
+def test_a_path_that_is_no_pointer_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"evaluator.path"):
+        scored({"value": 1}, 1, path="a.b")
+
+
+def test_two_scorers_for_one_task_are_refused() -> None:
+    with pytest.raises(ValueError, match="leave one out"):
+        scored({"type": "contains", "keywords": ["a"]}, 1, type="regex")
+    assert scored({"type": "exact_match", "value": 1}, 1, type="exact").passed
+
+
+def test_an_unknown_key_of_an_evaluator_is_refused() -> None:
+    with pytest.raises(CodecError, match="casesensitive"):
+        scored({"value": 1}, 1, casesensitive=True)

@@ -1,0 +1,232 @@
+"""Programs of skills: what they are given, what ends them, and what is left of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillgate.bench.isolation.family import family
+from skillgate.bench.isolation.spawner import ProcessSpawner
+from skillgate.bench.ports import Limits
+from skillgate.model.bench_result import ErrorKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.bench.ports import Ended
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc is not there")
+
+
+@pytest.fixture
+def spawner() -> Iterator[ProcessSpawner]:
+    made = ProcessSpawner(path=os.environ["PATH"], stop=threading.Event())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "skill"
+    folder.mkdir()
+    return folder
+
+
+def ran(spawner: ProcessSpawner, root: Path, code: str, stdin: bytes = b"", **limits: float | int | None) -> Ended:
+    (root / "skill.py").write_text(code, encoding="utf-8")
+    bounds = Limits(**{"timeout_s": 20.0, **limits})  # type: ignore[arg-type]
+    return spawner.run(["python3", "skill.py"], root=str(root), stdin=stdin, env={"A": "b"}, limits=bounds, copy=False)
+
+
+def test_a_program_gets_its_input_and_gives_its_output(spawner: ProcessSpawner, root: Path) -> None:
+    ended = ran(spawner, root, "import sys; print(sys.stdin.read()[::-1]); sys.stderr.write('e'); sys.exit(3)", b"abc")
+    assert (ended.stdout.strip(), ended.stderr, ended.returncode, ended.kind) == (b"cba", b"e", 3, None)
+
+
+def test_a_program_sees_no_variable_of_ours(
+    spawner: ProcessSpawner, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    names = ran(spawner, root, "import os; print(*sorted(os.environ))").stdout.decode().split()
+    given = {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "A", "SKILLGATE"}
+    assert given <= set(names)
+    assert set(names) <= given | {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
+
+
+def test_its_home_is_empty_its_own_and_gone_afterwards(spawner: ProcessSpawner, root: Path) -> None:
+    code = "import os; h = os.environ['HOME']; print(h, os.listdir(h)); open(h + '/x', 'w').write('y')"
+    home, listing = ran(spawner, root, code).stdout.decode().split()
+    assert listing == "[]"
+    assert home != str(Path.home())
+    assert not Path(home).exists()
+
+
+@linux
+def test_no_open_file_is_handed_down(spawner: ProcessSpawner, root: Path) -> None:
+    with (root / "held").open("w") as held:
+        os.set_inheritable(held.fileno(), True)
+        code = "import os; print(len([n for n in os.listdir('/proc/self/fd')]))"
+        assert ran(spawner, root, code).stdout.strip() == b"4"  # three streams and the listing itself
+
+
+def test_a_program_that_hangs_is_ended_at_its_time(spawner: ProcessSpawner, root: Path) -> None:
+    began = time.monotonic()
+    ended = ran(spawner, root, "import time; time.sleep(60)", timeout_s=1.0)
+    assert ended.kind is ErrorKind.TIMEOUT
+    assert 0.9 < time.monotonic() - began < 10
+
+
+def test_a_program_that_ignores_being_asked_is_ended_too(spawner: ProcessSpawner, root: Path) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    assert ran(spawner, root, code, timeout_s=1.0).kind is ErrorKind.TIMEOUT
+
+
+def test_what_left_the_session_and_holds_the_output_delays_nothing(spawner: ProcessSpawner, root: Path) -> None:
+    code = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(30)'], start_new_session=True)\n"
+        "print('done')"
+    )
+    began = time.monotonic()
+    ended = ran(spawner, root, code)
+    assert (ended.kind, ended.stdout.strip()) == (None, b"done")
+    assert time.monotonic() - began < 10
+
+
+def test_more_output_than_allowed_ends_it(spawner: ProcessSpawner, root: Path) -> None:
+    code = "import sys\nfor _ in range(1024): sys.stdout.write('x' * (1 << 20))"
+    ended = ran(spawner, root, code, stdout_bytes=1 << 20)
+    assert ended.kind is ErrorKind.OUTPUT_LIMIT
+    assert len(ended.stdout) == 1 << 20
+
+
+def test_only_the_end_of_stderr_is_kept(spawner: ProcessSpawner, root: Path) -> None:
+    ended = ran(spawner, root, "import sys; sys.stderr.write('x' * 5_000_000 + 'end')", stderr_bytes=1000)
+    assert (len(ended.stderr), ended.stderr[-3:]) == (1000, b"end")
+
+
+def test_input_that_nobody_reads_is_no_error(spawner: ProcessSpawner, root: Path) -> None:
+    ended = ran(spawner, root, "print('early')", b"x" * 500_000)
+    assert (ended.kind, ended.stdout.strip(), ended.returncode) == (None, b"early", 0)
+
+
+@linux
+def test_too_much_memory_ends_it(spawner: ProcessSpawner, root: Path) -> None:
+    code = "import time; held = b'x' * (200 << 20); time.sleep(30)"
+    assert ran(spawner, root, code, memory_bytes=100 << 20).kind is ErrorKind.MEMORY_LIMIT
+
+
+@linux
+def test_too_many_processes_end_it_and_none_is_left(spawner: ProcessSpawner, root: Path) -> None:
+    code = "import os, time\nfor _ in range(40):\n    if not os.fork(): time.sleep(60)\ntime.sleep(60)"
+    ended = ran(spawner, root, code, processes=20)
+    assert ended.kind is ErrorKind.PROCESS_LIMIT
+    marked = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and _runs_in(pid, root)]
+    assert not marked
+
+
+def _runs_in(pid: Path, root: Path) -> bool:
+    try:
+        return (pid / "cwd").readlink() == root
+    except OSError:
+        return False
+
+
+def test_a_program_that_is_not_there_is_told(spawner: ProcessSpawner, root: Path) -> None:
+    for program in ("no-such-program", "./no-such-file"):
+        ended = spawner.run([program], root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=5), copy=False)
+        assert ended.kind is ErrorKind.SPAWN
+        assert program in ended.problem
+
+
+def test_no_shell_reads_an_argument(spawner: ProcessSpawner, root: Path) -> None:
+    (root / "my skill.py").write_text("import sys; print(sys.argv[1:])", encoding="utf-8")
+    argv = ["python3", "my skill.py", "$(touch x); `id`", "0.5"]
+    ended = spawner.run(argv, root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=20), copy=False)
+    assert ended.stdout.decode().strip() == str(argv[2:])
+    assert not (root / "x").exists()
+
+
+def test_a_copy_keeps_what_a_program_writes_out_of_its_directory(spawner: ProcessSpawner, root: Path) -> None:
+    (root / "skill.py").write_text("open('state', 'a').write('x'); print(open('state').read())", encoding="utf-8")
+    for _ in range(2):
+        ended = spawner.run(
+            ["python3", "skill.py"], root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=20), copy=True
+        )
+        assert ended.stdout.strip() == b"x"
+    assert not (root / "state").exists()
+
+
+def test_the_end_of_the_run_ends_a_call(root: Path) -> None:
+    stop = threading.Event()
+    spawner = ProcessSpawner(path=os.environ["PATH"], stop=stop)
+    threading.Timer(0.5, stop.set).start()
+    began = time.monotonic()
+    assert ran(spawner, root, "import time; time.sleep(60)").kind is ErrorKind.STOPPED
+    assert time.monotonic() - began < 10
+    spawner.close()
+
+
+def test_programs_that_are_no_python(spawner: ProcessSpawner, root: Path) -> None:
+    limits = Limits(timeout_s=20)
+    told = spawner.run(
+        ["sh", "-c", "echo $0 $A", "x"], root=str(root), stdin=b"", env={"A": "b"}, limits=limits, copy=False
+    )
+    assert told.stdout == b"x b\n"
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    told = spawner.run(["node", "-e", "console.log(6*7)"], root=str(root), stdin=b"", env={}, limits=limits, copy=False)
+    assert told.stdout == b"42\n"
+
+
+def test_calls_at_once_do_not_meet(spawner: ProcessSpawner, root: Path) -> None:
+    (root / "skill.py").write_text("import os, time; time.sleep(0.3); print(os.getuid())", encoding="utf-8")
+    found: list[bytes] = []
+
+    def call() -> None:
+        limits = Limits(timeout_s=20)
+        found.append(
+            spawner.run(["python3", "skill.py"], root=str(root), stdin=b"", env={}, limits=limits, copy=False).stdout
+        )
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found)
+    assert len(found) == 4
+    assert len(set(found)) == (4 if os.geteuid() == 0 else 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+@linux
+def test_as_root_a_program_reads_neither_environments_nor_private_files(
+    spawner: ProcessSpawner, root: Path, tmp_path: Path
+) -> None:
+    private = tmp_path / "token"
+    private.write_text("secret", encoding="utf-8")
+    private.chmod(0o600)
+    code = (
+        "import os\n"
+        "def tried(path):\n"
+        "    try: return bool(open(path, 'rb').read())\n"
+        "    except OSError: return False\n"
+        f"print(tried('/proc/{os.getpid()}/environ'), tried({str(private)!r}), os.getgroups())"
+    )
+    assert ran(spawner, root, code).stdout.decode().split(maxsplit=2) == ["False", "False", "[]\n"]
+    assert "the environment of other processes" in spawner.isolated
+
+
+@linux
+def test_a_family_is_found_by_session_and_descent() -> None:
+    members = family(os.getsid(0), None)
+    assert all(member.memory >= 0 for member in members)
+    assert os.getpid() not in [member.pid for member in members]
