@@ -55,9 +55,9 @@ SETTINGS = (
         kind=Kind.CHOICES,
         default=("json", "markdown"),
         choices=FORMATS,
-        help="The formats that eval and run write.",
+        help="The formats that eval writes.",
     ),
-    Setting(key="output-dir", kind=Kind.TEXT, default="reports", help="Where eval and run write their reports."),
+    Setting(key="output-dir", kind=Kind.TEXT, default="reports", help="Where eval writes its reports."),
     Setting(
         key="benchmarks-dir",
         kind=Kind.TEXT,

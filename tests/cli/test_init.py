@@ -42,7 +42,7 @@ def test_what_it_writes_loads_as_it_stands_and_with_every_line_uncommented(tmp_p
     run("--minimal", cwd=tmp_path)
     path = tmp_path / ".skillgate.yaml"
     assert load(explicit=str(path), cwd=str(tmp_path), environ={}).get("threshold") is None
-    path.write_text(re.sub(r"^# (?=[a-z-]+:( |$)|  )", "", path.read_text(), flags=re.MULTILINE))
+    path.write_text(re.sub(r"^# (?=[a-z0-9-]+:( |$)|  )", "", path.read_text(), flags=re.MULTILINE))
     config = load(explicit=str(path), cwd=str(tmp_path), environ={})
     for setting in settings():
         assert (config.origin(setting.key) == "default") is setting.personal

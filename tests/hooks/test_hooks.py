@@ -150,6 +150,20 @@ def test_a_wrong_configuration_is_refused(runner: str, shop: Workshop, name: str
     assert done.code == 0, done.said
 
 
+def test_a_broken_benchmark_is_refused(runner: str, shop: Workshop, name: str) -> None:
+    folder = shop.repository(name, "skillgate-benchmarks")
+    place = folder / "benchmarks" / "own.json"
+    place.parent.mkdir()
+    task = '{"id": "a", "inputData": {}, "expectedOutput": {"type": "contains"}}'
+    place.write_text(f'{{"id": "own", "name": "Own", "version": "1.0.0", "tasks": [{task}]}}\n', encoding="utf-8")
+    done = shop.all_files(runner, folder)
+    assert done.code == 1, done.said
+    assert "benchmarks/own.json: tasks[0].expectedOutput.keywords: expected by scorer contains" in done.said
+    place.write_text(place.read_text(encoding="utf-8").replace('"contains"', '"exact", "value": 1'), encoding="utf-8")
+    done = shop.all_files(runner, folder)
+    assert done.code == 0, done.said
+
+
 def test_a_file_that_is_called_like_an_option_gives_none(runner: str, shop: Workshop, name: str) -> None:
     folder = shop.repository(name, "skillgate-skill")
     write(folder, "skills/tidy", BAD)

@@ -1,0 +1,45 @@
+"""What the page about benchmarks says runs as printed, and its tables name what there is."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillgate.bench.settings import SETTINGS
+from skillgate.cli.main import main
+from skillgate.registry import Room
+from tests.architecture.source import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (ROOT / "docs" / "how-to" / "benchmarks.md").read_text(encoding="utf-8")
+LINES = [
+    line
+    for block in re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)
+    for line in block.splitlines()
+    if line.startswith("skillgate ")
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_each_command_of_the_page_passes(line: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    out, err = io.StringIO(), io.StringIO()
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    assert main(shlex.split(line)[1:], stdout=out, stderr=err, environ=environ, cwd=str(tmp_path)) == 0, err.getvalue()
+
+
+def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
+    rows = re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)
+    assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
+    assert "Of the adapters only `subprocess`" in PAGE
+    assert Room("skillgate.bench.adapters").names() == ("subprocess",)
+    gates = [setting.key for setting in SETTINGS if setting.key.startswith(("min-", "max-"))]
+    assert all(f"`--{gate}`" in PAGE for gate in gates)
