@@ -76,6 +76,10 @@ def scorers_of(loaded: Loaded, rules: dict[str, Rules], surroundings: Surroundin
     prepares: dict[str, Prepare] = {}
     for index, task in enumerate(loaded.benchmark.tasks):
         name = rules[task.id].scorer.value
+        if name not in _SCORERS.names():
+            known = ", ".join(_SCORERS.names())
+            problems.append(f"{loaded.origin}: tasks[{index}]: this version has no scorer {name} yet; it has: {known}")
+            continue
         if name not in prepares:
             prepares[name] = _SCORERS.load(name).prepare
         try:

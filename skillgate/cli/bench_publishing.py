@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import Status
-from skillgate.model.codec import encode
 from skillgate.registry import Room
 from skillgate.report.terminal import Style
 
@@ -60,9 +59,7 @@ def publish(report: BenchReport, formats: Sequence[str], output_dir: str, sessio
 
 def rendered(report: BenchReport, form: str, session: Session) -> str:
     """Render a report; only its format's module is loaded."""
-    if form == "json":
-        return json.dumps(encode(report), indent=2, ensure_ascii=False) + "\n"
-    module = _RENDERERS.load(f"bench_{form}")
+    module = _RENDERERS.load("json" if form == "json" else f"bench_{form}")
     if form == "text":
         style = Style(width=session.width, color=session.color)
         text: str = module.render(report, style, verbose=session.verbose)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,22 +113,23 @@ def planned(asked: Asked, session: Session) -> Plan:
         session.note(notice)
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
-    spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
-    surroundings = Surroundings(
-        spawner=spawner if asked.allow_exec else None,
-        environ=session.environ,
-        allow_env=asked.allow_env,
-        allow_host=frozenset(),
-        guarded=False,
-        served={},
-        stop=stop,
-    )
-    try:
+    with ExitStack() as ready:
+        spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
+        ready.callback(spawner.close)
+        surroundings = Surroundings(
+            spawner=spawner if asked.allow_exec else None,
+            environ=session.environ,
+            allow_env=asked.allow_env,
+            allow_host=frozenset(),
+            guarded=False,
+            served={},
+            stop=stop,
+        )
         scorers = scorers_of(loaded, rules, surroundings)
         adapters = _adapters(skills.found, surroundings)
-    except UsageError:
-        spawner.close()
-        raise
+        for skill in skills.found:
+            spawner.prepare(skill.root)
+        ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs)
     return Plan(skills.found, loaded, scorers, names, adapters, items, spawner, stop)

@@ -51,6 +51,8 @@ class ProcessSpawner:
         self._folder = tempfile.mkdtemp(prefix="skillgate-")
         os.chmod(self._folder, 0o711)  # noqa: PTH101, S103 - users of calls pass through it to their own
         self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._copies: dict[str, str] = {}
 
     @property
     def isolated(self) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ class ProcessSpawner:
             try:
                 where = self._place(root, home, slot, copy=copy)
                 child = start(argv, cwd=where, env=self._environment(home, env), user=slot.user)
-            except (IncompleteError, OSError) as error:
+            except (IncompleteError, OSError, shutil.Error) as error:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
             return self._finished(child, stdin, limits, slot, argv[0])
 
@@ -112,17 +114,44 @@ class ProcessSpawner:
         finally:
             shutil.rmtree(around, ignore_errors=True)
 
+    def prepare(self, root: str) -> None:
+        """Make a copy of a skill ready where its calls need one, so that the first of them does not take longer.
+
+        Raises:
+            IncompleteError: it cannot be copied.
+        """
+        if self._slots.switches and not open_to_all(os.path.realpath(root)):
+            self._readable(root)
+
     def _place(self, root: str, home: str, slot: Slot, *, copy: bool) -> str:
-        """Give the directory to run in: the skill's own, or a copy beside its home that the call's user can read."""
-        if not copy and (slot.user is None or open_to_all(os.path.realpath(root))):
-            return root
+        """Give the directory to run in: the skill's own, one that every user can read, or the call's own copy."""
+        if not copy:
+            closed = slot.user is not None and not open_to_all(os.path.realpath(root))
+            return self._readable(root) if closed else root
         place = os.path.join(os.path.dirname(home), "skill")  # noqa: PTH120
-        shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+        _copied(root, place)
         if slot.user is not None:
-            for folder, _, names in os.walk(place):
-                for path in (folder, *(os.path.join(folder, name) for name in names)):
-                    os.chown(path, slot.user, slot.user, follow_symlinks=False)
+            for path in _all_of(place):
+                os.chown(path, slot.user, slot.user, follow_symlinks=False)
         return place
+
+    def _readable(self, root: str) -> str:
+        """Give the copy of a skill that every user can read, made once."""
+        with self._lock:
+            if root not in self._copies:
+                place = os.path.join(self._folder, f"skill-{len(self._copies)}")
+                try:
+                    _copied(root, place)
+                    for path in _all_of(place):
+                        if not os.path.islink(path):  # noqa: PTH114
+                            mode = os.stat(path).st_mode  # noqa: PTH116
+                            readable = 0o755 if mode & 0o100 else 0o644
+                            os.chmod(path, readable)  # noqa: PTH101
+                except (OSError, shutil.Error) as error:
+                    reason = getattr(error, "strerror", None) or "a file of it is in the way"
+                    raise IncompleteError(f"{root} cannot be copied for the user it runs as: {reason}") from error
+                self._copies[root] = place
+            return self._copies[root]
 
     def _environment(self, home: str, env: Mapping[str, str]) -> dict[str, str]:
         return {
@@ -155,3 +184,13 @@ def _leaves(leader: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _copied(root: str, place: str) -> None:
+    shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
+
+
+def _all_of(place: str) -> Iterator[str]:
+    for folder, _, names in os.walk(place):
+        yield folder
+        yield from (os.path.join(folder, name) for name in names)

@@ -22,16 +22,23 @@ _MORE = """\
 Files are checked by themselves; nothing is run. A directory is searched for skill.json, adapter.config.json,
 benchmark.json, files whose name ends in .eval.json, and the JSON files of directories called benchmarks. JSON Schemas
 in them are checked where the extra bench is installed. The exit code is 1 where a file is not valid."""
+_CHECK = "find tasks that a skill passes which knows nothing"
+_CHECKS = """\
+Three answers are held against every task's scorer, and no skill is started: null; the input, or one value of it; and
+the one constant that passes most. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
+{"constant": 2}. The exit code is 1 where one passes more."""
 _FOLDER = "benchmarks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words, each with what it takes."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="list|show|validate")
+    words = parser.add_subparsers(dest="word", required=True, metavar="check|list|show|validate")
     listing = words.add_parser("list", help=_LIST, description=f"{_LIST.capitalize()}.")
     showing = words.add_parser("show", help=_SHOW, description=f"{_SHOW.capitalize()}.")
     showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or a file's path")
-    for one in (listing, showing):
+    checking = words.add_parser("check", help=_CHECK, description=f"{_CHECK.capitalize()}.\n\n{_CHECKS}")
+    checking.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="ids or files (default: all packaged)")
+    for one in (listing, showing, checking):
         one.add_argument(
             "--benchmarks-dir",
             metavar="DIR",
@@ -46,6 +53,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Do what the word says."""
     if args.word == "validate":
         return _validate(args.paths or ["."], session)
+    if args.word == "check":
+        return _check(args, session)
     return _list(args, session) if args.word == "list" else _show(args, session)
 
 
@@ -113,6 +122,52 @@ def _validate(paths: Sequence[str], session: Session) -> int:
         told = f"{valid} of {len(checked)} file{'s' * (len(checked) != 1)} valid" if checked else "no file to check"
         session.out("\n".join([*lines, told]))
     return EXIT_GATE_FAILED if bad else EXIT_PASSED
+
+
+def _check(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.bench.catalog import find_benchmark, packaged_ids
+    from skillgate.bench.probing import probe
+
+    rows: list[dict[str, Any]] = []
+    for word in args.benchmarks or packaged_ids():
+        loaded, notices = find_benchmark(word, args.benchmarks_dir if args.benchmarks else None, cwd=session.cwd)
+        for notice in notices:
+            session.note(notice)
+        for found in probe(loaded.benchmark, _scorers(loaded)):
+            row: dict[str, Any] = {"benchmark": loaded.benchmark.id, "probe": found.name, "passed": list(found.passed)}
+            row |= {"allowed": found.allowed, "ok": found.is_fine}
+            rows.append(row | ({"answer": found.answer} if found.passed and found.name == "constant" else {}))
+    bad = [row for row in rows if not row["ok"]]
+    if session.json:
+        session.out(json.dumps({"probes": rows, "ok": not bad}, indent=2, ensure_ascii=False))
+    else:
+        table = [["benchmark", "probe", "passes", "may pass", "tasks"]]
+        table += [
+            [row["benchmark"], row["probe"], str(len(row["passed"])), str(row["allowed"]), ", ".join(row["passed"][:8])]
+            for row in rows
+        ]
+        session.out("\n".join(_table(table)))
+    return EXIT_GATE_FAILED if bad else EXIT_PASSED
+
+
+def _scorers(loaded: Loaded) -> dict[str, Any]:
+    """Make every task's scorer ready, where nothing may be started and no model asked."""
+    import threading
+
+    from skillgate.bench.planning import scorers_of, scoring_of
+    from skillgate.bench.ports import Surroundings
+
+    nothing: frozenset[str] = frozenset()
+    alone = Surroundings(
+        spawner=None,
+        environ={},
+        allow_env=nothing,
+        allow_host=nothing,
+        guarded=True,
+        served={},
+        stop=threading.Event(),
+    )
+    return scorers_of(loaded, scoring_of(loaded, "exact"), alone)
 
 
 def _entry(loaded: Loaded) -> dict[str, Any]:

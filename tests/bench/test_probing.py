@@ -1,0 +1,49 @@
+"""Doing nothing must not pass: the packaged benchmarks hold to it, and a weak one is found out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.bench.catalog import packaged_ids
+from tests.bench.made import benchmark, run, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_no_packaged_benchmark_is_passed_by_doing_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "bench", "check", "--json")
+    assert done.code == 0, done.out
+    assert {row["benchmark"] for row in done.json["probes"]} == set(packaged_ids())
+    passed = {(row["benchmark"], row["probe"]): row["passed"] for row in done.json["probes"]}
+    assert passed["coding-easy", "null"] == passed["coding-easy", "echo"] == []
+    assert passed["coding-easy", "constant"] == ["palindrome-1", "palindrome-4"]
+
+
+def test_tasks_that_give_their_answer_away_are_named(tmp_path: Path) -> None:
+    benchmark(
+        tmp_path / "weak.json",
+        task("echoed", inputData={"query": "what is blue"}, expectedOutput={"type": "contains", "keywords": ["blue"]}),
+        task("nothing", expectedOutput={"type": "exact", "value": None}),
+        task("same", inputData={"n": 4}, expectedOutput={"type": "numeric", "value": 4}),
+        task("strong", inputData={"n": 5}, expectedOutput={"type": "numeric", "value": 25}),
+    )
+    done = run(tmp_path, "bench", "check", "./weak.json", "--json")
+    assert done.code == 1
+    passed = {row["probe"]: row["passed"] for row in done.json["probes"]}
+    assert (passed["null"], passed["echo"]) == (["nothing"], ["echoed", "same"])
+    assert len(passed["constant"]) == 1
+    assert "echoed, same" in run(tmp_path, "bench", "check", "./weak.json").out
+
+
+def test_what_a_benchmark_allows_of_itself_is_fine(tmp_path: Path) -> None:
+    weak = task("nothing", expectedOutput={"type": "exact", "value": None})
+    benchmark(tmp_path / "b.json", weak, metadata={"selfCheck": {"null": 1, "constant": 1}})
+    assert run(tmp_path, "bench", "check", "./b.json").code == 0
+
+
+def test_a_scorer_that_is_not_there_is_told(tmp_path: Path) -> None:
+    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "llm_judge", "judgePrompt": "good?"}))
+    done = run(tmp_path, "bench", "check", "./b.json")
+    assert done.code == 2
+    assert "no scorer llm_judge yet" in done.err
