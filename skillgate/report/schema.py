@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skillgate.model.bench import BenchReport
+from skillgate.model.bench_diff import BenchDiff
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.certificate import Certificate, CertificateCheck
 from skillgate.model.codec import schema
@@ -18,7 +19,7 @@ from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, Certificate, CertificateCheck)
+_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck)
 
 
 def report_schema() -> dict[str, Any]:

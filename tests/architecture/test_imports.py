@@ -70,6 +70,7 @@ ARRAYS = (
     *("skillgate.stats.", "skillgate.judge.calibration", "skillgate.judge.trust"),
     *("skillgate.scoring.sampled", "skillgate.scoring.simulated", "skillgate.scoring.paired"),
     *("skillgate.montecarlo.measures", "skillgate.montecarlo.paired_lift", "skillgate.ranking.ratings"),
+    "skillgate.bench.diffing",
 )
 DOORS_IN_GITHUB = {"api"}
 READS_TIMES = {

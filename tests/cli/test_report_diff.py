@@ -178,7 +178,7 @@ def test_documents_without_two_sides_of_scores_are_refused_by_what_they_are(two:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"kind": "bench"}', "which this version cannot compare"),
+        ('{"kind": "bench"}', "is not a benchmark report: reports"),
         ('{"kind": "invocations"}', "which this version cannot compare"),
         ('{"kind": "known-findings"}', "a file of known findings"),
         ('{"kind": "poem"}', "of an unknown kind 'poem'"),

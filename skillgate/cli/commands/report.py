@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from skillgate.cli.bench_diffing import are_benchmarks, bench_diff
 from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
 from skillgate.cli.diffing import Asked, diff_files
 from skillgate.cli.options import add_gate, add_output, format_of_word, gate_options, suffix_format
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 FORMATS = ("text", "markdown", "json", "html")
 _SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
 _RENDERERS = Room("skillgate.report")
-_DIFF = "what differs between two score documents: scores, badges, dimensions, findings new and fixed"
+_DIFF = "what differs between two score documents, or two benchmark reports: figures, findings, tasks"
 _MORE = """\
 Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
 file and message without its numbers, whatever line they stand on. Documents of different depth, scoring version or
 models are not compared. A skill regressed where it lost its badge or more points than allowed: that is shown, and only
 with --fail-on-regression is the exit code 1 then, and 3 where it could not be decided because a skill was not evaluated
-in B."""
+in B. Benchmark reports are compared task by task, with a verdict PASS, FAIL (a golden task is broken, or the completion
+rate fell and chance does not explain it) or INCONCLUSIVE, which fails too with --fail-on-regression."""
 
 
 _MERGE = "the shards of one run of certify into the report of all of its skills"
@@ -77,6 +79,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     form = _format(args)
     if args.output is not None:
         require_place(args.output, session.cwd)
+    if are_benchmarks(args, session):
+        return _bench(args, form, session)
     asked = Asked(
         a=args.a,
         b=args.b,
@@ -90,6 +94,20 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if found.gate.passed is False:
         return EXIT_GATE_FAILED
     return EXIT_INCOMPLETE if args.fail_on_regression and found.gate.passed is None else EXIT_PASSED
+
+
+def _bench(args: argparse.Namespace, form: str, session: Session) -> int:
+    """Compare two benchmark reports, and write what differs."""
+    if form == "html":
+        raise UsageError("a diff of benchmark reports has no HTML yet; --format markdown shows the same")
+    found, code = bench_diff(args, session)
+    text: str = _RENDERERS.load("json" if form == "json" else "bench_diff_markdown").render(found)
+    if args.output is None:
+        session.out(text)
+    else:
+        write(args.output, text.encode(errors="backslashreplace"), cwd=session.cwd)
+        session.note(f"wrote {args.output}: {found.verdict.value}")
+    return code
 
 
 def _merge(args: argparse.Namespace, session: Session) -> int:

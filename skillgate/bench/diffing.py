@@ -1,0 +1,238 @@
+"""What differs between two benchmark reports, task by task, and whether it got worse: PASS, FAIL or INCONCLUSIVE."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, PairedTest, Pairing, TaskChange
+from skillgate.model.bench_result import Status
+from skillgate.model.report import Tool
+from skillgate.model.score import Outcome
+from skillgate.stats.paired import mcnemar
+from skillgate.stats.resampling import bootstrap, mean_of_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.model.bench_result import TaskResult
+
+ALPHA = 0.05
+_FEWEST = 5  # tasks that an interval of differences needs
+_NOISE_SHARE, _NOISE_MS = 0.25, 50.0  # a latency that moved by less than both is noise
+_ROUNDING = 1e-9
+_SEED = 0
+
+
+class DiffPolicy(NamedTuple):
+    """What a regression is: by how much the completion rate may fall, in [0, 1]."""
+
+    max_completion_drop: float = 0.0
+
+
+class _Task(NamedTuple):
+    passed: int
+    total: int
+    score: float | None
+    status: Status
+    golden: bool
+    worst: TaskResult
+
+
+def diff(a: BenchReport, b: BenchReport, *, label_a: str, label_b: str, version: str, policy: DiffPolicy) -> BenchDiff:
+    """Compare two reports; skills are paired by id and benchmark.
+
+    A golden task that is broken or gone is a regression whatever the rest says. A completion rate that fell further
+    than allowed is one where the tasks say that it is no chance: McNemar's test or the interval of the scores'
+    differences, or a task that passed in every one of several runs and now fails in every one.
+    """
+    before = {(one.skill_id, one.benchmark_id): one for one in a.reports}
+    after = {(one.skill_id, one.benchmark_id): one for one in b.reports}
+    changes = tuple(_change(before.get(key), after.get(key), policy) for key in {**before, **after})
+    verdicts = [change.test.verdict for change in changes if change.test is not None]
+    verdict = Outcome.PASS
+    if Outcome.FAIL in verdicts:
+        verdict = Outcome.FAIL
+    elif Outcome.INCONCLUSIVE in verdicts or not verdicts or any(c.pairing is Pairing.REMOVED for c in changes):
+        verdict = Outcome.INCONCLUSIVE
+    return BenchDiff(
+        label_a=label_a,
+        label_b=label_b,
+        changes=changes,
+        verdict=verdict,
+        reasons=tuple(_reasons(changes, verdict)),
+        tool=Tool(version=version),
+        notices=tuple(_notices(a, b, label_a, label_b)),
+    )
+
+
+def _reasons(changes: Sequence[BenchChange], verdict: Outcome) -> Iterator[str]:
+    order = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS)
+    tested = [(change, change.test) for change in changes if change.test is not None]
+    for wanted in order:
+        yield from (
+            f"{one.skill_id} on {one.benchmark_id}: {test.reason}" for one, test in tested if test.verdict is wanted
+        )
+    yield from (
+        f"{one.skill_id} on {one.benchmark_id}: is in the first report alone, so nobody knows how it does now"
+        for one in changes
+        if one.pairing is Pairing.REMOVED
+    )
+    if not tested and verdict is Outcome.INCONCLUSIVE:
+        yield "no skill is in both reports on the same benchmark"
+
+
+def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iterator[str]:
+    for name, one, other in (
+        ("runs", a.run.runs, b.run.runs),
+        ("a timeout in ms of", a.run.timeout_ms, b.run.timeout_ms),
+        ("retries", a.run.retries, b.run.retries),
+        ("the evaluator", a.run.evaluator, b.run.evaluator),
+        ("models", ", ".join(a.models) or "none", ", ".join(b.models) or "none"),
+    ):
+        if one != other:
+            yield f"{label_a} has {name} {one}, {label_b} {other}"
+
+
+def _change(a: CompletionReport | None, b: CompletionReport | None, policy: DiffPolicy) -> BenchChange:
+    one = b or a
+    if one is None:
+        message = "a change is of at least one report"
+        raise ValueError(message)
+    if a is None or b is None:
+        return BenchChange(
+            skill_id=one.skill_id,
+            benchmark_id=one.benchmark_id,
+            pairing=Pairing.ADDED if a is None else Pairing.REMOVED,
+            a_version=None if a is None else a.skill_version,
+            b_version=None if b is None else b.skill_version,
+        )
+    tasks = tuple(_tasks(_by_task(a), _by_task(b)))
+    other_tasks = a.benchmark_digest != b.benchmark_digest and bool(a.benchmark_digest and b.benchmark_digest)
+    notices = [f"the benchmark's own text is another: {a.benchmark_version} and {b.benchmark_version}"] * other_tasks
+    notices += [
+        f"{name}: {report.incomplete}"
+        for name, report in (("before", a), ("after", b))
+        if report.incomplete is not None
+    ]
+    return BenchChange(
+        skill_id=one.skill_id,
+        benchmark_id=one.benchmark_id,
+        pairing=Pairing.BOTH,
+        a_version=a.skill_version,
+        b_version=b.skill_version,
+        metrics=tuple(_metrics(a, b)),
+        tasks=tasks,
+        test=_test(tasks, policy, decidable=not notices),
+        notices=tuple(notices),
+    )
+
+
+def _by_task(report: CompletionReport) -> dict[str, _Task]:
+    found: dict[str, list[TaskResult]] = {}
+    for result in report.task_results:
+        if result.status is not Status.SKIPPED:
+            found.setdefault(result.task_id, []).append(result)
+    return {task: _folded(runs) for task, runs in found.items()}
+
+
+def _folded(runs: Sequence[TaskResult]) -> _Task:
+    worst = min(runs, key=lambda run: (run.status is Status.PASS, run.score or 0.0))
+    passed = sum(run.status is Status.PASS for run in runs)
+    score = math.fsum(run.score or 0.0 for run in runs) / len(runs)
+    return _Task(passed, len(runs), score, worst.status, any(run.golden for run in runs), worst)
+
+
+def _tasks(a: Mapping[str, _Task], b: Mapping[str, _Task]) -> Iterator[TaskChange]:
+    for task in {**a, **b}:
+        one, other = a.get(task), b.get(task)
+        yield TaskChange(
+            task_id=task,
+            flip=_flip(one, other),
+            a_passed=one.passed if one else 0,
+            a_total=one.total if one else 0,
+            b_passed=other.passed if other else 0,
+            b_total=other.total if other else 0,
+            a_score=one.score if one else None,
+            b_score=other.score if other else None,
+            a_status=one.status if one else None,
+            b_status=other.status if other else None,
+            golden=bool((one and one.golden) or (other and other.golden)),
+            error_kind=other.worst.error_kind if other else None,
+            reason=(other.worst.error or other.worst.reason) if other else None,
+        )
+
+
+def _flip(a: _Task | None, b: _Task | None) -> Flip:
+    """Say what became of a task: it holds where more than half of its runs pass."""
+    if a is None or b is None:
+        return Flip.ADDED if a is None else Flip.REMOVED
+    held, holds = 2 * a.passed > a.total, 2 * b.passed > b.total
+    if held != holds:
+        return Flip.FIXED if holds else Flip.BROKEN
+    moved = abs((a.score or 0.0) - (b.score or 0.0)) > _ROUNDING
+    return Flip.CHANGED if moved else Flip.SAME
+
+
+def _metrics(a: CompletionReport, b: CompletionReport) -> Iterator[Metric]:
+    one, other = a.summary, b.summary
+    for name, before, after, higher in (
+        ("completionRate", one.completion_rate, other.completion_rate, True),
+        ("partialScore", one.partial_score, other.partial_score, True),
+        ("errorRate", one.error_rate, other.error_rate, False),
+        ("consistencyScore", one.consistency_score, other.consistency_score, True),
+        ("p95Ms", a.latency.p95, b.latency.p95, False),
+        ("compositeScore", one.composite_score, other.composite_score, True),
+    ):
+        delta = None if before is None or after is None else after - before
+        noise = name == "p95Ms" and delta is not None and before is not None and _is_noise(delta, before)
+        better = None if not delta or noise else (delta > 0) is higher
+        yield Metric(name=name, a=before, b=after, delta=delta, better=better, noise=noise)
+
+
+def _is_noise(delta: float, before: float) -> bool:
+    return abs(delta) < max(_NOISE_MS, _NOISE_SHARE * before)
+
+
+def _test(tasks: Sequence[TaskChange], policy: DiffPolicy, *, decidable: bool) -> PairedTest:
+    both = [task for task in tasks if task.a_total and task.b_total]
+    fixed = [task for task in both if task.flip is Flip.FIXED]
+    broken = [task for task in both if task.flip is Flip.BROKEN]
+    differences = [(task.b_score or 0.0) - (task.a_score or 0.0) for task in both]
+    rates = [task.b_passed / task.b_total - task.a_passed / task.a_total for task in both]
+    drop = -math.fsum(rates) / len(rates) if rates else 0.0
+    interval = None
+    if len(differences) >= _FEWEST:
+        columns = np.column_stack([np.ones(len(differences)), differences])
+        interval = bootstrap(columns, mean_of_sums, seed=_SEED)
+    p = mcnemar(len(broken), len(fixed)) if both else None
+    gone = [task.task_id for task in tasks if task.golden and task.flip in (Flip.BROKEN, Flip.REMOVED)]
+    certain = [task for task in broken if task.a_passed == task.a_total > 1 and task.b_passed == 0 and task.b_total > 1]
+    real = (p is not None and p < ALPHA) or (interval is not None and interval.high < 0) or bool(certain)
+    verdict, reason = Outcome.PASS, f"{len(fixed)} tasks fixed, {len(broken)} broken"
+    if gone:
+        verdict, reason = Outcome.FAIL, f"golden tasks are broken or gone: {', '.join(gone)}"
+    elif not both:
+        verdict, reason = Outcome.INCONCLUSIVE, "no task was measured on both sides"
+    elif not decidable:
+        verdict, reason = Outcome.INCONCLUSIVE, f"the two are not the same measurement; {reason}"
+    elif drop > policy.max_completion_drop + _ROUNDING:
+        told = f"{reason}; of the tasks of both {100 * drop:.1f} % fewer results pass (p = {p:.3f})"
+        verdict = Outcome.FAIL if real else Outcome.INCONCLUSIVE
+        if certain:
+            told += f", {len(certain)} of them in every run before and in none now"
+        reason = told if real else f"{told}, which chance may explain: more runs would tell"
+    return PairedTest(
+        tasks=len(both),
+        fixed=len(fixed),
+        broken=len(broken),
+        mcnemar_p=p,
+        mean_difference=math.fsum(differences) / len(differences) if differences else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        verdict=verdict,
+        reason=reason,
+    )
