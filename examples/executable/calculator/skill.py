@@ -41,15 +41,15 @@ class Reader:
         return total
 
     def factor(self):
-        token = self.take()
-        if token == "-":
+        word = self.take()
+        if word == "-":
             return -self.factor()
-        if token == "(":
+        if word == "(":
             found = self.value()
             if self.take() != ")":
                 raise ValueError("a parenthesis is not closed")
         else:
-            found = float(token) if "." in token else int(token)
+            found = float(word) if "." in word else int(word)
         while self.peek() == "!":
             self.take()
             found = math.factorial(found)
