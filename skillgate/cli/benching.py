@@ -10,21 +10,15 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate import __version__
 from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
-from skillgate.bench.gating import BenchPolicy, gate
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
-from skillgate.bench.metrics import summarise
 from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
 from skillgate.cli.bench_publishing import publish, watching
-from skillgate.config import config_digest
+from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
-from skillgate.model.benchmark import MAX_LATENCY_MS
-from skillgate.model.report import Tool, Verdict
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
@@ -32,7 +26,9 @@ if TYPE_CHECKING:
 
     from skillgate.bench.ports import Adapter, Scorer
     from skillgate.bench.runner import Item
+    from skillgate.cli.bench_options import Asked
     from skillgate.cli.session import Session
+    from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
     from skillgate.model.executable import Runnable
@@ -40,51 +36,11 @@ if TYPE_CHECKING:
 _ADAPTERS = Room("skillgate.bench.adapters")
 
 
-class Asked(NamedTuple):
-    """What the options say.
-
-    Attributes:
-        skills: paths.
-        benchmark: an id or a path; ``tasks`` is a file of tasks in its place.
-        benchmarks_dir: where other benchmarks lie.
-        task_ids, tags: which tasks, empty for all.
-        runs, concurrency, timeout_ms, retries, retry_delay_s: as given, with defaults filled in.
-        given: which of ``timeout-ms`` and ``retries`` were given.
-        evaluator: the scorer of tasks that name none.
-        policy: the gates.
-        allow_skipped: whether what could not be measured changes no exit code.
-        allow_env: variables that skills may be given.
-        allow_exec: whether programs may be started.
-        prose: whether prose skills that a search meets are taken in.
-        formats, output_dir: of the files that are written.
-        progress: ``bar``, ``json`` or ``none``.
-    """
-
-    skills: tuple[str, ...]
-    benchmark: str
-    tasks: str | None
-    benchmarks_dir: str | None
-    task_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    runs: int
-    concurrency: int
-    timeout_ms: int
-    retries: int
-    retry_delay_s: float
-    given: frozenset[str]
-    evaluator: str
-    policy: BenchPolicy
-    allow_skipped: bool
-    allow_env: frozenset[str]
-    allow_exec: bool
-    prose: bool
-    formats: tuple[str, ...]
-    output_dir: str
-    progress: str
-
-
 class Plan(NamedTuple):
-    """What will be run: the skills, the benchmark, its scorers, the items in their order."""
+    """What will be run: the skills, the benchmark, its scorers, the items in their order.
+
+    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last.
+    """
 
     skills: tuple[Runnable, ...]
     loaded: Loaded
@@ -92,8 +48,9 @@ class Plan(NamedTuple):
     scorer_names: Mapping[str, str]
     adapters: Mapping[str, Adapter]
     items: tuple[Item, ...]
-    spawner: ProcessSpawner
+    isolated: tuple[str, ...]
     stop: threading.Event
+    closing: ExitStack
 
 
 def planned(asked: Asked, session: Session) -> Plan:
@@ -127,12 +84,14 @@ def planned(asked: Asked, session: Session) -> Plan:
         )
         scorers = scorers_of(loaded, rules, surroundings)
         adapters = _adapters(skills.found, surroundings)
+        for adapter in adapters.values():
+            ready.callback(adapter.close)
         for skill in skills.found:
             spawner.prepare(skill.root)
-        ready.pop_all()  # from here on the run closes it
+        closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs)
-    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner, stop)
+    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
@@ -170,15 +129,13 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
     try:
         results = run(job, done)
     except (KeyboardInterrupt, SystemExit):
-        partial = _report(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
+        partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
         publish(partial, asked.formats, asked.output_dir, session)
         raise
     finally:
-        for adapter in plan.adapters.values():
-            adapter.close()
-        plan.spawner.close()
+        plan.closing.close()
         told(None)
-    return _report(plan, asked, session, results, began, time.perf_counter() - clock, None)
+    return report_of(plan, asked, session, results, began, time.perf_counter() - clock, None)
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
@@ -206,73 +163,3 @@ def _adapters(skills: Sequence[Runnable], surroundings: Surroundings) -> dict[st
     if problems:
         raise UsageError("\n".join(problems))
     return found
-
-
-def _report(
-    plan: Plan,
-    asked: Asked,
-    session: Session,
-    results: Sequence[TaskResult],
-    began: datetime,
-    seconds: float,
-    incomplete: str | None,
-) -> BenchReport:
-    reports = [_of_skill(skill, plan, asked, results, began, incomplete) for skill in plan.skills]
-    reports.sort(key=lambda one: (-(one.summary.composite_score or 0.0), one.skill_id))
-    verdicts = [one.gate.passed for one in reports if one.gate.passed is not None]
-    measured = sum(one.summary.counts.total for one in reports)
-    whole = measured + sum(one.summary.counts.skipped for one in reports)
-    return BenchReport(
-        reports=tuple(reports),
-        tool=Tool(version=__version__),
-        config_digest=config_digest(session.config),
-        run=RunSettings(
-            runs=asked.runs,
-            concurrency=asked.concurrency,
-            timeout_ms=asked.timeout_ms,
-            retries=asked.retries,
-            evaluator=asked.evaluator,
-            isolated=plan.spawner.isolated,
-            tasks=asked.task_ids,
-            tags=asked.tags,
-        ),
-        coverage=measured / whole if whole else None,
-        gate=Verdict(passed=all(verdicts) if verdicts else None),
-        duration_s=round(seconds, 3),
-    )
-
-
-def _of_skill(
-    skill: Runnable,
-    plan: Plan,
-    asked: Asked,
-    results: Sequence[TaskResult],
-    began: datetime,
-    incomplete: str | None,
-) -> CompletionReport:
-    own = tuple(result for result in results if result.skill_id == skill.key)
-    benchmark = plan.loaded.benchmark
-    figures = summarise(own, benchmark, runs=asked.runs)
-    verdict = gate(figures, own, asked.policy)
-    if incomplete is not None and verdict.passed:
-        verdict = Verdict(passed=False, outcomes=verdict.outcomes)
-    return CompletionReport(
-        skill_id=skill.key,
-        skill_version=skill.spec.version,
-        skill_digest=skill.digest,
-        skill_path=skill.shown,
-        adapter=skill.spec.adapter_type.value,
-        benchmark_id=benchmark.id,
-        benchmark_version=benchmark.version,
-        benchmark_digest=plan.loaded.digest,
-        scoring_method=benchmark.scoring_method,
-        max_latency_ms=benchmark.max_latency_ms or MAX_LATENCY_MS,
-        timestamp=began,
-        summary=figures.summary,
-        latency=figures.latency,
-        task_results=own,
-        token_cost=figures.token_cost,
-        by_tag=figures.by_tag,
-        gate=verdict,
-        incomplete=incomplete,
-    )

@@ -1,0 +1,275 @@
+"""The options of benchmark runs, and what they ask for: shared by the commands that run skills."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
+from skillgate.bench.settings import FORMATS, SETTINGS
+from skillgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillgate.cli.session import Session
+    from skillgate.config import Config
+    from skillgate.model.setting import Setting, Value
+
+_LEAST_MS = 100
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000}
+_ON_INCONCLUSIVE = ("point", "pass", "warn", "fail")
+_GATES = ("min-completion", "min-partial", "min-composite", "max-error-rate", "max-p95-ms")
+
+
+class Asked(NamedTuple):
+    """What the options say.
+
+    Attributes:
+        skills: paths.
+        benchmark: an id or a path; ``tasks`` is a file of tasks in its place.
+        benchmarks_dir: where other benchmarks lie.
+        task_ids, tags: which tasks, empty for all.
+        runs, concurrency, timeout_ms, retries, retry_delay_s: as given, with defaults filled in.
+        given: which of ``timeout-ms`` and ``retries`` were given.
+        evaluator: the scorer of tasks that name none.
+        policy: the gates.
+        allow_skipped: whether what could not be measured changes no exit code.
+        allow_env: variables that skills may be given.
+        allow_exec: whether programs may be started.
+        prose: whether prose skills that a search meets are taken in.
+        formats, output_dir: of the files that are written.
+        progress: ``bar``, ``json`` or ``none``.
+    """
+
+    skills: tuple[str, ...]
+    benchmark: str
+    tasks: str | None
+    benchmarks_dir: str | None
+    task_ids: tuple[str, ...]
+    tags: tuple[str, ...]
+    runs: int
+    concurrency: int
+    timeout_ms: int
+    retries: int
+    retry_delay_s: float
+    given: frozenset[str]
+    evaluator: str
+    policy: BenchPolicy
+    allow_skipped: bool
+    allow_env: frozenset[str]
+    allow_exec: bool
+    prose: bool
+    formats: tuple[str, ...]
+    output_dir: str
+    progress: str
+
+
+def add_benchmark(parser: argparse.ArgumentParser) -> None:
+    """Declare which skills and tasks."""
+    parser.add_argument("--skills", metavar="PATH", nargs="+", action="extend", help="skill.json files, or directories")
+    _setting(parser, "benchmark", "ID|PATH")
+    parser.add_argument("--tasks", metavar="FILE", help="a file of tasks in the place of a benchmark")
+    _setting(parser, "benchmarks-dir", "DIR")
+    _words(parser, "--task-id", "ID", "run these tasks alone; repeatable")
+    _words(parser, "--task-tag", "TAG", "run tasks with all of these tags alone; repeatable")
+    parser.add_argument("--prose", action="store_true", help="take in the SKILL.md files that a search meets, too")
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """Declare how they are run."""
+    running = parser.add_argument_group("how it is run")
+    for key, metavar in (("concurrency", "N"), ("retries", "N"), ("retry-delay-s", "S"), ("runs", "N")):
+        _setting(running, key, metavar)
+    running.add_argument(
+        "--timeout",
+        metavar="MS",
+        type=_timeout,
+        help="how long one try of a task may take, start-up included: milliseconds, or 30s, 2m (default: 30000)",
+    )
+    _setting(running, "evaluator", "SCORER")
+    _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
+    running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
+    running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
+
+
+def add_gates(parser: argparse.ArgumentParser) -> None:
+    """Declare what is asked of each skill."""
+    gates = parser.add_argument_group("gates")
+    gates.add_argument("--exit-on-fail", action="store_true", help="exit 1 where a skill completes too few tasks")
+    for key in _GATES:
+        _setting(gates, key, "MS" if key.endswith("ms") else "SHARE")
+    _words(gates, "--require-task", "ID", "a task that must pass in every run; repeatable")
+    gates.add_argument(
+        "--on-inconclusive",
+        choices=_ON_INCONCLUSIVE,
+        default="point",
+        help="what a bound inside a rate's interval does: the point estimate decides, or this",
+    )
+    gates.add_argument(
+        "--allow-skipped", action="store_true", help="let what could not be measured change no exit code"
+    )
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Declare what is written."""
+    out = parser.add_argument_group("output")
+    out.add_argument(
+        "--format",
+        metavar="FORMAT",
+        nargs="+",
+        action="extend",
+        type=_formats,
+        help=f"write {', '.join(FORMATS)}; several with commas or blanks (default: json markdown)",
+    )
+    _setting(out, "output-dir", "DIR")
+    out.add_argument(
+        "--progress", choices=("bar", "json", "none"), default="bar", help="how progress is told on stderr"
+    )
+
+
+def asked_of(args: argparse.Namespace, session: Session) -> Asked:
+    """Put together what the options and the configuration say.
+
+    Raises:
+        UsageError: something is missing.
+    """
+    if not args.skills:
+        raise UsageError(
+            "--skills PATH… is required: a skill.json, or a directory with one\nTry: skillgate eval --help"
+        )
+    given = {
+        key: value
+        for setting in SETTINGS
+        if (value := getattr(args, (key := setting.key).replace("-", "_"), None)) is not None and key != "allow-env"
+    }
+    if args.timeout is not None:
+        given["timeout-ms"] = args.timeout
+    config = session.config.with_options(given)
+    formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or _texts(config, "formats")
+    allowed = frozenset((*args.allow_env, *_texts(config, "allow-env")))
+    return Asked(
+        skills=tuple(args.skills),
+        benchmark=str(config.get("benchmark")),
+        tasks=args.tasks,
+        benchmarks_dir=_folder(config, "benchmarks-dir"),
+        task_ids=tuple(dict.fromkeys(args.task_id)),
+        tags=tuple(dict.fromkeys(args.task_tag)),
+        runs=_whole(config, "runs"),
+        concurrency=_whole(config, "concurrency"),
+        timeout_ms=_whole(config, "timeout-ms"),
+        retries=_whole(config, "retries"),
+        retry_delay_s=_number(config, "retry-delay-s") or 0.0,
+        given=frozenset(given),
+        evaluator=str(config.get("evaluator")),
+        policy=_policy(args, config),
+        allow_skipped=args.allow_skipped,
+        allow_env=allowed,
+        allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
+        prose=args.prose,
+        formats=formats,
+        output_dir=_folder(config, "output-dir"),
+        progress=args.progress,
+    )
+
+
+def _policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
+    completion = _number(config, "min-completion")
+    if completion is None and args.exit_on_fail:
+        completion = DEFAULT_COMPLETION
+    return BenchPolicy(
+        min_completion=completion,
+        min_partial=_number(config, "min-partial"),
+        min_composite=_number(config, "min-composite"),
+        max_error_rate=_number(config, "max-error-rate"),
+        max_p95_ms=_number(config, "max-p95-ms"),
+        require_tasks=tuple(dict.fromkeys(args.require_task)),
+        on_inconclusive=args.on_inconclusive,
+    )
+
+
+def _setting(group: argparse._ActionsContainer, key: str, metavar: str) -> None:
+    setting = _declared(key)
+    default = "" if setting.default is None else f" (default: {setting.default})"
+    group.add_argument(f"--{key}", metavar=metavar, type=_typed(setting), help=setting.help.rstrip(".") + default)
+
+
+def _words(group: argparse._ActionsContainer, option: str, metavar: str, words: str) -> None:
+    group.add_argument(option, metavar=metavar, action="append", default=[], help=words)
+
+
+def _declared(key: str) -> Setting:
+    return next(setting for setting in SETTINGS if setting.key == key)
+
+
+def _typed(setting: Setting) -> Callable[[str], Value]:
+    def typed(text: str) -> Value:
+        value: object = text
+        numeric = setting.expected().startswith(("a number", "a whole number"))
+        if numeric:
+            try:
+                value = float(text) if setting.expected().startswith("a number") else int(text)
+            except ValueError:
+                value = text
+        try:
+            return setting.accept(value)
+        except ValueError as error:
+            hint = _as_share(setting, text)
+            raise argparse.ArgumentTypeError(f"{error}{hint}") from None
+
+    return typed
+
+
+def _as_share(setting: Setting, text: str) -> str:
+    """Say what a percentage was meant to be."""
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        return ""
+    return f"; did you mean {number / 100:g}?" if setting.maximum == 1 and 1 < number <= 100 else ""
+
+
+def _timeout(text: str) -> int:
+    """Read milliseconds, or a number with ``ms``, ``s`` or ``m``; a bare number under 100 is surely meant otherwise."""
+    unit = next((unit for unit in ("ms", "s", "m") if text.endswith(unit)), "")
+    digits = text.removesuffix(unit)
+    if not (digits.isascii() and digits.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected milliseconds, or 30s, 2m; found {text!r}")
+    value = int(digits[:12]) * _UNITS.get(unit, 1)
+    if value < _LEAST_MS:
+        hint = f"; for seconds write {digits}s" if not unit else ""
+        raise argparse.ArgumentTypeError(f"expected at least {_LEAST_MS} milliseconds, found {text!r}{hint}")
+    if value > 86_400_000:
+        raise argparse.ArgumentTypeError(f"expected at most a day, found {text!r}")
+    return value
+
+
+def _formats(text: str) -> list[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in FORMATS:
+            raise argparse.ArgumentTypeError(f"expected {', '.join(FORMATS)}; found {word!r}")
+    return words
+
+
+def _whole(config: Config, key: str) -> int:
+    value = config.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _number(config: Config, key: str) -> float | None:
+    value = config.get(key)
+    return value if isinstance(value, float) else None
+
+
+def _texts(config: Config, key: str) -> tuple[str, ...]:
+    value = config.get(key)
+    return tuple(value) if isinstance(value, tuple) else ()
+
+
+def _folder(config: Config, key: str) -> str:
+    """Give a directory: relative to the file that sets it, or to the working directory."""
+    value = str(config.get(key))
+    origin = config.origin(key)
+    return value if origin in ("default", "option") else os.path.join(config.base(key), value)  # noqa: PTH118

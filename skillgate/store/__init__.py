@@ -1,0 +1,1 @@
+"""Results that outlive a run: one schema for SQLite and PostgreSQL."""
