@@ -41,6 +41,7 @@ class Asked(NamedTuple):
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
+        guarded: whether skills are a stranger's: what they reach of the network is held narrower.
     """
 
     skills: tuple[str, ...]
@@ -64,6 +65,7 @@ class Asked(NamedTuple):
     formats: tuple[str, ...]
     output_dir: str
     progress: str
+    guarded: bool = False
 
 
 def add_benchmark(parser: argparse.ArgumentParser) -> None:

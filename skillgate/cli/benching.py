@@ -24,6 +24,7 @@ from skillgate.registry import Room
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skillgate.bench.loading import Skills
     from skillgate.bench.ports import Adapter, Scorer
     from skillgate.bench.runner import Item
     from skillgate.cli.bench_options import Asked
@@ -53,20 +54,43 @@ class Plan(NamedTuple):
     closing: ExitStack
 
 
-def planned(asked: Asked, session: Session) -> Plan:
+def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> Loaded:
+    """Read the benchmark that is asked for, narrowed to the tasks that are.
+
+    Args:
+        asked: what the options say.
+        session: is told what a reader should know.
+        cwd: what its paths are relative to; None: the working directory.
+
+    Raises:
+        UsageError: there is none, or it is not valid.
+    """
+    cwd = session.cwd if cwd is None else cwd
+    if asked.tasks is None:
+        loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=cwd)
+    else:
+        loaded, notices = read_tasks(os.path.join(cwd, asked.tasks), asked.tasks), ()
+    for notice in notices:
+        session.note(notice)
+    require_tasks(loaded)
+    return narrowed(loaded, asked.task_ids, asked.tags)
+
+
+def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, skills: Skills | None = None) -> Plan:
     """Read and check everything that a run needs.
+
+    Args:
+        asked: what the options say.
+        session: the run.
+        benchmark: where it has been read already.
+        skills: likewise.
 
     Raises:
         UsageError: something is not valid; nothing was started.
     """
-    if asked.tasks is None:
-        loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=session.cwd)
-    else:
-        loaded, notices = read_tasks(os.path.join(session.cwd, asked.tasks), asked.tasks), ()
-    require_tasks(loaded)
-    loaded = narrowed(loaded, asked.task_ids, asked.tags)
-    skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose)
-    for notice in (*notices, *skills.notices):
+    loaded = benchmark_of(asked, session) if benchmark is None else benchmark
+    skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose) if skills is None else skills
+    for notice in skills.notices:
         session.note(notice)
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
@@ -78,7 +102,7 @@ def planned(asked: Asked, session: Session) -> Plan:
             environ=session.environ,
             allow_env=asked.allow_env,
             allow_host=frozenset(),
-            guarded=False,
+            guarded=asked.guarded,
             served={},
             stop=stop,
         )

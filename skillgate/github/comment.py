@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.github import advised, found, sections, sticky, sureness, verdict
+from skillgate.github.benched import benchmark
 from skillgate.github.fit import Section, fit, utf8, utf16
 from skillgate.github.links import links_of
 from skillgate.github.rows import rows_of, table
@@ -100,7 +101,7 @@ def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists
 
 
 def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
-    """Give what follows the verdict, in the order of reading; benchmarks will stand after the dimensions."""
+    """Give what follows the verdict, in the order of reading."""
     compared = subject.diff is not None
     yield from table(rows, links, compared=compared, most=lists.rows, folded=lists.folded_rows)
     yield sections.policy_changes(subject, most=lists.others)
@@ -111,6 +112,7 @@ def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -
     yield found.outside(subject, links, most=lists.findings)
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
+    yield from benchmark(subject, most=lists.rows, folded=lists.folded)
     yield sections.judged(rows, links)
     yield simulated(rows)
     yield sureness.how_sure(subject, rows)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.github.comment import comment, headline, marker, summary
 from skillgate.github.issue import issue
 from skillgate.github.protocol import command, quiet
+from skillgate.model.bench_diff import Flip
 from skillgate.model.finding import Severity
-from skillgate.report import html, sarif
+from skillgate.report import bench_text, html, sarif
 from skillgate.report import json as documents
 from skillgate.report.github import render_annotations
 from skillgate.report.terminal import Style
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report
 
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
+BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
 """The documents of a run in its report directory: what a second workflow reads."""
 
-DOCUMENTS = (RUN, REPORT, DIFF, "report.html", "report.md")
+DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, "report.html", "report.md")
 """All that is written there."""
 
 _WIDTH = 120  # columns of the log
@@ -175,6 +177,8 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     told = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
     if report is not None:
         told += render_score(report, Style(width=_WIDTH))
+    if subject.bench is not None:
+        told += bench_text.render(subject.bench, Style(width=_WIDTH), verbose=False)
     lines.append(quiet(told, token))
     if run.result == "error":
         lines.append(command("error", (("title", "skillgate"),), "; ".join(run.reasons)) + "\n")
@@ -208,6 +212,10 @@ def _files(subject: Subject, folder: str, told: str) -> Iterator[WriteFile]:
         yield WriteFile(f"{folder}/{REPORT}", documents.render(subject.report), is_json=True)
     if subject.diff is not None:
         yield WriteFile(f"{folder}/{DIFF}", documents.render(subject.diff), is_json=True)
+    if subject.bench is not None:
+        yield WriteFile(f"{folder}/{BENCH}", documents.render(subject.bench), is_json=True)
+    if subject.bench_diff is not None:
+        yield WriteFile(f"{folder}/{BENCH_DIFF}", documents.render(subject.bench_diff), is_json=True)
     yield WriteFile(f"{folder}/report.md", told)
     page = html.page(
         report=subject.report,
@@ -233,6 +241,7 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
         "report-json": f"{publication.report_dir}/{REPORT}" if here else "",
         "report-html": f"{publication.report_dir}/report.html" if publication.report_dir else "",
         "report-md": f"{publication.report_dir}/report.md" if publication.report_dir else "",
+        **_benched(subject, publication),
         "sarif-file": publication.sarif if report is not None else "",
         "comment-status": "skipped",
         "comment-url": "",
@@ -240,6 +249,21 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
         "issue-url": "",
         "certificate-file": publication.certificate if report is not None else "",
         "badges-dir": publication.badges if report is not None else "",
+    }
+
+
+def _benched(subject: Subject, publication: Publication) -> dict[str, str]:
+    bench, diff = subject.bench, subject.bench_diff
+    if bench is None:
+        return {"completion": "", "completions": "", "broken-tasks": "", "benchmark-json": ""}
+    rates = {one.skill_id: one.summary.completion_rate for one in bench.reports}
+    known = [rate for rate in rates.values() if rate is not None]
+    broken = sum(task.flip is Flip.BROKEN for change in diff.changes for task in change.tasks) if diff else None
+    return {
+        "completion": f"{min(known):.4f}" if known else "",
+        "completions": json.dumps(rates, ensure_ascii=True),
+        "broken-tasks": "" if broken is None else str(broken),
+        "benchmark-json": f"{publication.report_dir}/{BENCH}" if publication.report_dir else "",
     }
 
 

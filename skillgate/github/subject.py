@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.diff import Diff
     from skillgate.model.report import Report
     from skillgate.model.run import ActionRun
@@ -22,6 +24,8 @@ class Subject(NamedTuple):
         trusted: False where run, report and diff are the word of somebody else's workflow (a fork's): no address in
             them is used, and the comment says whose word it is.
         key: tells the comments of several jobs on one pull request apart; letters, digits, ``.``, ``_`` and ``-``.
+        bench: of the benchmark that was run; None without one.
+        bench_diff: base against head on that benchmark; None without a base.
     """
 
     run: ActionRun
@@ -31,3 +35,5 @@ class Subject(NamedTuple):
     run_url: str = ""
     trusted: bool = True
     key: str = "default"
+    bench: BenchReport | None = None
+    bench_diff: BenchDiff | None = None

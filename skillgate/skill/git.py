@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # A repository's own configuration may name programs to run and servers to ask; none of them is needed to read objects.
-_HARDENING = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
+HARDENED = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",  # never write to the index to refresh it; a diff does so all the same, see _own_index
     "GIT_NO_REPLACE_OBJECTS": "1",  # a commit means its own files, not what refs/replace puts in their place
@@ -38,7 +38,7 @@ def git(directory: str, *arguments: str, stdin: bytes = b"", env: Mapping[str, s
         MissingExecutableError: git is not installed.
         IncompleteError: git did not answer in time.
     """
-    return run(["git", "--no-pager", *_HARDENING, "-C", directory, *arguments], stdin=stdin, env=env)
+    return run(["git", "--no-pager", *HARDENED, "-C", directory, *arguments], stdin=stdin, env=env)
 
 
 def ignored(repo_dir: str, paths: Iterable[str]) -> frozenset[str]:

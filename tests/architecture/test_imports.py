@@ -33,7 +33,7 @@ PURE_IN_SKILL = {
     "waivers",
     "witness",
 }
-DOORS_IN_SKILL = {"commit", "discover", "git", "read", "tree", "tree_files", "walk", "write"}
+DOORS_IN_SKILL = {"checkout", "commit", "discover", "git", "read", "tree", "tree_files", "walk", "write"}
 POSIX_ONLY = {
     "crypt",
     "curses",

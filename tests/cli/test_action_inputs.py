@@ -126,8 +126,8 @@ def test_a_mistyped_dimension_gets_a_suggestion_and_all_are_told_together() -> N
 def test_words_are_split_at_commas_and_lines_and_stand_once() -> None:
     assert read(fail_on="threshold, error\nerror,,regression,")["fail-on"] == ("threshold", "error", "regression")
     assert read(fail_on=" , ")["fail-on"] is None
-    with pytest.raises(UsageError, match=r"input fail-on: expected error, .*; found 'benchmark'"):
-        read(fail_on="error,benchmark")
+    with pytest.raises(UsageError, match=r"input fail-on: expected error, .*; found 'benchmarks'"):
+        read(fail_on="error,benchmarks")
 
 
 @pytest.mark.parametrize("text", ["default", "A.b_c-1", "x" * 64])

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.github.event import Event
     from skillgate.model.assessment import Assessment
+    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
@@ -53,12 +55,18 @@ if TYPE_CHECKING:
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
+BENCH_ALONE = ("skills", "runs", "min-completion", "allow-exec", "allow-env")
+"""The inputs that do something only where a benchmark is run."""
+
+
 class Evaluated(NamedTuple):
-    """What came of a run."""
+    """What came of a run; ``bench`` and ``bench_diff`` of its benchmark, None without one or without a base."""
 
     run: ActionRun
     report: Report
     diff: Diff | None
+    bench: BenchReport | None = None
+    bench_diff: BenchDiff | None = None
 
 
 def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
@@ -85,7 +93,26 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         if models is not None:
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         done = _evaluated(stand, event, session, found, keeper, context, changes)
-        return done if models is None else budgeted(done, models.bench.spent())
+        done = done if models is None else budgeted(done, models.bench.spent())
+    return _benchmarked(done, stand, session)
+
+
+def _benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:
+    """Run the benchmark too, where one is asked for."""
+    if not (stand.inputs["benchmark"] or stand.inputs["tasks"]):
+        named = [name for name in BENCH_ALONE if stand.inputs[name]]
+        if named:
+            session.note(f"input {named[0]} does nothing without the input benchmark")
+        return done._replace(run=dataclasses.replace(done.run, notices=session.notes))
+    from skillgate.cli.action.bench_outcome import with_benchmark  # most runs have none
+    from skillgate.cli.action.benchmarks import benched
+
+    found = benched(stand, session)
+    run = dataclasses.replace(done.run, notices=session.notes)
+    if found is None:
+        return done._replace(run=run)
+    run = with_benchmark(run, found.report, found.diff, stand)
+    return done._replace(run=run, bench=found.report, bench_diff=found.diff)
 
 
 def _evaluated(
@@ -121,7 +148,7 @@ def _evaluated(
     if before is not None:
         report = report._replace(across=across_change(report, before, told[-1]))
     gone = before.gone if before else ()
-    if not found.roots and found.complete and not gone:
+    if not found.roots and found.complete and not gone and not (stand.inputs["benchmark"] or stand.inputs["tasks"]):
         raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
     removed = len(gone) if stand.base.commit in (None, stand.compared.commit) else 0  # else it may be long ago
     beside = tuple(

@@ -2,42 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import NamedTuple
-
-
-class Form(Enum):
-    """How an input's text is read."""
-
-    TEXT = "text"
-    LINES = "one per line"
-    SCORES = "NAME=0.7, one per line"
-    WORDS = "comma-separated"
-    CHOICE = "one of"
-    FLAG = "true or false"
-    NUMBER = "a number"
-    KEY = "letters, digits, ., _ and -"
-    SHARD = "I/N"
-
-
-class Input(NamedTuple):
-    """One input. An empty text is the same as none given: the default holds, or, without one, the configuration."""
-
-    name: str
-    help: str
-    form: Form = Form.TEXT
-    default: str = ""
-    choices: tuple[str, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-
-
-class Output(NamedTuple):
-    """One output: always written, also when the step fails; empty where there is no value."""
-
-    name: str
-    help: str
-
+from skillgate.cli.action.bench_inputs import BENCH_INPUTS, BENCH_OUTPUTS
+from skillgate.cli.action.declared import Form as Form
+from skillgate.cli.action.declared import Input as Input
+from skillgate.cli.action.declared import Output as Output
+from skillgate.cli.action.declared import Value as Value
 
 INPUTS = (
     Input(
@@ -81,10 +50,13 @@ INPUTS = (
     Input(
         "fail-on",
         "What makes the step fail. Default: the configuration's, else error, unmeasured, regression where there is a"
-        " base, and each bound that is set.",
+        " base, benchmark where one is run, and each bound that is set.",
         Form.WORDS,
         "",
-        ("error", "warning", "threshold", "badge", "dimension", "regression", "budget", "unmeasured", "never"),
+        (
+            *("error", "warning", "threshold", "badge", "dimension", "regression", "benchmark", "budget"),
+            *("unmeasured", "never"),
+        ),
     ),
     Input("threshold", "The least score of a skill, 0 to 100.", Form.NUMBER, minimum=0, maximum=100),
     Input("min-badge", "The least badge of a skill.", Form.CHOICE, "", ("bronze", "silver", "gold", "platinum")),
@@ -217,6 +189,7 @@ INPUTS = (
     ),
     Input("certificate", "Where to write a certificate as JSON, in the workspace; empty for none."),
     Input("badges", "The directory of a badge for each skill, in the workspace; empty for none."),
+    *BENCH_INPUTS,
     Input("merge-sarif", "SARIF files of other tools whose findings count too; one per line.", Form.LINES),
     Input(
         "comment",
@@ -273,6 +246,7 @@ OUTPUTS = (
     Output("report-html", "The path of report.html in the workspace."),
     Output("report-md", "The path of report.md in the workspace."),
     Output("sarif-file", "The path of the SARIF file; empty for none."),
+    *BENCH_OUTPUTS,
     Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
     Output("comment-url", "The comment's address; empty without one."),
     Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),
@@ -280,9 +254,6 @@ OUTPUTS = (
     Output("certificate-file", "The path of the certificate; empty for none."),
     Output("badges-dir", "The directory of the badges; empty for none."),
 )
-
-
-Value = str | float | bool | tuple[str, ...] | None
 
 
 def variable(name: str) -> str:

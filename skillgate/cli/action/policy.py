@@ -92,11 +92,12 @@ def of_base(place: Place, inputs: Mapping[str, InputValue], *, files: Files, hea
     return none, f"the configuration of the base is not valid, and the defaults and the inputs held instead: {told}"
 
 
-def gated(config: Config, *, baseline: str | None, simulated: bool = False) -> Config:
+def gated(config: Config, *, baseline: str | None, simulated: bool = False, benchmarked: bool = False) -> Config:
     """Lay the Action's own default under a configuration, and what it compares with over it.
 
     Where nobody says what fails the run, it is errors, what could not be measured, and each bound that is set; a
-    baseline is one, since a regression may be asked about then; those of sessions are, where such are ``simulated``.
+    baseline is one, since a regression may be asked about then; those of sessions are, where such are ``simulated``;
+    and a benchmark, where one is run.
     """
     over = Layer(values={"baseline": baseline}, origins={"baseline": ORIGIN})
     set_somewhere = {
@@ -104,6 +105,7 @@ def gated(config: Config, *, baseline: str | None, simulated: bool = False) -> C
     }
     bounds = {key: gate for key, gate in _BOUNDS.items() if simulated or key not in _SESSIONS}
     asked = tuple(dict.fromkeys(gate for key, gate in bounds.items() if key in set_somewhere))
+    asked = (*asked, *(("benchmark",) if benchmarked else ()))
     under = Layer(values={"fail-on": ("error", *asked, "unmeasured")}, origins={"fail-on": ORIGIN})
     return config.between(under, over)
 

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skillgate import __version__
 from skillgate.cli.action.perform import repository_of
-from skillgate.errors import UsageError
-from skillgate.github.plan import DIFF, REPORT, RUN
+from skillgate.errors import CodecError, UsageError
+from skillgate.github.plan import BENCH, BENCH_DIFF, DIFF, REPORT, RUN
 from skillgate.github.subject import Subject
+from skillgate.model.bench import BenchReport
+from skillgate.model.bench_diff import BenchDiff
+from skillgate.model.codec import decode
 from skillgate.model.diff import Diff
 from skillgate.model.report import Report, Tool
 from skillgate.model.run import ActionRun
-from skillgate.report.json import read
+from skillgate.model.score import SCHEMA_VERSION
+from skillgate.report.json import parsed, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
 MAX_SKILLS = 5_000
 MAX_FINDINGS = 50_000
+MAX_TASKS = 200_000
 
 T = TypeVar("T")
 
@@ -102,7 +107,10 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
     run = _document(workspace, f"{folder}/{RUN}", ActionRun)
     report = _optional(workspace, f"{folder}/{REPORT}", Report)
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
+    bench = _benchmark(workspace, f"{folder}/{BENCH}", BenchReport)
+    bench_diff = _benchmark(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
     _require_bounds(report, diff)
+    _require_bench_bounds(bench, bench_diff)
     if run.result not in ("pass", "fail", "error"):
         raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
     # Neither where it stands nor how it ended is the artifact's to say.
@@ -121,6 +129,8 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
         run_url=event.url_of_run(first.id),
         trusted=False,
         key=key,
+        bench=bench,
+        bench_diff=bench_diff,
     )
 
 
@@ -133,6 +143,20 @@ def _document(workspace: str, path: str, kind: type[T]) -> T:
     if not isinstance(document, kind):
         raise UsageError(f"{path} is not the document that belongs there")
     return document
+
+
+def _benchmark(workspace: str, path: str, kind: type[T]) -> T | None:
+    """Read a document about benchmarks; None where there is none."""
+    if not os.path.lexists(os.path.join(workspace, path)):
+        return None
+    data = parsed(_text(os.path.join(workspace, path), path), source=path)
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise UsageError(f"{path} has schema version {version}: a later skillgate wrote it")
+    try:
+        return decode(kind, data)
+    except CodecError as error:
+        raise UsageError(f"{path} is not the document that belongs there: {error}") from None
 
 
 def _text(place: str, shown: str) -> str:
@@ -160,3 +184,11 @@ def _require_bounds(report: Report | None, diff: Diff | None) -> None:
     findings += sum(len(one.new) + len(one.fixed) for one in diff.skills) if diff else 0
     if skills > MAX_SKILLS or findings > MAX_FINDINGS:
         raise UsageError(f"the report tells of {skills} skills and {findings} findings, which nobody could read")
+
+
+def _require_bench_bounds(report: BenchReport | None, diff: BenchDiff | None) -> None:
+    skills = max(len(report.reports) if report else 0, len(diff.changes) if diff else 0)
+    tasks = sum(len(one.task_results) for one in report.reports) if report else 0
+    tasks += sum(len(one.tasks) for one in diff.changes) if diff else 0
+    if skills > MAX_SKILLS or tasks > MAX_TASKS:
+        raise UsageError(f"the benchmark tells of {skills} skills and {tasks} tasks, which nobody could read")

@@ -112,7 +112,10 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         files=files,
         head=head,
         config=policy.gated(
-            config, baseline=compared.value, simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY)
+            config,
+            baseline=compared.value,
+            simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY),
+            benchmarked=bool(inputs.get("benchmark") or inputs.get("tasks")),
         ),
         source="this commit" if base.commit is None else "the base",
         changed_only=changed_only,

@@ -102,6 +102,8 @@ def _subject(
         repository_url=event.repository_url,
         run_url=event.run_url,
         key=str(inputs["comment-key"]),
+        bench=found.bench,
+        bench_diff=found.bench_diff,
     )
     return subject, publication
 
@@ -146,6 +148,8 @@ def _publish(subject: Subject, publication: Publication, performer: Performer, r
         run=redactor.clean_values(subject.run),
         report=redactor.clean_values(subject.report),
         diff=redactor.clean_values(subject.diff),
+        bench=redactor.clean_values(subject.bench),
+        bench_diff=redactor.clean_values(subject.bench_diff),
     )
     effects = plan(subject, publication, token=token, pages=pages)
     files = (WriteFile, WriteCertificates)

@@ -1,0 +1,72 @@
+"""What a benchmark's result does to the verdict of a run: gates, regressions, what could not be measured."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
+from skillgate.model.bench_diff import Pairing
+from skillgate.model.score import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.cli.action.stand import Stand
+    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench_diff import BenchDiff
+    from skillgate.model.run import ActionRun
+
+GATE = "benchmark"
+
+
+def with_benchmark(run: ActionRun, report: BenchReport, diff: BenchDiff | None, stand: Stand) -> ActionRun:
+    """Add to a run what its benchmark says.
+
+    A gate that failed, and a regression that chance does not explain, fail it where ``fail-on`` lists benchmark; a fall
+    that chance may explain does so only with ``on-inconclusive: fail``. What could not be measured is told, and makes
+    the exit code 3, or 1 where ``fail-on`` lists unmeasured, unless ``on-unmeasured`` is pass.
+    """
+    listed = stand.config.get("fail-on")
+    words = listed if isinstance(listed, tuple) else ()
+    failed = [*_gates(report), *_regressions(diff, strict=stand.config.get("on-inconclusive") == "fail")]
+    missing = list(_unmeasured(report))
+    told = tuple(f"benchmark: {line}" for line in failed)
+    code = run.exit_code
+    if failed and GATE in words and code in (EXIT_PASSED, EXIT_INCOMPLETE):
+        code = EXIT_GATE_FAILED
+    if missing and stand.inputs["on-unmeasured"] != "pass" and code == EXIT_PASSED:
+        code = EXIT_GATE_FAILED if "unmeasured" in words else EXIT_INCOMPLETE
+    notices = run.notices
+    if GATE not in words:  # told, and fails nothing
+        notices, told = (*notices, *told), ()
+    result = {EXIT_PASSED: "pass", EXIT_GATE_FAILED: "fail"}.get(code, "error")
+    reasons = (*run.reasons, *told, *(f"benchmark: {line}" for line in missing))
+    return dataclasses.replace(run, exit_code=code, result=result, reasons=reasons, notices=notices)
+
+
+def _gates(report: BenchReport) -> Iterator[str]:
+    for one in report.reports:
+        if one.gate.passed is False:
+            reasons = [outcome.reason for outcome in one.gate.outcomes if outcome.verdict is not Outcome.PASS]
+            yield f"{one.skill_id} on {one.benchmark_id}: {'; '.join(reasons) or 'its gate failed'}"
+
+
+def _regressions(diff: BenchDiff | None, *, strict: bool) -> Iterator[str]:
+    for change in diff.changes if diff else ():
+        test = change.test
+        if test is not None and (test.verdict is Outcome.FAIL or (strict and test.verdict is Outcome.INCONCLUSIVE)):
+            yield f"{change.skill_id} on {change.benchmark_id} got worse: {test.reason}"
+        elif change.pairing is Pairing.REMOVED:
+            yield f"{change.skill_id} on {change.benchmark_id} is gone"
+
+
+def _unmeasured(report: BenchReport) -> Iterator[str]:
+    for one in report.reports:
+        counts = one.summary.counts
+        if counts.skipped:
+            whole = counts.total + counts.skipped
+            why = next((result.error for result in one.task_results if result.status.value == "skipped"), None)
+            yield f"{one.skill_id}: {counts.skipped} of {whole} results could not be measured: {why or 'no reason'}"
+        elif one.incomplete is not None:
+            yield f"{one.skill_id}: {one.incomplete}"

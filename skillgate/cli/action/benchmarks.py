@@ -1,0 +1,227 @@
+"""Benchmarks in the Action: the skills that a change touches and their base, on tasks as the base has them."""
+# ruff: noqa: PTH110, PTH112, PTH118, PTH119, PTH120
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate import __version__
+from skillgate.bench.loading import Skills, load_skills
+from skillgate.cli.action.places import inside
+from skillgate.cli.action.private import private
+from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
+from skillgate.cli.benching import benchmark_of, evaluated, planned
+from skillgate.errors import UsageError
+from skillgate.model.executable import AdapterType
+from skillgate.skill.checkout import check_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillgate.cli.action.listening import Listening
+    from skillgate.cli.action.stand import Stand
+    from skillgate.cli.bench_options import Asked
+    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench_diff import BenchDiff
+    from skillgate.model.benchmark import Loaded
+    from skillgate.model.executable import Runnable
+
+_FOREIGN = (AdapterType.SUBPROCESS, AdapterType.MCP, AdapterType.HTTP)
+_MAIN = ("skill.json", "adapter.config.json", "SKILL.md")
+_NO_EXEC = (
+    "a benchmark starts programs that the repository holds, in a pull request those of whoever wrote it: give the job"
+    " no secrets, and set allow-exec: true"
+)
+
+
+class Benched(NamedTuple):
+    """What came of benchmarks: the head's report, and what differs from the base, None without one."""
+
+    report: BenchReport
+    diff: BenchDiff | None
+
+
+def benched(stand: Stand, session: Listening) -> Benched | None:
+    """Run the benchmark that the inputs name: on the head's skills, and on the base's where these differ.
+
+    Tasks, and scorers that they name, are read from the base of a change. Where only skills that a change touches are
+    gated, those whose files are the base's are not run.
+
+    Returns:
+        None where no skill is touched, or the benchmark comes with the change.
+
+    Raises:
+        UsageError: an input, a skill or the benchmark does not do.
+        IncompleteError: git fails.
+    """
+    asked = _asked(stand, session)
+    skills = _head(stand, asked)
+    with _base(stand) as tree, private(stand.top, session):
+        loaded = _benchmark(stand, asked, session, tree)
+        if loaded is None:
+            return None
+        before = None if tree is None else _before(skills.found, _there(stand, tree), session)
+        if stand.changed_only and before is not None:
+            same = {one.shown: one.digest for one in before.found}
+            touched = tuple(one for one in skills.found if not one.digest or same.get(one.shown) != one.digest)
+            skills = skills._replace(found=touched)
+        if not skills.found:
+            session.note("benchmark: no skill that it could run is touched")
+            return None
+        report = evaluated(planned(asked, session, loaded, skills), asked, session)
+        keys = {(one.shown, one.spec.id) for one in skills.found}
+        earlier = () if before is None else tuple(one for one in before.found if (one.shown, one.spec.id) in keys)
+        if not earlier:
+            return Benched(report, None)
+        plan = planned(asked, session, loaded, Skills(_keyed(earlier, skills.found), ()))
+        return Benched(report, _difference(evaluated(plan, asked, session), report, stand))
+
+
+def _asked(stand: Stand, session: Listening) -> Asked:
+    """Put the inputs together as the options of ``eval`` would be; the Action writes its own files.
+
+    Raises:
+        UsageError: an input does not do.
+    """
+    inputs = stand.inputs
+    parser = argparse.ArgumentParser()
+    for add in (add_benchmark, add_running, add_gates, add_results):
+        add(parser)
+    args = parser.parse_args(["--progress=none"])
+    named = inputs["skills"]
+    args.skills = list(named) if named and isinstance(named, tuple) else _paths(stand)
+    args.benchmark = inputs["benchmark"]
+    args.tasks = inputs["tasks"]
+    runs = inputs["runs"]
+    if isinstance(runs, float):
+        if not runs.is_integer():
+            raise UsageError(f"input runs: expected a whole number, found {runs:g}")
+        args.runs = int(runs)
+    args.min_completion = inputs["min-completion"]
+    args.allow_env = list(inputs["allow-env"]) if isinstance(inputs["allow-env"], tuple) else []
+    args.no_allow_exec = inputs["allow-exec"] is not True
+    return asked_of(args, session)._replace(formats=(), guarded=True)
+
+
+def _paths(stand: Stand) -> list[str]:
+    listed = stand.inputs["paths"]
+    return [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else ["."]
+
+
+def _head(stand: Stand, asked: Asked) -> Skills:
+    """Read the skills that are checked out.
+
+    Raises:
+        UsageError: there is none, one is not valid, one lies outside, or programs are not allowed.
+    """
+    problems = []
+    for path in asked.skills:
+        place = inside(stand.place.workspace, os.path.join(stand.place.directory, path), f"input skills: {path!r}")
+        problems += list(_leading_out(place, stand))
+    if problems:
+        raise UsageError("\n".join(problems))
+    skills = load_skills(asked.skills, cwd=stand.place.directory, prose=asked.prose)
+    if not asked.allow_exec and any(
+        one.spec.adapter_type.value in ("subprocess", "mcp", "http") for one in skills.found
+    ):
+        raise UsageError(_NO_EXEC)
+    return skills
+
+
+def _leading_out(place: str, stand: Stand) -> Iterator[str]:
+    """Say which files that describe skills are links out of the repository: nobody's file may be read through one."""
+    top = os.path.realpath(stand.top)
+    folders = os.walk(place) if os.path.isdir(place) else [(os.path.dirname(place), [], [os.path.basename(place)])]
+    for folder, _, names in folders:
+        for name in {*_MAIN, os.path.basename(place)} & set(names):
+            real = os.path.realpath(os.path.join(folder, name))
+            if not real.startswith(os.path.join(top, "")):
+                shown = os.path.relpath(os.path.join(folder, name), stand.place.directory)
+                yield f"{shown} is a link that leads out of the repository"
+
+
+@contextmanager
+def _base(stand: Stand) -> Iterator[str | None]:
+    """Give a directory with the files of what is compared with, for as long as they are needed; None without any."""
+    commit = stand.base.commit or stand.compared.commit
+    if commit is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="skillgate-base-") as folder:
+        check_out(stand.top, commit, folder)
+        yield folder
+
+
+def _there(stand: Stand, tree: str) -> str:
+    """Give the directory of the base that the run's own stands for."""
+    return os.path.normpath(os.path.join(tree, os.path.relpath(stand.place.directory, _top(stand))))
+
+
+def _top(stand: Stand) -> str:
+    return stand.top if stand.place.directory.startswith(stand.top) else os.path.realpath(stand.top)
+
+
+def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None) -> Loaded | None:
+    """Read the benchmark: of a change as its base has it; None where only the change brings it.
+
+    Raises:
+        UsageError: there is none, or it is not valid.
+    """
+    word = asked.tasks or asked.benchmark
+    is_path = asked.tasks is not None or "/" in word or word.endswith(".json")
+    here = stand.place.directory
+    if is_path:
+        place = inside(stand.place.workspace, os.path.join(here, word), f"input benchmark: {word!r}")
+        word = os.path.join(".", os.path.relpath(place, here))
+    asked = asked._replace(benchmark=word) if asked.tasks is None else asked._replace(tasks=word)
+    if stand.base.commit is None or tree is None:
+        return benchmark_of(asked, session, cwd=here)
+    cwd = _there(stand, tree)
+    if is_path:
+        there = inside(tree, os.path.join(cwd, word), f"input benchmark: {word!r}")
+        if not os.path.exists(there) and os.path.exists(os.path.join(here, word)):
+            session.note(f"the benchmark {word[2:]} comes with this change; it is run after the merge")
+            return None
+    own = asked.benchmarks_dir
+    if own is not None:
+        below = os.path.relpath(os.path.join(stand.place.directory, own), _top(stand))
+        asked = asked._replace(benchmarks_dir=None if below.startswith("..") else os.path.join(tree, below))
+    return benchmark_of(asked, session, cwd=cwd)
+
+
+def _before(skills: Sequence[Runnable], cwd: str, session: Listening) -> Skills:
+    """Read the base's skills at the same places; one that is not there or not valid has no baseline."""
+    found: list[Runnable] = []
+    for skill in skills:
+        try:
+            found += [one for one in load_skills([skill.shown], cwd=cwd, prose=True).found if one.shown == skill.shown]
+        except UsageError as error:
+            if os.path.isdir(os.path.join(cwd, skill.shown)):
+                told = str(error).split("\n")[0]
+                session.note(f"benchmark: {skill.shown} has no baseline: the base's cannot be run: {told}")
+    return Skills(tuple(found), ())
+
+
+def _keyed(earlier: Sequence[Runnable], now: Sequence[Runnable]) -> tuple[Runnable, ...]:
+    """Give the base's skills the keys of the head's, so that they are paired whatever their versions are."""
+    keys = {one.shown: one.key for one in now}
+    return tuple(dataclasses.replace(one, key=keys[one.shown]) for one in earlier)
+
+
+def _difference(before: BenchReport, after: BenchReport, stand: Stand) -> BenchDiff:
+    from skillgate.bench.diffing import DiffPolicy, diff  # brings in numpy: where there is a base
+
+    label = (stand.base.commit or stand.compared.commit or "base")[:12]
+    return diff(
+        before,
+        after,
+        label_a=label,
+        label_b=stand.base.head[:12] or "here",
+        version=__version__,
+        policy=DiffPolicy(),
+    )

@@ -1,0 +1,238 @@
+"""A benchmark in a pull request: the base's tasks, on the skills of the change and on the base's, told and gated."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.action.pull_request import PullRequest, skill
+
+pytest.importorskip("numpy", reason="numpy is not installed")
+pytest.importorskip("scipy", reason="scipy is not installed")
+
+REPLY = """\
+import json, sys
+request = json.load(sys.stdin)
+number = request["params"]["n"]
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": RESULT}))
+"""
+DOUBLES = REPLY.replace("RESULT", "2 * number")
+BROKEN = REPLY.replace("RESULT", "2 * number if number < 4 else 0")
+
+
+def tasks(count: int = 12) -> dict[str, str]:
+    listed = [
+        {"id": f"double-{n}", "inputData": {"n": n}, "expectedOutput": {"type": "exact", "value": 2 * n}}
+        for n in range(count)
+    ]
+    whole = {"id": "doubles", "name": "Doubles", "version": "1.0.0", "tasks": listed}
+    return {"benchmarks/doubles.json": json.dumps(whole)}
+
+
+def program(source: str = DOUBLES, name: str = "doubler", **more: Any) -> dict[str, str]:
+    spec = {
+        "id": name,
+        "name": name,
+        "version": "1.0.0",
+        "adapterType": "subprocess",
+        "entrypoint": "python3 skill.py",
+        **more,
+    }
+    return {f"programs/{name}/skill.json": json.dumps(spec), f"programs/{name}/skill.py": source}
+
+
+INPUTS = {"benchmark": "doubles", "skills": "programs", "allow_exec": "true"}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> PullRequest:
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({**skill("merge-sheets"), **program(), **program(name="other"), **tasks()})
+    return made
+
+
+def test_a_skill_that_got_worse_fails_the_change_and_the_tasks_are_told(repository: PullRequest) -> None:
+    repository.change(program(BROKEN))
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1, ran.err
+    assert ran.outputs["result"] == "fail"
+    assert (ran.outputs["completion"], ran.outputs["broken-tasks"]) == ("0.3333", "8")
+    assert ran.run["reasons"][0].startswith("benchmark: doubler on doubles got worse: 0 tasks fixed, 8 broken")
+    assert [one["skillId"] for one in ran.document("benchmark.json")["reports"]] == ["doubler"]  # the other is as it was
+    assert ran.document("benchmark-diff.json")["verdict"] == "fail"
+    summary = ran.summary
+    assert "**Benchmark doubles**" in summary
+    assert "100.0 % → **33.3 %** (4 of 12)" in summary
+    assert "8 no longer pass" in summary
+    assert "`double-7`" in summary
+
+
+def test_a_change_that_keeps_its_tasks_passes(repository: PullRequest) -> None:
+    repository.change(program(DOUBLES + "# as before\n"))
+    ran = repository.run(**INPUTS, min_completion="1")
+    assert (ran.code, ran.outputs["completion"], ran.outputs["broken-tasks"]) == (0, "1.0000", "0"), ran.err
+    assert json.loads(ran.outputs["completions"]) == {"doubler": 1.0}
+
+
+def test_a_skill_that_is_new_has_no_baseline_and_is_gated_by_its_bounds(repository: PullRequest) -> None:
+    repository.change(program(BROKEN, name="third"))
+    ran = repository.run(**INPUTS, min_completion="0.9")
+    assert ran.code == 1
+    assert "benchmark: third on doubles: completion rate" in ran.run["reasons"][0]
+    assert ran.outputs["broken-tasks"] == ""
+    assert "no baseline" in ran.summary
+    assert repository.run(**INPUTS).code == 0
+
+
+def test_what_is_not_touched_is_not_run(repository: PullRequest) -> None:
+    repository.change(skill("merge-sheets", body="\nKeep the newest of two rows that share a key.\n"))
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["completion"]) == (0, ""), ran.err
+    assert "no skill that it could run is touched" in ran.err
+    everything = repository.run(**INPUTS, changed_only="false")
+    assert sorted(json.loads(everything.outputs["completions"])) == ["doubler", "other"]
+
+
+def test_tasks_are_those_of_the_base(repository: PullRequest) -> None:
+    """A change cannot make its tasks easier, and one that brings a benchmark is not gated by it."""
+    easier = json.loads(tasks()["benchmarks/doubles.json"])
+    for task in easier["tasks"]:
+        task["expectedOutput"] = {"type": "contains", "keywords": ["0"]}
+    repository.change({**program(BROKEN), "benchmarks/doubles.json": json.dumps(easier)})
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["completion"]) == (1, "0.3333")
+    by_path = repository.run(**{**INPUTS, "benchmark": "benchmarks/doubles.json"})
+    assert (by_path.code, by_path.outputs["completion"]) == (1, "0.3333")
+
+
+def test_a_benchmark_that_comes_with_the_change_is_run_after_the_merge(repository: PullRequest) -> None:
+    repository.change({**program(BROKEN), "benchmarks/more.json": tasks()["benchmarks/doubles.json"]})
+    ran = repository.run(**{**INPUTS, "benchmark": "benchmarks/more.json"})
+    assert (ran.code, ran.outputs["completion"]) == (0, "")
+    assert "the benchmark benchmarks/more.json comes with this change; it is run after the merge" in ran.err
+
+
+def test_programs_are_not_started_unless_allowed(repository: PullRequest) -> None:
+    marker = repository.folder.parent / "ran"
+    repository.change(program(f"open({str(marker)!r}, 'w').close()\n" + DOUBLES))
+    ran = repository.run(benchmark="doubles", skills="programs")
+    assert (ran.code, ran.outputs["result"]) == (2, "error")
+    assert "allow-exec: true" in ran.outputs["reasons"]
+    assert not marker.exists()
+
+
+def test_a_program_learns_nothing_of_the_run(repository: PullRequest) -> None:
+    """No variable of the step, no token in git's settings, nothing of the runner's files reaches it."""
+    spy = """\
+import glob, json, os, sys
+request = json.load(sys.stdin)
+seen = dict(os.environ)
+for place in [*glob.glob("/proc/[0-9]*/environ"), *PLACES]:
+    try:
+        with open(place, "rb") as file:
+            seen[place] = file.read().decode("latin-1")
+    except OSError:
+        pass
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": seen}))
+"""
+    config = repository.folder / ".git" / "config"
+    with config.open("a", encoding="utf-8") as file:
+        file.write('[http "https://github.example/"]\n\textraheader = AUTHORIZATION: basic c2VjcmV0LW9mLWdpdA==\n')
+    places = [str(config), str(repository.folder.parent / "runner" / "event.json")]
+    repository.environ = {"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghijklmnopqrstuvwxyz", "MY_API_KEY": "k" * 24}
+    repository.change(program(spy.replace("PLACES", repr(places[:1]))))
+    ran = repository.run(**INPUTS)
+    assert ran.outputs["completion"] == "0.0000", ran.err
+    text = json.dumps(ran.document("benchmark.json"))
+    if os.geteuid() == 0:
+        assert "c2VjcmV0" not in text
+    assert "ghs_0123" not in text
+    assert "kkkkkkkk" not in text
+    assert "GITHUB_" not in text
+    assert oct(config.parent.stat().st_mode & 0o777) == "0o755"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        ({"benchmark": "doubles", "skills": "../elsewhere"}, "leads out of the workspace"),
+        ({"benchmark": "../doubles.json"}, "leads out of the workspace"),
+        ({"benchmark": "nothing-there"}, "there is no benchmark 'nothing-there'"),
+        ({"benchmark": "doubles", "runs": "1.5"}, "expected a whole number"),
+        ({"benchmark": "doubles", "runs": "0"}, "input runs"),
+        ({"benchmark": "doubles", "min_completion": "80"}, "input min-completion"),
+        ({"benchmark": "doubles", "skills": "skills/none"}, "does not exist"),
+    ],
+)
+def test_inputs_that_do_not_do_are_refused(repository: PullRequest, inputs: dict[str, str], told: str) -> None:
+    repository.change(program(BROKEN))
+    ran = repository.run(**{"skills": "programs", "allow_exec": "true", **inputs})
+    assert ran.code == 2
+    assert told in ran.outputs["reasons"]
+
+
+def test_a_skill_that_is_a_link_out_of_the_repository_is_not_read(repository: PullRequest) -> None:
+    secret = repository.folder.parent / "secret.json"
+    secret.write_text(json.dumps({"id": "SECRET-TEXT", "adapterType": "subprocess"}), encoding="utf-8")
+    repository.change(program(BROKEN))
+    place = repository.folder / "programs" / "doubler" / "skill.json"
+    place.unlink()
+    place.symlink_to(secret)
+    ran = repository.run(**INPUTS)
+    assert ran.code == 2
+    assert "leads out of the repository" in ran.outputs["reasons"]
+    assert "SECRET-TEXT" not in ran.log + ran.err + ran.summary
+
+
+def test_inputs_without_a_benchmark_are_told_to_do_nothing(repository: PullRequest) -> None:
+    repository.change(program(BROKEN))
+    ran = repository.run(skills="programs")
+    assert ran.code == 0
+    assert "input skills does nothing without the input benchmark" in ran.err
+
+
+def test_a_gate_that_is_not_listed_is_told_and_fails_nothing(repository: PullRequest) -> None:
+    repository.change(program(BROKEN))
+    ran = repository.run(**INPUTS, fail_on="error")
+    assert ran.code == 0
+    assert any("got worse" in notice for notice in ran.run["notices"])
+
+
+def test_a_repository_of_programs_alone_is_gated(tmp_path: Path) -> None:
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({**program(), **tasks()})
+    made.change(program(BROKEN))
+    ran = made.run(**INPUTS)
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_hostile_names_are_inert_in_the_comment(repository: PullRequest) -> None:
+    answer = DOUBLES.replace("2 * number", '"<img src=x onerror=alert(1)> @octocat | ![](http://evil.example)"')
+    repository.change(program(answer))
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1
+    for text in ("<img src=x", "![](http://evil.example", " @octocat"):
+        assert text not in ran.summary
+
+
+def test_another_run_tells_it_too(repository: PullRequest) -> None:
+    """The documents of the first half hold the benchmark, and the second reads them as data."""
+    from skillgate.cli.action.second import read_second
+    from skillgate.github.comment import comment
+    from skillgate.github.event import Event, WorkflowRun
+
+    repository.change(program(BROKEN))
+    ran = repository.run(**INPUTS)
+    first = WorkflowRun(id=3, head_sha="a" * 40, event="pull_request", conclusion="failure")
+    event = Event(name="workflow_run", workflow_run=first)
+    subject = read_second(str(repository.folder), "skillgate-report", event, key="default")
+    assert ran.code == 1
+    assert "8 no longer pass" in comment(subject)
+    place = repository.folder / "skillgate-report" / "benchmark.json"
+    place.write_text('{"kind": "bench"}', encoding="utf-8")
+    with pytest.raises(Exception, match="is not the document that belongs there"):
+        read_second(str(repository.folder), "skillgate-report", event, key="default")
