@@ -4,8 +4,8 @@
 
 Twenty tasks in three runs are 60 processes, four at a time. The bare cost is the same 60 programs with the same bytes
 on their standard input, started by four threads that do nothing else; `eval` is measured from its first start of a
-program to the last reply, as its report tells, and its own start-up apart. Both take turns within one run. Aims: at most
-1.15 times the bare cost, 0.30 s of start-up, 60 MB, and less than the spawns where one process answers many requests.
+program to the last reply, as its report tells, and its own start-up apart. Both take turns within one run. Aims: at
+most 1.15 times the bare cost, 0.30 s of start-up, 60 MB, and less than the spawns where one process answers many.
 
 With `--many 10000` as many tasks run through persistent workers, 16 at once.
 """

@@ -79,6 +79,13 @@ SETTINGS = (
         help="Environment variables that a skill's configuration may name, beside SKILL_*.",
     ),
     Setting(
+        key="allow-host",
+        kind=Kind.TEXTS,
+        default=(),
+        personal=True,
+        help="Hosts at private addresses that skills may have their servers on, as HOST or HOST:PORT.",
+    ),
+    Setting(
         key="min-completion",
         kind=Kind.NUMBER,
         minimum=0,

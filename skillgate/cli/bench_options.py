@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _LEAST_MS = 100
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
 _ON_INCONCLUSIVE = ("point", "pass", "warn", "fail")
+_LISTS = ("allow-env", "allow-host")  # options add to what is configured
 _GATES = ("min-completion", "min-partial", "min-composite", "max-error-rate", "max-p95-ms")
 
 
@@ -37,6 +38,7 @@ class Asked(NamedTuple):
         policy: the gates.
         allow_skipped: whether what could not be measured changes no exit code.
         allow_env: variables that skills may be given.
+        allow_host: private addresses that skills may have their servers on.
         allow_exec: whether programs may be started.
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
@@ -60,6 +62,7 @@ class Asked(NamedTuple):
     policy: BenchPolicy
     allow_skipped: bool
     allow_env: frozenset[str]
+    allow_host: frozenset[str]
     allow_exec: bool
     prose: bool
     formats: tuple[str, ...]
@@ -92,6 +95,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     _setting(running, "evaluator", "SCORER")
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
+    _words(running, "--allow-host", "HOST", "a private address that a skill's server may have; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
     running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
 
@@ -141,11 +145,9 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         raise UsageError(
             "--skills PATH… is required: a skill.json, or a directory with one\nTry: skillgate eval --help"
         )
-    given = {
-        key: value
-        for setting in SETTINGS
-        if (value := getattr(args, (key := setting.key).replace("-", "_"), None)) is not None and key != "allow-env"
-    }
+    single = [setting.key for setting in SETTINGS if setting.key not in _LISTS]
+    values = {key: getattr(args, key.replace("-", "_"), None) for key in single}
+    given = {key: value for key, value in values.items() if value is not None}
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
     config = session.config.with_options(given)
@@ -168,6 +170,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         policy=_policy(args, config),
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
+        allow_host=frozenset((*args.allow_host, *_texts(config, "allow-host"))),
         allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
         prose=args.prose,
         formats=formats,

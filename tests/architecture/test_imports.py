@@ -62,6 +62,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
+    "skillgate.bench.adapters.http": {"httpx2"},
+    "skillgate.bench.reaching": {"httpx2", "httpcore2"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
 }
