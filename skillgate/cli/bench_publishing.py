@@ -37,7 +37,7 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session) ->
     """
     folder = os.path.join(session.cwd, output_dir)
     for form in formats:
-        _module(form)  # what a format needs and is not installed is told now
+        require_format(form)  # what a format needs and is not installed is told now
         require_place(os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}"), session.cwd)
     try:
         os.makedirs(folder, exist_ok=True)
@@ -59,15 +59,24 @@ def publish(report: BenchReport, formats: Sequence[str], output_dir: str, sessio
         session.note(f"wrote {names} to {output_dir}")
 
 
-def rendered(report: BenchReport, form: str, session: Session) -> str:
-    """Render a report; only its format's module is loaded."""
+def rendered(report: BenchReport, form: str, session: Session, *, style: Style | None = None) -> str:
+    """Render a report; only its format's module is loaded. Text is laid out for the terminal without a ``style``."""
     module = _module(form)
     if form == "text":
-        style = Style(width=session.width, color=session.color)
+        style = style or Style(width=session.width, color=session.color)
         text: str = module.render(report, style, verbose=session.verbose)
     else:
         text = module.render(report)
     return text
+
+
+def require_format(form: str) -> None:
+    """Make sure that a format can be written.
+
+    Raises:
+        UsageError: it needs what is not installed.
+    """
+    _module(form)
 
 
 def _module(form: str) -> ModuleType:
