@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TOLD = 50
 _TASKS = 300
+_VERSION = 20  # characters, in the head of a column
 _MARKS = {Outcome.PASS: "pass", Outcome.FAIL: "fail"}
 _TONES = {"better": "up", "worse": "down"}
 _COLORS = {Flip.BROKEN: "poor", Flip.REMOVED: "poor", Flip.FIXED: "good"}
@@ -104,7 +105,7 @@ def _changed(one: BenchChange, anchor: str, *, is_open: bool) -> Changed:
         anchor,
         is_open,
         said,
-        (bounded(one.a_version or "before", 60), bounded(one.b_version or "after", 60)),
+        (bounded(one.a_version or "before", _VERSION), bounded(one.b_version or "after", _VERSION)),
         one.notices,
         tuple((outcome.verdict.value, outcome.reason) for outcome in one.gate.outcomes),
         tuple(map(_figure, one.metrics)),

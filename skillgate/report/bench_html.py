@@ -121,7 +121,7 @@ def _decision(report: BenchReport) -> Decision:
         for reason in (*(gate.reason for gate in one.gate.outcomes if gate.verdict.value != "pass"), one.incomplete)
         if reason
     ]
-    return Decision(mark, verdict(report), first(reasons, _TOLD))
+    return Decision(mark, bounded(verdict(report), PATH), first(reasons, _TOLD))
 
 
 def _tiles(report: BenchReport) -> Iterator[Figure]:
