@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from skillgate.bench.diff_limits import DiffPolicy, accepts, limits, told
 from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, PairedTest, Pairing, TaskChange
 from skillgate.model.bench_result import Status
-from skillgate.model.report import Tool
+from skillgate.model.report import Tool, Verdict
 from skillgate.model.score import Outcome
 from skillgate.stats.paired import mcnemar
 from skillgate.stats.resampling import bootstrap, mean_of_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from skillgate.model.bench import BenchReport, CompletionReport
     from skillgate.model.bench_result import TaskResult
@@ -25,12 +26,6 @@ _FEWEST = 5  # tasks that an interval of differences needs
 _NOISE_SHARE, _NOISE_MS = 0.25, 50.0  # a latency that moved by less than both is noise
 _ROUNDING = 1e-9
 _SEED = 0
-
-
-class DiffPolicy(NamedTuple):
-    """What a regression is: by how much the completion rate may fall, in [0, 1]."""
-
-    max_completion_drop: float = 0.0
 
 
 class _Task(NamedTuple):
@@ -53,10 +48,11 @@ def diff(a: BenchReport, b: BenchReport, *, label_a: str, label_b: str, version:
     after = {(one.skill_id, one.benchmark_id): one for one in b.reports}
     changes = tuple(_change(before.get(key), after.get(key), policy) for key in {**before, **after})
     verdicts = [change.test.verdict for change in changes if change.test is not None]
+    asked = [outcome.verdict for change in changes for outcome in change.gate.outcomes]
     verdict = Outcome.PASS
-    if Outcome.FAIL in verdicts:
+    if Outcome.FAIL in (*verdicts, *asked):
         verdict = Outcome.FAIL
-    elif Outcome.INCONCLUSIVE in verdicts or not verdicts or any(c.pairing is Pairing.REMOVED for c in changes):
+    elif {*verdicts, *asked} - {Outcome.PASS} or not verdicts or any(c.pairing is Pairing.REMOVED for c in changes):
         verdict = Outcome.INCONCLUSIVE
     return BenchDiff(
         label_a=label_a,
@@ -76,6 +72,12 @@ def _reasons(changes: Sequence[BenchChange], verdict: Outcome) -> Iterator[str]:
         yield from (
             f"{one.skill_id} on {one.benchmark_id}: {test.reason}" for one, test in tested if test.verdict is wanted
         )
+        yield from (
+            f"{one.skill_id} on {one.benchmark_id}: {outcome.reason}"
+            for one in changes
+            for outcome in one.gate.outcomes
+            if _plain(outcome.verdict) is wanted
+        )
     yield from (
         f"{one.skill_id} on {one.benchmark_id}: is in the first report alone, so nobody knows how it does now"
         for one in changes
@@ -85,7 +87,16 @@ def _reasons(changes: Sequence[BenchChange], verdict: Outcome) -> Iterator[str]:
         yield "no skill is in both reports on the same benchmark"
 
 
+def _plain(verdict: Outcome) -> Outcome:
+    """Give the verdict of all that a limit's own makes: what was not measured decides nothing."""
+    return Outcome.INCONCLUSIVE if verdict is Outcome.UNMEASURED else verdict
+
+
 def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iterator[str]:
+    older = [label for label, side in ((label_a, a), (label_b, b)) if side.tool.name != Tool(version="").name]
+    if older:
+        yield f"{' and '.join(older)} come from another program: settings, versions and digests are not known of them"
+        return
     for name, one, other in (
         ("runs", a.run.runs, b.run.runs),
         ("a timeout in ms of", a.run.timeout_ms, b.run.timeout_ms),
@@ -110,24 +121,31 @@ def _change(a: CompletionReport | None, b: CompletionReport | None, policy: Diff
             a_version=None if a is None else a.skill_version,
             b_version=None if b is None else b.skill_version,
         )
-    tasks = tuple(_tasks(_by_task(a), _by_task(b)))
-    other_tasks = a.benchmark_digest != b.benchmark_digest and bool(a.benchmark_digest and b.benchmark_digest)
-    notices = [f"the benchmark's own text is another: {a.benchmark_version} and {b.benchmark_version}"] * other_tasks
-    notices += [
+    tasks = tuple(_tasks(a, b, policy.golden))
+    metrics = tuple(_metrics(a, b))
+    digests = a.benchmark_digest, b.benchmark_digest
+    doubts = [
         f"{name}: {report.incomplete}"
         for name, report in (("before", a), ("after", b))
         if report.incomplete is not None
     ]
+    text = f"the benchmark's own text is another: {a.benchmark_version} and {b.benchmark_version}"
+    is_other = all(digests) and digests[0] != digests[1]
+    is_accepted = is_other and accepts(tasks, policy)
+    doubts += [text] * (is_other and not is_accepted)
+    test = _test(tasks, policy, decidable=not doubts)
+    asked = tuple(limits(metrics, tasks, test, policy))
     return BenchChange(
         skill_id=one.skill_id,
         benchmark_id=one.benchmark_id,
         pairing=Pairing.BOTH,
         a_version=a.skill_version,
         b_version=b.skill_version,
-        metrics=tuple(_metrics(a, b)),
+        metrics=metrics,
         tasks=tasks,
-        test=_test(tasks, policy, decidable=not notices),
-        notices=tuple(notices),
+        test=test,
+        gate=Verdict(passed=all(one.verdict is Outcome.PASS for one in asked) if asked else None, outcomes=asked),
+        notices=(*doubts, *([text] * is_accepted), *told(tasks, policy)),
     )
 
 
@@ -146,12 +164,15 @@ def _folded(runs: Sequence[TaskResult]) -> _Task:
     return _Task(passed, len(runs), score, worst.status, any(run.golden for run in runs), worst)
 
 
-def _tasks(a: Mapping[str, _Task], b: Mapping[str, _Task]) -> Iterator[TaskChange]:
-    for task in {**a, **b}:
+def _tasks(before: CompletionReport, after: CompletionReport, golden: frozenset[str]) -> Iterator[TaskChange]:
+    a, b = _by_task(before), _by_task(after)
+    both = {one.task_id for one in before.task_results} & {one.task_id for one in after.task_results}
+    for task in dict.fromkeys((*a, *b, *(one.task_id for one in before.task_results if one.task_id in both))):
         one, other = a.get(task), b.get(task)
+        unmeasured = task in both and (one is None or other is None)
         yield TaskChange(
             task_id=task,
-            flip=_flip(one, other),
+            flip=Flip.UNMEASURED if unmeasured else _flip(one, other),
             a_passed=one.passed if one else 0,
             a_total=one.total if one else 0,
             b_passed=other.passed if other else 0,
@@ -160,7 +181,7 @@ def _tasks(a: Mapping[str, _Task], b: Mapping[str, _Task]) -> Iterator[TaskChang
             b_score=other.score if other else None,
             a_status=one.status if one else None,
             b_status=other.status if other else None,
-            golden=bool((one and one.golden) or (other and other.golden)),
+            golden=task in golden or bool((one and one.golden) or (other and other.golden)),
             error_kind=other.worst.error_kind if other else None,
             reason=(other.worst.error or other.worst.reason) if other else None,
         )
@@ -212,6 +233,7 @@ def _test(tasks: Sequence[TaskChange], policy: DiffPolicy, *, decidable: bool) -
     gone = [task.task_id for task in tasks if task.golden and task.flip in (Flip.BROKEN, Flip.REMOVED)]
     certain = [task for task in broken if task.a_passed == task.a_total > 1 and task.b_passed == 0 and task.b_total > 1]
     real = (p is not None and p < ALPHA) or (interval is not None and interval.high < 0) or bool(certain)
+    unmeasured = [task for task in tasks if task.flip is Flip.UNMEASURED]
     verdict, reason = Outcome.PASS, f"{len(fixed)} tasks fixed, {len(broken)} broken"
     if gone:
         verdict, reason = Outcome.FAIL, f"golden tasks are broken or gone: {', '.join(gone)}"
@@ -220,11 +242,13 @@ def _test(tasks: Sequence[TaskChange], policy: DiffPolicy, *, decidable: bool) -
     elif not decidable:
         verdict, reason = Outcome.INCONCLUSIVE, f"the two are not the same measurement; {reason}"
     elif drop > policy.max_completion_drop + _ROUNDING:
-        told = f"{reason}; of the tasks of both {100 * drop:.1f} % fewer results pass (p = {p:.3f})"
+        said = f"{reason}; of the tasks of both {100 * drop:.1f} % fewer results pass (p = {p:.3f})"
         verdict = Outcome.FAIL if real else Outcome.INCONCLUSIVE
         if certain:
-            told += f", {len(certain)} of them in every run before and in none now"
-        reason = told if real else f"{told}, which chance may explain: more runs would tell"
+            said += f", {len(certain)} of them in every run before and in none now"
+        reason = said if real else f"{said}, which chance may explain: more runs would tell"
+    elif unmeasured:
+        verdict, reason = Outcome.INCONCLUSIVE, f"{reason}; of {len(unmeasured)} nobody knows: they were skipped"
     return PairedTest(
         tasks=len(both),
         fixed=len(fixed),

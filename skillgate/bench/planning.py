@@ -101,13 +101,14 @@ def items_of(
         (skill, task)
         for skill in skills
         for task in loaded.benchmark.tasks
-        if shard is None or _shard_of(skill.key, task.id, shard[1]) == shard[0]
+        if shard is None or shard_of(skill.key, task.id, shard[1]) == shard[0]
     ]
     items = [(skill, task, number) for number in range(1, runs + 1) for skill, task in pairs]
     return tuple(Item(order, skill, task, number) for order, (skill, task, number) in enumerate(items))
 
 
-def _shard_of(skill: str, task: str, of: int) -> int:
+def shard_of(skill: str, task: str, of: int) -> int:
+    """Say which of so many shards runs a skill's task, from 1."""
     data = f"{len(skill)}:{skill}{task}".encode()
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") % of + 1
 

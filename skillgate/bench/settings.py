@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillgate.model.setting import Kind, Setting
 
-FORMATS = ("json", "markdown", "csv")
+FORMATS = ("json", "markdown", "html", "csv", "junit")
 
 SETTINGS = (
     Setting(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.bench.settings import FORMATS, SETTINGS
+from skillgate.cli.bench_sharding import GATES, shard_asked
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _LEAST_MS = 100
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
 _ON_INCONCLUSIVE = ("point", "pass", "warn", "fail")
 _LISTS = ("allow-env", "allow-host")  # options add to what is configured
-_GATES = ("min-completion", "min-partial", "min-composite", "max-error-rate", "max-p95-ms")
 
 
 class Asked(NamedTuple):
@@ -44,6 +44,7 @@ class Asked(NamedTuple):
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
         guarded: whether skills are a stranger's: what they reach of the network is held narrower.
+        shard: which of how many shards is run, from 1; None for all of it. Gates are asked of all of it alone.
     """
 
     skills: tuple[str, ...]
@@ -69,6 +70,7 @@ class Asked(NamedTuple):
     output_dir: str
     progress: str
     guarded: bool = False
+    shard: tuple[int, int] | None = None
 
 
 def add_benchmark(parser: argparse.ArgumentParser) -> None:
@@ -100,19 +102,20 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
 
 
-def add_gates(parser: argparse.ArgumentParser) -> None:
-    """Declare what is asked of each skill."""
-    gates = parser.add_argument_group("gates")
+def add_gates(parser: argparse.ArgumentParser, *, title: str = "gates", undecided: bool = True) -> None:
+    """Declare what is asked of each skill; without ``undecided`` the command has ``--on-inconclusive`` already."""
+    gates = parser.add_argument_group(title)
     gates.add_argument("--exit-on-fail", action="store_true", help="exit 1 where a skill completes too few tasks")
-    for key in _GATES:
+    for key in GATES:
         _setting(gates, key, "MS" if key.endswith("ms") else "SHARE")
     _words(gates, "--require-task", "ID", "a task that must pass in every run; repeatable")
-    gates.add_argument(
-        "--on-inconclusive",
-        choices=_ON_INCONCLUSIVE,
-        default="point",
-        help="what a bound inside a rate's interval does: the point estimate decides, or this",
-    )
+    if undecided:
+        gates.add_argument(
+            "--on-inconclusive",
+            choices=_ON_INCONCLUSIVE,
+            default="point",
+            help="what a bound inside a rate's interval does: the point estimate decides, or this",
+        )
     gates.add_argument(
         "--allow-skipped", action="store_true", help="let what could not be measured change no exit code"
     )
@@ -151,6 +154,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
     config = session.config.with_options(given)
+    shard = shard_asked(args)
     formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or _texts(config, "formats")
     allowed = frozenset((*args.allow_env, *_texts(config, "allow-env")))
     return Asked(
@@ -167,7 +171,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         retry_delay_s=_number(config, "retry-delay-s") or 0.0,
         given=frozenset(given),
         evaluator=str(config.get("evaluator")),
-        policy=_policy(args, config),
+        policy=policy_of(args, config) if shard is None else BenchPolicy(),
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
         allow_host=frozenset((*args.allow_host, *_texts(config, "allow-host"))),
@@ -176,10 +180,12 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         formats=formats,
         output_dir=_folder(config, "output-dir"),
         progress=args.progress,
+        shard=shard,
     )
 
 
-def _policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
+def policy_of(args: argparse.Namespace, config: Config) -> BenchPolicy:
+    """Put together what is asked of each skill; ``config`` holds the options' values too."""
     completion = _number(config, "min-completion")
     if completion is None and args.exit_on_fail:
         completion = DEFAULT_COMPLETION
@@ -190,7 +196,7 @@ def _policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
         max_error_rate=_number(config, "max-error-rate"),
         max_p95_ms=_number(config, "max-p95-ms"),
         require_tasks=tuple(dict.fromkeys(args.require_task)),
-        on_inconclusive=args.on_inconclusive,
+        on_inconclusive=args.on_inconclusive or "point",
     )
 
 

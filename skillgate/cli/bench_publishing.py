@@ -17,12 +17,13 @@ from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from skillgate.cli.session import Session
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
 
-SUFFIXES = {"json": "json", "markdown": "md", "csv": "csv"}
+SUFFIXES = {"json": "json", "markdown": "md", "html": "html", "csv": "csv", "junit": "junit.xml"}
 NAME = "eval-result"
 _RENDERERS = Room("skillgate.report")
 _TICK_S = 0.2
@@ -36,6 +37,7 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session) ->
     """
     folder = os.path.join(session.cwd, output_dir)
     for form in formats:
+        require_format(form)  # what a format needs and is not installed is told now
         require_place(os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}"), session.cwd)
     try:
         os.makedirs(folder, exist_ok=True)
@@ -57,15 +59,28 @@ def publish(report: BenchReport, formats: Sequence[str], output_dir: str, sessio
         session.note(f"wrote {names} to {output_dir}")
 
 
-def rendered(report: BenchReport, form: str, session: Session) -> str:
-    """Render a report; only its format's module is loaded."""
-    module = _RENDERERS.load("json" if form == "json" else f"bench_{form}")
+def rendered(report: BenchReport, form: str, session: Session, *, style: Style | None = None) -> str:
+    """Render a report; only its format's module is loaded. Text is laid out for the terminal without a ``style``."""
+    module = _module(form)
     if form == "text":
-        style = Style(width=session.width, color=session.color)
+        style = style or Style(width=session.width, color=session.color)
         text: str = module.render(report, style, verbose=session.verbose)
     else:
         text = module.render(report)
     return text
+
+
+def require_format(form: str) -> None:
+    """Make sure that a format can be written.
+
+    Raises:
+        UsageError: it needs what is not installed.
+    """
+    _module(form)
+
+
+def _module(form: str) -> ModuleType:
+    return _RENDERERS.load("json" if form == "json" else f"bench_{form}")
 
 
 def watching(progress: str, session: Session, total: int) -> Callable[[TaskResult | None], None]:

@@ -49,6 +49,8 @@ def report_of(
             retries=asked.retries,
             evaluator=asked.evaluator,
             isolated=plan.isolated,
+            shard="/".join(map(str, asked.shard)) if asked.shard else None,
+            all_tasks=tuple(task.id for task in plan.loaded.benchmark.tasks) if asked.shard else (),
             tasks=asked.task_ids,
             tags=asked.tags,
         ),

@@ -114,7 +114,7 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
             spawner.prepare(skill.root)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
-    items = items_of(skills.found, loaded, runs=asked.runs)
+    items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
     return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
 
 
@@ -168,7 +168,8 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
         return EXIT_GATE_FAILED
     skipped = sum(one.summary.counts.skipped for one in report.reports)
     measured = sum(one.summary.counts.total for one in report.reports)
-    return EXIT_INCOMPLETE if (skipped and not allow_skipped) or not measured else EXIT_PASSED
+    empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing
+    return EXIT_INCOMPLETE if (skipped and not allow_skipped) or empty else EXIT_PASSED
 
 
 def _adapters(skills: Sequence[Runnable], surroundings: Surroundings) -> dict[str, Adapter]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skillgate.cli.shards import shard_of_word
+from skillgate.cli.shard_word import shard_of_word
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import IncompleteError, UsageError
 

@@ -24,6 +24,7 @@ _SUFFIXES = {
     ".txt": "text",
     ".html": "html",
     ".xml": "junit",
+    ".csv": "csv",
 }
 _LAYERED = (
     *("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop", "on-inconclusive"),

@@ -1,10 +1,8 @@
-"""Shards of a run: the option that asks for one, and the files of all of them on their way into one report."""
+"""Shards of a run of certify: the files of all of them on their way into one report."""
 
 from __future__ import annotations
 
-import argparse
 import os
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -27,20 +25,6 @@ if TYPE_CHECKING:
     from skillgate.scoring.gate import Policy
 
     Policies = Callable[[Depth], Callable[[PurePosixPath], Policy]]
-
-MOST_SHARDS = 1000
-_WORD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
-
-
-def shard_of_word(text: str) -> tuple[int, int]:
-    """Read ``I/N``: the I-th of N shards, 1 ≤ I ≤ N ≤ 1,000. An argparse type."""
-    found = _WORD.fullmatch(text, 0)
-    part, of = (int(found[1]), int(found[2])) if found and text.isascii() else (0, 0)
-    if not 1 <= part <= of <= MOST_SHARDS:
-        raise argparse.ArgumentTypeError(
-            f"expected I/N, the I-th of N shards as in 2/4, at most {MOST_SHARDS} of them; found {text!r}"
-        )
-    return part, of
 
 
 def joined(
@@ -68,7 +52,7 @@ def joined(
     found = max((one.summary.found or 0 for one in read.values() if isinstance(one, Report)), default=1)
     single = any(isinstance(one, SingleReport) for one in read.values())
     beside = [one for one in read.values() if isinstance(one, Report)]
-    parts = [Part(name, one if isinstance(one, Report) else _spread(one, found, beside)) for name, one in read.items()]
+    parts = [Part(name, one if isinstance(one, Report) else spread(one, found, beside)) for name, one in read.items()]
     whole = join(parts, agree=_agreement, calibrate=_trust)
     report = corrected(whole, policies(whole.report.depth), insisted=insisted)
     if baseline is not None:
@@ -86,8 +70,8 @@ def _document(name: str, session: Session) -> Report | SingleReport:
     return document
 
 
-def _spread(one: SingleReport, found: int, beside: Sequence[Report]) -> Report:
-    """Give a document of one skill the shape of one over several; what it does not say is as the other shards say."""
+def spread(one: SingleReport, found: int, beside: Sequence[Report]) -> Report:
+    """Give a document of one skill the shape of one over ``found``; what it does not say is as the others say."""
     other = beside[0] if beside else None
     result = one.result()
     return Report(

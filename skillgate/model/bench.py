@@ -177,6 +177,7 @@ class RunSettings:
         sandbox: ``none`` or ``bwrap``, as it was in force.
         isolated: what the skills' processes were kept from, in words; empty where nothing was run.
         shard: ``i/n``; None for all of it.
+        all_tasks: of a shard: the ids of all tasks that the whole run has, in their order; else empty.
         tasks, tags: the filters.
         seed: of the bootstrap.
     """
@@ -189,6 +190,7 @@ class RunSettings:
     sandbox: str = "none"
     isolated: tuple[str, ...] = ()
     shard: str | None = None
+    all_tasks: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     seed: int = 0

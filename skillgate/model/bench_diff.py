@@ -33,6 +33,7 @@ class Flip(Enum):
     REMOVED = "removed"
     CHANGED = "changed"  # neither fixed nor broken; its score moved
     SAME = "same"
+    UNMEASURED = "unmeasured"  # it was skipped on one side
 
 
 @camel

@@ -83,6 +83,22 @@ def interval(share: Proportion | None) -> str:
     return f"{100 * share.ci_low:.0f}–{100 * share.ci_high:.0f}"
 
 
+def usage(report: CompletionReport) -> str:
+    """Write tokens and cost, ``""`` where nobody reported any; a cost that is not known is left out."""
+    found = report.token_cost
+    if found is None:
+        return ""
+    cost = "" if found.cost_usd is None else f", ${found.cost_usd:.4f}"
+    return f"{found.total:,} tokens ({found.input:,} in, {found.output:,} out){cost}"
+
+
+def is_sure(report: BenchReport) -> bool:
+    """Tell whether everything that was to be measured was."""
+    return bool(report.reports) and not any(
+        one.summary.counts.skipped or not one.summary.counts.total or one.incomplete for one in report.reports
+    )
+
+
 def outcome(report: CompletionReport) -> str:
     """Write what the gate says of one skill."""
     return {True: "pass", False: "FAIL", None: NOTHING}[report.gate.passed]

@@ -38,7 +38,7 @@ def render(report: Report) -> str:
     cases = [_case(result) for result in report.results]
     if report.outside:
         cases.append(_outside(report))
-    numbers = _attributes(
+    numbers = attributes(
         tests=str(len(cases)),
         failures=str(sum(1 for case in cases if case.fault == "failure")),
         errors=str(sum(1 for case in cases if case.fault == "error")),
@@ -48,7 +48,7 @@ def render(report: Report) -> str:
         f'<testsuites name="skillgate"{numbers}>',
         f'  <testsuite name="skillgate"{numbers} skipped="0">',
         "    <properties>",
-        *(f"      <property{_attributes(name=name, value=value)}/>" for name, value in _properties(report)),
+        *(f"      <property{attributes(name=name, value=value)}/>" for name, value in _properties(report)),
         "    </properties>",
         *(line for case in cases for line in _written(case)),
         "  </testsuite>",
@@ -93,11 +93,11 @@ def _failed(case: _Case, reasons: Sequence[str], findings: Sequence[Finding]) ->
 
 
 def _written(case: _Case) -> Iterator[str]:
-    yield f"    <testcase{_attributes(classname='skillgate', name=case.name)}>"
+    yield f"    <testcase{attributes(classname='skillgate', name=case.name)}>"
     if case.fault:
-        told = _attributes(message=case.message, type="gate" if case.fault == "failure" else "not evaluated")
-        yield f"      <{case.fault}{told}>{_escaped(*case.details)}</{case.fault}>"
-    yield f"      <system-out>{_escaped(*case.said)}</system-out>"
+        told = attributes(message=case.message, type="gate" if case.fault == "failure" else "not evaluated")
+        yield f"      <{case.fault}{told}>{escaped(*case.details)}</{case.fault}>"
+    yield f"      <system-out>{escaped(*case.said)}</system-out>"
     yield "    </testcase>"
 
 
@@ -106,11 +106,13 @@ def _line(finding: Finding) -> str:
     return f"{where} {finding.severity.value} {bounded(finding.id)} {bounded(finding.message)}"
 
 
-def _attributes(**values: str) -> str:
-    return "".join(f' {name}="{_escaped(bounded(value))}"' for name, value in values.items())
+def attributes(**values: str) -> str:
+    """Write attributes of an element, whatever their texts hold; each begins with a blank."""
+    return "".join(f' {name}="{escaped(bounded(value))}"' for name, value in values.items())
 
 
-def _escaped(*lines: str) -> str:
+def escaped(*lines: str) -> str:
+    """Write lines as the text of an element; they are printable already, or made so by :func:`bounded`."""
     plain = "\n".join(lines).translate(_FORBIDDEN).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return plain.replace('"', "&quot;")
 

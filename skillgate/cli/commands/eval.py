@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
+from skillgate.cli.bench_sharding import add_shard
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_benchmark(parser)
     add_running(parser)
+    add_shard(parser)
     add_gates(parser)
     add_results(parser)
 
@@ -81,5 +83,9 @@ def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
         f"{len(plan.items)} calls: {len(plan.skills)} skills × {len(benchmark.tasks)} tasks × {asked.runs} runs,"
         f" {asked.concurrency} at once, {asked.timeout_ms} ms each, {asked.retries} retries"
     )
+    if asked.shard is not None:
+        lines.append(
+            f"shard {asked.shard[0]} of {asked.shard[1]}: the calls are its own, of all skills and tasks above"
+        )
     lines.append("nothing was run, nothing was written")
     return [printable(line) for line in lines]

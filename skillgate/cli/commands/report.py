@@ -1,14 +1,17 @@
-"""Work on reports that were written before: say what differs between two, or join the shards of one run."""
+"""Work on reports that were written before: say what differs between two, join shards, write another format."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from skillgate.cli.bench_diffing import are_benchmarks, bench_diff
+from skillgate.cli.bench_diffing import add_limits, are_benchmarks, bench_diff, labels_of, limits_given, rendered_diff
+from skillgate.cli.bench_options import add_gates
+from skillgate.cli.bench_reading import KIND, kinds_of
 from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
 from skillgate.cli.diffing import Asked, diff_files
 from skillgate.cli.options import add_gate, add_output, format_of_word, gate_options, suffix_format
+from skillgate.cli.report_converting import add_convert, convert
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.registry import Room
@@ -33,32 +36,36 @@ file and message without its numbers, whatever line they stand on. Documents of 
 models are not compared. A skill regressed where it lost its badge or more points than allowed: that is shown, and only
 with --fail-on-regression is the exit code 1 then, and 3 where it could not be decided because a skill was not evaluated
 in B. Benchmark reports are compared task by task, with a verdict PASS, FAIL (a golden task is broken, or the completion
-rate fell and chance does not explain it) or INCONCLUSIVE, which fails too with --fail-on-regression."""
+rate fell and chance does not explain it) or INCONCLUSIVE, which fails too with --fail-on-regression. They may be the
+bare lists that an older evaluator wrote."""
 
 
-_MERGE = "the shards of one run of certify into the report of all of its skills"
+_MERGE = "the shards of one run, of certify or of eval, into the report of all of it"
 _MERGED = """\
 The report is what one run over all skills would have given, but for durations and for how what was asked is counted.
 Only all the shards of one run can be joined: same version, configuration, depth, models and skills. Gates are those of
 the shards; options of the gate must be those that the shards had, and are needed only where the correction of drops for
 all skills undoes a regression. --baseline REPORT makes sure that the shards were compared with that one. No skill is
 read: a certificate is about the files that the shards say they scored. What one shard could not search made its own
-exit code 3; a report does not hold that. The exit code is 1 where a gate failed, 3 where something was not measured."""
+exit code 3; a report does not hold that. The exit code is 1 where a gate failed, 3 where something was not measured.
+Of shards of eval every figure is computed anew from all results, and the gates of benchmarks are asked of them."""
 _SCORE_FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``diff`` and ``merge``."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="diff|merge")
+    """Declare ``convert``, ``diff`` and ``merge``."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="convert|diff|merge")
     merging = words.add_parser("merge", help=_MERGE, description=f"Join {_MERGE}.\n\n{_MERGED}")
     merging.add_argument("shards", nargs="+", metavar="FILE", help="every shard's report, as JSON, in any order")
     add_gate(merging)
-    add_output(merging, _SCORE_FORMATS)
+    add_gates(merging, title="gate of benchmarks", undecided=False)
+    add_output(merging, (*_SCORE_FORMATS, "csv"))
     add_written(merging.add_argument_group("certificate and badges of all skills"))
     merging.set_defaults(write_known_findings=None)
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
     comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
     comparing.add_argument("b", metavar="B", help="the one after")
+    comparing.add_argument("others", nargs="*", help=argparse.SUPPRESS)
     comparing.add_argument("--label-a", metavar="TEXT", help="what to call A (default: its file's name)")
     comparing.add_argument("--label-b", metavar="TEXT", help="what to call B")
     comparing.add_argument("--fail-on-regression", action="store_true", help="exit 1 where a skill got worse")
@@ -69,23 +76,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="by how many points a score may fall before it is a regression (default: as configured, else 2); fails"
         " nothing without --fail-on-regression",
     )
+    add_limits(comparing)
     _add_format(comparing)
+    add_convert(words)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Compare, and write what differs to stdout or to a file; or join, and write the report."""
     if args.word == "merge":
         return _merge(args, session)
+    if args.word == "convert":
+        return convert(args, session)
+    if args.others:
+        named = ", ".join((args.a, args.b, *args.others))
+        raise UsageError(f"two documents are compared, A and B; {2 + len(args.others)} were given: {named}")
     form = _format(args)
     if args.output is not None:
         require_place(args.output, session.cwd)
     if are_benchmarks(args, session):
         return _bench(args, form, session)
+    if limits_given(args):
+        raise UsageError(f"{limits_given(args)[0]} is for reports of benchmarks, and these are no such")
+    label_a, label_b = labels_of(args)
     asked = Asked(
         a=args.a,
         b=args.b,
-        label_a=args.label_a,
-        label_b=args.label_b,
+        label_a=label_a,
+        label_b=label_b,
         max_drop=args.max_drop,
         gated=args.fail_on_regression,
     )
@@ -98,10 +115,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _bench(args: argparse.Namespace, form: str, session: Session) -> int:
     """Compare two benchmark reports, and write what differs."""
-    if form == "html":
-        raise UsageError("a diff of benchmark reports has no HTML yet; --format markdown shows the same")
     found, code = bench_diff(args, session)
-    text: str = _RENDERERS.load("json" if form == "json" else "bench_diff_markdown").render(found)
+    style = Style(width=session.width, color=session.color) if args.output is None else Style()
+    text = rendered_diff(found, form, style, verbose=session.verbose)
     if args.output is None:
         session.out(text)
     else:
@@ -111,10 +127,16 @@ def _bench(args: argparse.Namespace, form: str, session: Session) -> int:
 
 
 def _merge(args: argparse.Namespace, session: Session) -> int:
+    if KIND in kinds_of(args.shards, session).values():
+        from skillgate.cli.bench_merging import merge
+
+        return merge(args, session)
+    from skillgate.cli.bench_merging import refuse_gates
     from skillgate.cli.evaluation import Evaluation, exit_code, publish, require_places  # brings in all that scores
     from skillgate.cli.policies import policies
     from skillgate.cli.shards import joined
 
+    refuse_gates(args)
     require_places(args, session)
     require_written(args, session)
     given = gate_options(args)
