@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.bench.settings import FORMATS, SETTINGS
+from skillgate.cli.options import gate_options
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
@@ -41,6 +42,8 @@ class Asked(NamedTuple):
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
+        config: with what the options say; of models too.
+        asking: what the options say of models beside it: ``record``, ``replay``, ``refresh``, ``no-cache``.
     """
 
     skills: tuple[str, ...]
@@ -64,6 +67,8 @@ class Asked(NamedTuple):
     formats: tuple[str, ...]
     output_dir: str
     progress: str
+    config: Config
+    asking: Mapping[str, str | bool | None]
 
 
 def add_benchmark(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +151,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
     }
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
-    config = session.config.with_options(given)
+    config = session.config.with_options({**given, **gate_options(args)})
     formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or _texts(config, "formats")
     allowed = frozenset((*args.allow_env, *_texts(config, "allow-env")))
     return Asked(
@@ -171,6 +176,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         formats=formats,
         output_dir=_folder(config, "output-dir"),
         progress=args.progress,
+        config=config,
+        asking={"record": args.record, "replay": args.replay, "refresh": args.refresh, "no-cache": args.no_cache},
     )
 
 
