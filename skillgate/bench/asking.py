@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from skillgate.llm.crew import Crew
+from skillgate.llm.waiting import Place
 from skillgate.model.exchange import Answer, Request
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
 
     from skillgate.model.exchange import Steps
@@ -24,6 +26,12 @@ class LateError(Exception):
 
 class EndedError(Exception):
     """The run ended before there was an answer."""
+
+
+class _Asks(NamedTuple):
+    """An asker, made of the function that it is."""
+
+    ask: Callable[[Request], Answer]
 
 
 def carried_out(
@@ -42,38 +50,31 @@ def carried_out(
         EndedError: ``stop`` is set.
     """
     until = None if timeout_s is None else time.monotonic() + timeout_s
+    crew: Crew[None] = Crew(_Asks(ask))
     try:
         wanted = next(steps)
         while True:
             if not isinstance(wanted, Request):
                 message = "requests come one by one here"
                 raise TypeError(message)
-            wanted = steps.send(_answered(wanted, ask, until, stop))
+            crew.send(Place(0, 0, wanted, None))
+            wanted = steps.send(_answered(crew, until, stop))
     except StopIteration as ended:
         found: T = ended.value
         return found
     finally:
+        crew.dismiss()
         steps.close()
 
 
-def _answered(request: Request, ask: Callable[[Request], Answer], until: float | None, stop: threading.Event) -> Answer:
-    found: list[Answer | BaseException] = []
-    there = threading.Event()
-
-    def work() -> None:
-        try:
-            found.append(ask(request))
-        except BaseException as error:  # noqa: BLE001 - raised again on the caller's thread
-            found.append(error)
-        there.set()
-
-    threading.Thread(target=work, name="ask", daemon=True).start()
-    while not there.wait(_TICK_S):
+def _answered(crew: Crew[None], until: float | None, stop: threading.Event) -> Answer:
+    while (found := crew.take(_TICK_S)) is None:
         if stop.is_set():
             raise EndedError
         if until is not None and time.monotonic() >= until:
             raise LateError
-    (answer,) = found
-    if isinstance(answer, BaseException):
-        raise answer
+    outcome = found[1]
+    if outcome.error is not None:
+        raise outcome.error
+    answer: Answer = outcome.value
     return answer
