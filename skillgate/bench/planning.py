@@ -9,6 +9,7 @@ from skillgate.bench.checking import rules_of
 from skillgate.bench.runner import Item
 from skillgate.errors import UsageError
 from skillgate.model.benchmark import ALIASES
+from skillgate.model.executable import AdapterType
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
@@ -30,7 +31,18 @@ class Limits(NamedTuple):
     most_at_once: int | None
 
 
-def limits_of(skill: Runnable, *, timeout_ms: int, retries: int, given: frozenset[str] = frozenset()) -> Limits:
+PROSE_TIMEOUT_MS = 600_000
+"""Of a prose skill where nobody says otherwise: as long as is waited for one answer of a model, at most."""
+
+
+def limits_of(
+    skill: Runnable,
+    *,
+    timeout_ms: int,
+    retries: int,
+    given: frozenset[str] = frozenset(),
+    is_default: bool = False,
+) -> Limits:
     """Give a skill's limits.
 
     Args:
@@ -38,7 +50,10 @@ def limits_of(skill: Runnable, *, timeout_ms: int, retries: int, given: frozense
         timeout_ms: the run's.
         retries: the run's.
         given: which of ``timeout-ms`` and ``retries`` were given as options, and so come before the skill's own.
+        is_default: whether nobody chose the run's ``timeout_ms``: then prose skills have :data:`PROSE_TIMEOUT_MS`.
     """
+    if is_default and skill.spec.adapter_type is AdapterType.SKILLMD:
+        timeout_ms = PROSE_TIMEOUT_MS
     own_timeout = None if "timeout-ms" in given else skill.config.timeout_ms
     own_retries = None if "retries" in given else skill.config.retries
     return Limits(

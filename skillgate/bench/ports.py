@@ -105,6 +105,8 @@ class Reply(NamedTuple):
         retry_after_s: that the other side asked to wait.
         usage: tokens, where it said.
         answered: whether ``output`` holds something.
+        latency_ms: that the adapter measured itself; None: what passed around the call.
+        timed: whether it has a latency: an answer that was kept from an earlier run has none.
     """
 
     output: Any = None
@@ -114,6 +116,8 @@ class Reply(NamedTuple):
     retry_after_s: float | None = None
     usage: BenchUsage | None = None
     answered: bool = True
+    latency_ms: float | None = None
+    timed: bool = True
 
 
 class Adapter(Protocol):

@@ -165,7 +165,7 @@ def _tried(item: Item, job: Job) -> tuple[Reply, float]:
     call = Call(task=task, data=data, timeout_s=timeout_s, run=item.run)
     began = job.clock()
     reply = job.adapters[item.skill.key].invoke(call)
-    latency_ms = (job.clock() - began) * 1000
+    latency_ms = (job.clock() - began) * 1000 if reply.latency_ms is None else reply.latency_ms
     return reply, timeout_s * 1000 if reply.kind is ErrorKind.TIMEOUT else latency_ms
 
 
@@ -173,14 +173,13 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
     if reply.kind in EVALUATORS:
         return _skipped(item, job, reply.kind, reply.error, attempts)
     task = item.task
-    latency_ms = round(latency_ms, 3)
     base = TaskResult(
         task_id=task.id,
         skill_id=item.skill.key,
         run=item.run,
         status=Status.ERROR,
         score=0.0,
-        latency_ms=latency_ms,
+        latency_ms=round(latency_ms, 3) if reply.timed else None,
         attempts=attempts,
         usage=reply.usage,
         weight=task.weight,
@@ -197,7 +196,7 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
         scored = job.scorers[task.id].score(reply.output)
     except UnscoredError as error:
         skipped = _skipped(item, job, error.kind, str(error), attempts)
-        return _with(skipped, output=base.output, latency_ms=latency_ms, usage=reply.usage)
+        return _with(skipped, output=base.output, latency_ms=base.latency_ms, usage=reply.usage)
     status = Status.PASS if scored.passed else Status.FAIL
     return _with(
         base,

@@ -47,7 +47,9 @@ SETTINGS = (
         key="evaluator",
         kind=Kind.CHOICE,
         default="exact",
-        choices=("exact", "exact_match", "contains", "regex", "json_schema", "schema", "numeric"),
+        choices=(
+            *("exact", "exact_match", "contains", "regex", "json_schema", "schema", "numeric", "llm_judge", "custom"),
+        ),
         help="The scorer of tasks that name none.",
     ),
     Setting(

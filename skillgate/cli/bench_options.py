@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.bench.settings import FORMATS, SETTINGS
 from skillgate.cli.bench_sharding import GATES, shard_asked
+from skillgate.cli.options import gate_options
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from skillgate.cli.session import Session
     from skillgate.config import Config
@@ -45,6 +46,8 @@ class Asked(NamedTuple):
         progress: ``bar``, ``json`` or ``none``.
         guarded: whether skills are a stranger's: what they reach of the network is held narrower.
         shard: which of how many shards is run, from 1; None for all of it. Gates are asked of all of it alone.
+        config: with what the options say; of models too.
+        asking: what the options say of models beside it: ``record``, ``replay``, ``refresh``, ``no-cache``.
     """
 
     skills: tuple[str, ...]
@@ -69,6 +72,8 @@ class Asked(NamedTuple):
     formats: tuple[str, ...]
     output_dir: str
     progress: str
+    config: Config
+    asking: Mapping[str, str | bool | None]
     guarded: bool = False
     shard: tuple[int, int] | None = None
 
@@ -153,7 +158,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
     given = {key: value for key, value in values.items() if value is not None}
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
-    config = session.config.with_options(given)
+    config = session.config.with_options({**given, **gate_options(args)})
     shard = shard_asked(args)
     formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or _texts(config, "formats")
     allowed = frozenset((*args.allow_env, *_texts(config, "allow-env")))
@@ -181,6 +186,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         output_dir=_folder(config, "output-dir"),
         progress=args.progress,
         shard=shard,
+        config=config,
+        asking={"record": args.record, "replay": args.replay, "refresh": args.refresh, "no-cache": args.no_cache},
     )
 
 

@@ -10,6 +10,7 @@ from skillgate.bench.metrics import summarise
 from skillgate.config import config_digest
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.benchmark import MAX_LATENCY_MS
+from skillgate.model.executable import AdapterType
 from skillgate.model.report import Tool, Verdict
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def report_of(
         coverage=measured / whole if whole else None,
         gate=Verdict(passed=all(verdicts) if verdicts else None),
         duration_s=round(seconds, 3),
+        models=plan.model_names,
+        notices=() if plan.models is None else plan.models.told(),
     )
 
 
@@ -93,4 +96,5 @@ def _of_skill(
         by_tag=figures.by_tag,
         gate=verdict,
         incomplete=incomplete,
+        model=plan.models.model if plan.models and skill.spec.adapter_type is AdapterType.SKILLMD else None,
     )

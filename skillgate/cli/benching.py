@@ -16,9 +16,11 @@ from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
+from skillgate.cli.bench_asking import with_models
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.executable import AdapterType
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from skillgate.bench.loading import Skills
     from skillgate.bench.ports import Adapter, Scorer
     from skillgate.bench.runner import Item
+    from skillgate.cli.bench_models import Models
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.session import Session
     from skillgate.model.bench import BenchReport
@@ -40,7 +43,8 @@ _ADAPTERS = Room("skillgate.bench.adapters")
 class Plan(NamedTuple):
     """What will be run: the skills, the benchmark, its scorers, the items in their order.
 
-    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last.
+    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``models`` are those
+    that it asks, by ``model_names``; None where it asks none, or cannot.
     """
 
     skills: tuple[Runnable, ...]
@@ -52,6 +56,8 @@ class Plan(NamedTuple):
     isolated: tuple[str, ...]
     stop: threading.Event
     closing: ExitStack
+    models: Models | None = None
+    model_names: tuple[str, ...] = ()
 
 
 def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> Loaded:
@@ -106,16 +112,22 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
             served={},
             stop=stop,
         )
+        models, surroundings = with_models(skills.found, rules, asked, session, surroundings)
+        if models is not None:
+            ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
         adapters = _adapters(skills.found, surroundings)
         for adapter in adapters.values():
             ready.callback(adapter.close)
+        asked_models = () if models is None else models.names(adapters.values(), scorers.values())
         for skill in skills.found:
-            spawner.prepare(skill.root)
+            if skill.spec.adapter_type is not AdapterType.SKILLMD:
+                spawner.prepare(skill.root)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
-    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
+    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
+    return Plan(*places, models=models, model_names=asked_models)
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
@@ -127,7 +139,13 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
     """
     began, clock = datetime.now(UTC), time.perf_counter()
     limits = {
-        skill.key: limits_of(skill, timeout_ms=asked.timeout_ms, retries=asked.retries, given=asked.given)
+        skill.key: limits_of(
+            skill,
+            timeout_ms=asked.timeout_ms,
+            retries=asked.retries,
+            given=asked.given,
+            is_default=asked.config.origin("timeout-ms") == "default",
+        )
         for skill in plan.skills
     }
     job = Job(
@@ -159,6 +177,8 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
     finally:
         plan.closing.close()
         told(None)
+    if plan.models is not None and plan.models.unanswered:
+        session.note(f"not everything was answered: {plan.models.unanswered}")
     return report_of(plan, asked, session, results, began, time.perf_counter() - clock, None)
 
 

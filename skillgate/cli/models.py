@@ -113,7 +113,7 @@ class Models:
         self.budget = budget_of(config, self.provider, self.stop)
         self._plan, self._contest = _deeper(config, session, environ, self.panel, depth)
         self.budget.require_prices(self.names)
-        self.answers = _answers(config, session, asking, environ, self.stop) if asking.keep else None
+        self.answers = kept_answers(config, session, asking, environ, self.stop) if asking.keep else None
         self._recorder = Recorder(asking.record, cwd=session.cwd, now=time.time) if asking.record else None
         self.journal = _journal(config, session, asking, environ) if asking.run else None
         kept = Kept(self.answers, self.journal, self._recorder)
@@ -268,9 +268,10 @@ def _characters(model: str) -> int:
     return _UNKNOWN if context is None else max(_UNKNOWN, min(_MOST, int((context - _BESIDE) * _PER_TOKEN)))
 
 
-def _answers(
+def kept_answers(
     config: Config, session: Session, asking: Asking, environ: Mapping[str, str], stop: threading.Event
 ) -> Answers | None:
+    """Open what is kept of models' answers between runs; None where there is no place for it, which is said."""
     given = config.get("cache-dir")
     folder = folder_of(environ, given if isinstance(given, str) else None, config.base("cache-dir"))
     if not folder:

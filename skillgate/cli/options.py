@@ -118,6 +118,24 @@ def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> No
     group.add_argument("--dry-run", action="store_true", help="say what it would ask and cost, and ask nothing")
 
 
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """Add who does the tasks of prose skills and who judges answers in benchmarks, and what it may cost.
+
+    :func:`gate_options` reads the settings among them.
+    """
+    group = parser.add_argument_group("models (prose skills and judges)")
+    _add_setting(group, "model", metavar="MODEL")
+    _add_list(group, "judge-model", metavar="MODEL")
+    for key, metavar in (("provider", "NAME"), ("base-url", "URL"), ("key-variable", "NAME"), ("script", "FILE")):
+        _add_setting(group, key, metavar=metavar)
+    for key, metavar in (("max-cost-usd", "USD"), ("max-calls", "N"), ("cache-dir", "DIR")):
+        _add_setting(group, key, metavar=metavar)
+    group.add_argument("--no-cache", action="store_true", help="ask every question anew, and keep nothing")
+    group.add_argument("--refresh", action="store_true", help="ask anew, also what is kept from an earlier run")
+    group.add_argument("--record", metavar="FILE", help="write every exchange with a model to a file")
+    group.add_argument("--replay", metavar="FILE", help="let a recording answer in place of a model")
+
+
 def gate_options(args: argparse.Namespace) -> dict[str, Value]:
     """Collect what was given of depth and gate, by setting key, as ``Config.with_options`` takes it."""
     given: dict[str, Value] = {}

@@ -42,8 +42,13 @@ def test_what_a_benchmark_allows_of_itself_is_fine(tmp_path: Path) -> None:
     assert run(tmp_path, "bench", "check", "./b.json").code == 0
 
 
-def test_a_scorer_that_is_not_there_is_told(tmp_path: Path) -> None:
-    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "llm_judge", "judgePrompt": "good?"}))
+def test_tasks_that_nothing_here_can_score_are_named_and_are_no_pass(tmp_path: Path) -> None:
+    judged = task("j1", expectedOutput={"type": "llm_judge", "judgePrompt": "good?"})
+    own = task("c1", expectedOutput={"type": "custom"}, evaluator={"command": ["score"]})
+    benchmark(tmp_path / "b.json", judged, own)
     done = run(tmp_path, "bench", "check", "./b.json")
-    assert done.code == 2
-    assert "no scorer llm_judge yet" in done.err
+    assert done.code == 3
+    assert "a model or a program scores: j1, c1" in done.err
+    benchmark(tmp_path / "b.json", judged, task())
+    done = run(tmp_path, "bench", "check", "./b.json", "--json")
+    assert (done.code, done.json["notChecked"]) == (1, {"own": ["j1"]})

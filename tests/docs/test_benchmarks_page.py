@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from skillgate.bench.settings import SETTINGS
 from skillgate.cli.main import main
 from skillgate.registry import Room
 from tests.architecture.source import ROOT
+from tests.bench.made import answering, benchmark, run, skill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +41,22 @@ def test_each_command_of_the_page_passes(line: str, tmp_path: Path) -> None:
 def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
     rows = re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)
     assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
-    assert "Of the adapters only `subprocess`" in PAGE
-    assert Room("skillgate.bench.adapters").names() == ("subprocess",)
+    (adapters,) = re.findall(r"^Of the adapters ((?:.|\n)*?)\n\n", PAGE, flags=re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z]+)`", adapters)) == sorted(Room("skillgate.bench.adapters").names())
     gates = [setting.key for setting in SETTINGS if setting.key.startswith(("min-", "max-"))]
     assert all(f"`--{gate}`" in PAGE for gate in gates)
+
+
+def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> None:
+    tasks = [json.loads(block) for block in re.findall(r"```json\n(\{\"id\".*?)```", PAGE, flags=re.DOTALL)]
+    (own,) = (task for task in tasks if task["expectedOutput"]["type"] == "custom")
+    assert [task["id"] for task in tasks] == ["tone", "sorted"]
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    file = tmp_path / own["evaluator"]["customScorerPath"].partition(":")[0]
+    file.parent.mkdir()
+    file.write_text(code, encoding="utf-8")
+    skill(tmp_path / "s", answering("sorted(data['items'])"))
+    benchmark(tmp_path / "b.json", own)
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+    (result,) = done.json["reports"][0]["taskResults"]
+    assert (result["status"], result["scorerType"]) == ("pass", "custom"), done.err

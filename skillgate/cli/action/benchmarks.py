@@ -15,7 +15,9 @@ from skillgate.bench.loading import Skills, load_skills
 from skillgate.cli.action.places import inside
 from skillgate.cli.action.private import private
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
+from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.benching import benchmark_of, evaluated, planned
+from skillgate.cli.options import add_asking
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
 from skillgate.skill.checkout import check_out
@@ -90,7 +92,7 @@ def _asked(stand: Stand, session: Listening) -> Asked:
     """
     inputs = stand.inputs
     parser = argparse.ArgumentParser()
-    for add in (add_benchmark, add_running, add_gates, add_results):
+    for add in (add_benchmark, add_running, add_shard, add_asking, add_gates, add_results):
         add(parser)
     args = parser.parse_args(["--progress=none"])
     named = inputs["skills"]
@@ -214,7 +216,8 @@ def _keyed(earlier: Sequence[Runnable], now: Sequence[Runnable]) -> tuple[Runnab
 
 
 def _difference(before: BenchReport, after: BenchReport, stand: Stand) -> BenchDiff:
-    from skillgate.bench.diffing import DiffPolicy, diff  # brings in numpy: where there is a base
+    from skillgate.bench.diff_limits import DiffPolicy
+    from skillgate.bench.diffing import diff  # brings in numpy: where there is a base
 
     label = (stand.base.commit or stand.compared.commit or "base")[:12]
     return diff(

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ in them are checked where the extra bench is installed. The exit code is 1 where
 _CHECK = "find tasks that a skill passes which knows nothing"
 _CHECKS = """\
 Three answers are held against every task's scorer, and no skill is started: null; the input, or one value of it; and
-the one constant that passes most. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
+the one constant that passes most. Tasks that a model or a program scores are left out and named; where none is left the
+exit code is 3. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
 {"constant": 2}. The exit code is 1 where one passes more."""
 _FOLDER = "benchmarks"
 
@@ -129,17 +130,24 @@ def _check(args: argparse.Namespace, session: Session) -> int:
     from skillgate.bench.probing import probe
 
     rows: list[dict[str, Any]] = []
+    left_out: dict[str, list[str]] = {}
+    checked = 0
     for word in args.benchmarks or packaged_ids():
         loaded, notices = find_benchmark(word, args.benchmarks_dir if args.benchmarks else None, cwd=session.cwd)
         for notice in notices:
             session.note(notice)
+        loaded, others = _checkable(loaded)
+        if others:
+            left_out[loaded.benchmark.id] = others
+            session.note(f"{loaded.benchmark.id}: not checked, since a model or a program scores: {', '.join(others)}")
+        checked += len(loaded.benchmark.tasks)
         for found in probe(loaded.benchmark, _scorers(loaded)):
             row: dict[str, Any] = {"benchmark": loaded.benchmark.id, "probe": found.name, "passed": list(found.passed)}
             row |= {"allowed": found.allowed, "ok": found.is_fine}
             rows.append(row | ({"answer": found.answer} if found.passed and found.name == "constant" else {}))
     bad = [row for row in rows if not row["ok"]]
     if session.json:
-        session.out(json.dumps({"probes": rows, "ok": not bad}, indent=2, ensure_ascii=False))
+        session.out(json.dumps({"probes": rows, "ok": not bad, "notChecked": left_out}, indent=2, ensure_ascii=False))
     else:
         table = [["benchmark", "probe", "passes", "may pass", "tasks"]]
         table += [
@@ -147,7 +155,22 @@ def _check(args: argparse.Namespace, session: Session) -> int:
             for row in rows
         ]
         session.out("\n".join(_table(table)))
-    return EXIT_GATE_FAILED if bad else EXIT_PASSED
+    if bad:
+        return EXIT_GATE_FAILED
+    return EXIT_INCOMPLETE if left_out and not checked else EXIT_PASSED
+
+
+def _checkable(loaded: Loaded) -> tuple[Loaded, list[str]]:
+    """Take the tasks out that can only be scored by asking a model or by starting a program; give their ids too."""
+    from dataclasses import replace
+
+    from skillgate.bench.planning import scoring_of
+    from skillgate.model.benchmark import ScorerName
+
+    rules = scoring_of(loaded, "exact")
+    others = [name for name, rule in rules.items() if rule.scorer in (ScorerName.LLM_JUDGE, ScorerName.CUSTOM)]
+    tasks = tuple(task for task in loaded.benchmark.tasks if task.id not in others)
+    return replace(loaded, benchmark=replace(loaded.benchmark, tasks=tasks)), others
 
 
 def _scorers(loaded: Loaded) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
+from skillgate.cli.options import add_asking
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_benchmark(parser)
     add_running(parser)
     add_shard(parser)
+    add_asking(parser)
     add_gates(parser)
     add_results(parser)
 
@@ -37,18 +39,21 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid; nothing was run.
     """
+    from skillgate.cli.bench_asking import require_leave
     from skillgate.cli.bench_publishing import publish, rendered, require_output
     from skillgate.cli.benching import evaluated, exit_code, planned
 
     asked = asked_of(args, session)
     plan = planned(asked, session)
     if args.dry_run:
+        lines = _plan_lines(plan, asked)
         plan.closing.close()
-        session.out("\n".join(_plan_lines(plan, asked)))
+        session.out("\n".join(lines))
         return EXIT_PASSED
     try:
         _require_tasks(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
+        require_leave(plan)
     except UsageError:
         plan.closing.close()
         raise
@@ -87,5 +92,7 @@ def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
         lines.append(
             f"shard {asked.shard[0]} of {asked.shard[1]}: the calls are its own, of all skills and tasks above"
         )
+    if plan.models is not None:
+        lines += plan.models.lines(plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}))
     lines.append("nothing was run, nothing was written")
     return [printable(line) for line in lines]

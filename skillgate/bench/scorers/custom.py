@@ -1,0 +1,202 @@
+"""A scorer of the benchmark's own: a function of a Python file, or a command; in a process with limits."""
+# ruff: noqa: PTH113, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import secrets
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.bench.answers import require_path
+from skillgate.bench.pointer import NothingThere, at
+from skillgate.bench.ports import Limits, Scored, UnscoredError
+from skillgate.errors import UsageError
+from skillgate.model.bench_result import ErrorKind
+from skillgate.model.benchmark import ABSENT
+from skillgate.model.text import printable
+from skillgate.process import open_to_all
+
+if TYPE_CHECKING:
+    from skillgate.bench.ports import Ended, Rules, Spawner, Surroundings
+    from skillgate.model.benchmark import Evaluator, Task
+
+LIMIT_S = 10.0  # where the evaluator names no limit
+THRESHOLD = 1.0
+_PATH = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
+_KEY = "evaluator.customScorerPath"
+_KEYS = frozenset({"score", "passed", "reason"})
+_TOLD = 600  # characters of what it wrote to standard error
+_MOST_REASON = 2_000
+_MOST_OUT = 1024 * 1024
+
+
+class Program(NamedTuple):
+    """What scores: a command in a directory, or, with ``name``, a function of a file in it."""
+
+    argv: tuple[str, ...]
+    root: str
+    file: str = ""
+    name: str = ""
+
+
+def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
+    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is started yet.
+
+    Raises:
+        UsageError: no program may be started.
+    """
+    require_path(rules.evaluator)
+    program = _program(rules)
+    if surroundings.spawner is None:
+        raise UsageError(
+            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and programs are not started"
+            " here; say --allow-exec"
+        )
+    return Custom(task, rules, program, surroundings.spawner)
+
+
+class Custom:
+    """Starts one process for each answer."""
+
+    def __init__(self, task: Task, rules: Rules, program: Program, spawner: Spawner) -> None:
+        self._program = program
+        self._spawner = spawner
+        self._evaluator: Evaluator = rules.evaluator
+        expected = rules.expected.value
+        self._given = {
+            "input": dict(task.input_data),
+            "expected": None if expected is ABSENT else expected,
+            "task": {"id": task.id, "description": task.description, "tags": list(task.tags)},
+        }
+        given = rules.evaluator.pass_threshold
+        self._threshold = THRESHOLD if given is None else given
+        limit_s = rules.evaluator.timeout_ms / 1000 if rules.evaluator.timeout_ms else LIMIT_S
+        self._limits = Limits(timeout_s=limit_s, stdout_bytes=_MOST_OUT)
+
+    def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
+        """Score one answer.
+
+        Raises:
+            UnscoredError: the program failed, or what it gave is no score.
+        """
+        try:
+            found = at(output, self._evaluator.path) if self._evaluator.path else output
+        except NothingThere as missing:
+            return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
+        given = {**self._given, "output": found}
+        mark = f"{secrets.token_hex(16)} "
+        asked: dict[str, Any] = given
+        if self._program.name:
+            asked = {"file": self._program.file, "name": self._program.name, "mark": mark, "given": given}
+        ended = self._spawner.run(
+            self._program.argv,
+            root=self._program.root,
+            stdin=json.dumps(asked).encode() + b"\n",
+            env={},
+            limits=self._limits,
+            copy=False,
+        )
+        return self._read(_written(ended, mark if self._program.name else ""))
+
+    def _read(self, value: Any) -> Scored:  # noqa: ANN401 - JSON
+        if isinstance(value, bool):
+            return Scored(float(value), passed=value, reason="")
+        if not isinstance(value, dict):
+            score = _score(value)
+            return Scored(score, passed=score >= self._threshold, reason="")
+        if "score" not in value or value.keys() - _KEYS:
+            raise _bad(f"expected an object with score, and passed and reason where it likes, found {_shown(value)}")
+        score = _score(value["score"])
+        passed, reason = value.get("passed", score >= self._threshold), value.get("reason", "")
+        if not isinstance(passed, bool) or not isinstance(reason, str):
+            raise _bad(f"expected passed to be true or false and reason to be a text, found {_shown(value)}")
+        return Scored(score, passed=passed, reason=printable(reason)[:_MOST_REASON])
+
+
+def _program(rules: Rules) -> Program:
+    """Say what is to be started.
+
+    Raises:
+        ValueError: it is no file and function below the benchmark's directory, or there are two.
+    """
+    evaluator, path = rules.evaluator, rules.evaluator.custom_scorer_path
+    other = rules.expected.custom_scorer_path
+    if path is not None and other is not None and path != other:
+        raise ValueError(f"{_KEY}: differs from expectedOutput.customScorerPath: leave one out")
+    path = path or other
+    if path is not None and evaluator.command:
+        raise ValueError("evaluator.command: there is a customScorerPath too: leave one out")
+    if path is None:
+        if any("\0" in word for word in evaluator.command) or not evaluator.command[0].strip():
+            raise ValueError(f"evaluator.command: expected a program and its arguments, found {evaluator.command!r}")
+        return Program(evaluator.command, rules.folder)
+    parts = _PATH.fullmatch(path)
+    if parts is None or "\0" in path:
+        raise ValueError(f"{_KEY}: expected file.py:function, found {path[:80]!r}")
+    folder = os.path.realpath(rules.folder)
+    file = os.path.realpath(os.path.join(folder, parts["file"]))
+    if os.path.commonpath([folder, file]) != folder:
+        raise ValueError(f"{_KEY}: {path[:80]} leads out of the benchmark's directory: put the file beside it")
+    if not os.path.isfile(file):
+        raise ValueError(f"{_KEY}: {parts['file'][:80]} is no file below the benchmark's directory")
+    with open(os.path.join(os.path.dirname(__file__), "_drive.py"), encoding="utf-8") as source:
+        driver = source.read()
+    root, name = os.path.split(file)
+    return Program((_python(), "-I", "-c", driver), root, name, parts["name"])
+
+
+def _python() -> str:
+    """Give the interpreter: this one, so that its packages are there, where the scorer's user can reach it."""
+    real = os.path.realpath(sys.executable)
+    switches = hasattr(os, "geteuid") and os.geteuid() == 0
+    return sys.executable if not switches or (open_to_all(real) and open_to_all(sys.executable)) else "python3"
+
+
+def _written(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
+    """Give the result that a program wrote.
+
+    Raises:
+        UnscoredError: it failed, or wrote none.
+    """
+    if ended.kind is not None:
+        raise _bad(f"it {ended.problem}" if ended.kind is not ErrorKind.SPAWN else ended.problem)
+    if ended.returncode:
+        raise _bad(f"it ended with exit code {ended.returncode}{_stderr(ended)}")
+    text = ended.stdout.decode("utf-8", "replace")
+    if mark:
+        lines = [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
+        text = lines[0] if len(lines) == 1 else ""
+    if not text.strip():
+        raise _bad(f"it gave no result{_stderr(ended)}")
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise _bad(f"what it wrote is no JSON: {_shown(text)}{_stderr(ended)}") from None
+
+
+def _score(value: Any) -> float:  # noqa: ANN401 - JSON
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+        raise _bad(f"expected a score from 0 to 1, found {_shown(value)}")
+    return float(value)
+
+
+def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON has no such number
+    raise ValueError(word)
+
+
+def _bad(words: str) -> UnscoredError:
+    return UnscoredError(ErrorKind.SCORER, f"the benchmark's own scorer: {words}")
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = printable(value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+def _stderr(ended: Ended) -> str:
+    text = printable(ended.stderr[-4 * _TOLD :].decode("utf-8", "replace")).strip()
+    return f"; its standard error ends: {text[-_TOLD:]}" if text else ""
