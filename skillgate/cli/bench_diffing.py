@@ -41,7 +41,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--max-p95-increase",
         metavar="SHARE|MS",
         type=_increase,
-        help="by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms and a"
+        help="by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms or a"
         " quarter is noise",
     )
     for word in ("new", "removed"):
