@@ -239,10 +239,15 @@ def test_a_run_that_is_interrupted_waits_for_no_answer(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        time.sleep(4)
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "reports").exists() and time.monotonic() < deadline:  # it is made before the first task
+            time.sleep(0.05)
+        time.sleep(1)
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=60)
     assert child.returncode == 130
+    report = json.loads((tmp_path / "reports/eval-result.json").read_text(encoding="utf-8"))
+    assert report["reports"][0]["incomplete"] == "the run was interrupted"
 
 
 def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> None:
