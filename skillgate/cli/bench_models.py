@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Answer, Request, Steps
 
 
+_WITHOUT_TOOLS = "openai-compatible"
+
+
 class Models:
     """Who does the tasks of prose skills and who judges, in one run. ``ask`` is thread-safe.
 
@@ -95,8 +98,16 @@ class Models:
         """Give the models that a run asks, sorted.
 
         Raises:
-            UsageError: the cost is limited and the price of one of them unknown.
+            UsageError: the cost is limited and the price of one of them unknown; or the provider cannot do what a skill
+                needs.
         """
+        adapters = tuple(adapters)
+        if self._provider.name == _WITHOUT_TOOLS:
+            for shown in (adapter.reads for adapter in adapters if isinstance(adapter, SkillMdAdapter)):
+                if shown is not None:
+                    raise UsageError(
+                        f"{shown} has files to read, and --provider {_WITHOUT_TOOLS} gives models no tools"
+                    )
         found = {self.model for adapter in adapters if isinstance(adapter, SkillMdAdapter)}
         found |= {scorer.model for scorer in scorers if isinstance(scorer, Judge)}
         self._budget.require_prices(found)

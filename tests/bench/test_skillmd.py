@@ -239,10 +239,15 @@ def test_a_run_that_is_interrupted_waits_for_no_answer(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        time.sleep(4)
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "reports").exists() and time.monotonic() < deadline:  # it is made before the first task
+            time.sleep(0.05)
+        time.sleep(1)
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=60)
     assert child.returncode == 130
+    report = json.loads((tmp_path / "reports/eval-result.json").read_text(encoding="utf-8"))
+    assert report["reports"][0]["incomplete"] == "the run was interrupted"
 
 
 def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> None:
@@ -251,8 +256,11 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(tmp_path: Path) -> 
     benchmark(tmp_path / "b.json", SUM, judged)
     with model(THREE) as demo:
         done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--runs", "3", "--dry-run", at=demo)
+        told = evaluated(tmp_path, "--runs", "3", "--dry-run", at=demo).json
         assert demo.asked == []
     assert done.code == 0, done.err
+    assert (told["kind"], told["calls"], told["estimate"]["calls"]) == ("plan", 6, 9)
+    assert told["estimate"]["cost_usd"]["high"] > 0
     assert "task (6)" in done.out
     assert "benchmark_judgement (3)" in done.out
     assert "Cost, about: $" in done.out
@@ -279,6 +287,29 @@ def test_a_skill_without_instructions_or_file_is_refused(tmp_path: Path) -> None
     done = evaluated(tmp_path)
     assert done.code == 2
     assert "no SKILL.md" in done.err
+
+
+def test_a_version_in_the_metadata_is_the_skills(tmp_path: Path) -> None:
+    prose(tmp_path / "s")
+    file = tmp_path / "s/SKILL.md"
+    file.write_text(file.read_text().replace("name: s", 'name: s\nmetadata:\n  version: "2.1.0"'))
+    benchmark(tmp_path / "b.json", SUM)
+    with model(THREE) as demo:
+        assert evaluated(tmp_path, at=demo).json["reports"][0]["skillVersion"] == "2.1.0"
+
+
+def test_a_provider_without_tools_runs_no_skill_that_has_files(tmp_path: Path) -> None:
+    prose(tmp_path / "s", table="one")
+    benchmark(tmp_path / "b.json", SUM)
+    words = ("--provider", "openai-compatible", "--model", "m")
+    with model(THREE) as demo:
+        done = evaluated(tmp_path, *words, "--base-url", demo.server.base_url)
+        assert demo.asked == []
+        assert done.code == 2
+        assert "s has files to read" in done.err
+        (tmp_path / "s/references/table.md").unlink()
+        done = evaluated(tmp_path, *words, "--base-url", f"{demo.server.base_url}/v1", OPENAI_API_KEY="k")
+    assert [one["status"] for one in results(done)] == ["pass"], done.out
 
 
 def test_batches_are_refused(tmp_path: Path) -> None:

@@ -69,6 +69,11 @@ class SkillMdAdapter:
         opinion = Opinion(model, effort_of(model))
         self._plan = Plan(model=opinion, grader=opinion, max_turns=MAX_TURNS)
 
+    @property
+    def reads(self) -> str | None:
+        """The skill as shown, where it has files that the model may want to read, for which it needs a tool."""
+        return self._subject.path if self._subject.library.files(self._subject.name) else None
+
     def session(self, call: Call) -> Steps[Attempt]:
         """Give what a call asks a model, for whoever carries it out or estimates it.
 

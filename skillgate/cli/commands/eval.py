@@ -7,7 +7,8 @@ fails the run; --exit-on-fail asks for a completion rate of 0.7, or of --min-com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.benching import Plan
     from skillgate.cli.session import Session
+    from skillgate.llm.dry import Forecast
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +48,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
     asked = asked_of(args, session)
     plan = planned(asked, session)
     if args.dry_run:
+        forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
         lines = _plan_lines(plan, asked)
+        if plan.models is not None and forecast is not None:
+            lines[-1:-1] = plan.models.lines(forecast)
         plan.closing.close()
-        session.out("\n".join(lines))
+        session.out(json.dumps(_plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
         return EXIT_PASSED
     try:
         _require_tasks(plan, asked)
@@ -72,7 +77,30 @@ def _require_tasks(plan: Plan, asked: Asked) -> None:
         raise UsageError(f"--require-task {missing[0]}: no such task is run; known: {', '.join(sorted(known)[:20])}")
 
 
+def _plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
+    """Say what would be run for programs; ``estimate`` is null where no model would be asked."""
+    benchmark = plan.loaded.benchmark
+    estimate = None
+    if forecast is not None:
+        from skillgate.llm.dry import document  # few runs ask a model
+
+        estimate = document(forecast)
+    return {
+        "kind": "plan",
+        "benchmark": {"id": benchmark.id, "version": benchmark.version, "tasks": len(benchmark.tasks)},
+        "skills": [
+            {"id": skill.key, "version": skill.spec.version, "adapter": skill.spec.adapter_type.value}
+            for skill in plan.skills
+        ],
+        "calls": len(plan.items),
+        "estimate": estimate,
+    }
+
+
 def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
+    from skillgate.bench.planning import PROSE_TIMEOUT_MS
+    from skillgate.model.executable import AdapterType
+
     benchmark = plan.loaded.benchmark
     scorers: dict[str, int] = {}
     for task in benchmark.tasks:
@@ -92,7 +120,8 @@ def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
         lines.append(
             f"shard {asked.shard[0]} of {asked.shard[1]}: the calls are its own, of all skills and tasks above"
         )
-    if plan.models is not None:
-        lines += plan.models.lines(plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}))
+    prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in plan.skills)
+    if prose and asked.config.origin("timeout-ms") == "default":
+        lines.append(f"prose skills: {PROSE_TIMEOUT_MS} ms each where their settings name no time")
     lines.append("nothing was run, nothing was written")
     return [printable(line) for line in lines]

@@ -178,6 +178,8 @@ def _input(word: str, session: Session) -> dict[str, Any]:
     if word.startswith("@"):
         data = read_json(os.path.join(session.cwd, word[1:]), word[1:])  # noqa: PTH118
     elif word == "-":
+        if sys.stdin is None:
+            raise UsageError("--input -: there is no standard input")
         found = sys.stdin.buffer.read(_MOST + 1)
         if len(found) > _MOST:
             raise UsageError(f"--input -: more than {_MOST:,} bytes came")
