@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skillgate.bench.runner import Item
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.session import Session
+    from skillgate.cli.storing import Keeping
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
@@ -94,7 +95,7 @@ def planned(asked: Asked, session: Session) -> Plan:
     return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
 
 
-def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
+def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping) -> BenchReport:
     """Run a plan and compute its report.
 
     Raises:
@@ -131,6 +132,9 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
     except (KeyboardInterrupt, SystemExit):
         partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
         publish(partial, asked.formats, asked.output_dir, session)
+        problem = kept.keep(partial)
+        if problem is not None:
+            session.note(problem)
         raise
     finally:
         plan.closing.close()
