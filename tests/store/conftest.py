@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -13,9 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-
-pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
-pytest.importorskip("alembic", reason="the extra store is not installed")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +50,8 @@ def _user() -> str | None:
     """Name whom the server runs as where we are root, which it refuses; None for ourselves."""
     if os.geteuid():
         return None
+    import pwd  # where there is a root user there is a list of users
+
     for name in ("postgres", "nobody"):
         try:
             return pwd.getpwnam(name).pw_name
