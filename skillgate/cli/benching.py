@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skillgate.cli.bench_models import Models
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.session import Session
+    from skillgate.cli.storing import Keeping
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
@@ -130,7 +131,7 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
     return Plan(*places, models=models, model_names=asked_models)
 
 
-def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
+def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None = None) -> BenchReport:
     """Run a plan and compute its report.
 
     Raises:
@@ -173,6 +174,9 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
     except (KeyboardInterrupt, SystemExit):
         partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
         publish(partial, asked.formats, asked.output_dir, session)
+        problem = None if kept is None else kept.keep(partial)
+        if problem is not None:
+            session.note(problem)
         raise
     finally:
         plan.closing.close()

@@ -237,3 +237,28 @@ def test_another_run_tells_it_too(repository: PullRequest) -> None:
     place.write_text('{"kind": "bench"}', encoding="utf-8")
     with pytest.raises(Exception, match="is not the document that belongs there"):
         read_second(str(repository.folder), "skillgate-report", event, key="default")
+
+
+def test_results_are_kept_where_asked(repository: PullRequest) -> None:
+    pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
+    from tests.bench.made import run
+
+    repository.change({**program(BROKEN), **skill("merge-sheets", body="\nKeep the newest of two equal rows.\n")})
+    ran = repository.run(**INPUTS, store="kept/store.db")
+    assert ran.code == 1, ran.err
+    for kind, name in (("bench", "doubler"), ("score", "merge-sheets")):
+        done = run(repository.folder, "history", "--store", "kept/store.db", "--kind", kind, "--json")
+        assert (done.code, name in done.out) == (0, True), done.err
+
+
+def test_a_store_that_the_change_brings_is_refused(repository: PullRequest) -> None:
+    pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
+    repository.change({**program(BROKEN), "kept/store.db": "anything"})
+    ran = repository.run(**INPUTS, store="kept/store.db")
+    assert ran.code == 2
+    assert "holds files of the repository" in ran.outputs["reasons"]
+    ran = repository.run(**INPUTS, store="../store.db")
+    assert "leads out of the workspace" in ran.outputs["reasons"]
+    ran = repository.run(**INPUTS, store="postgresql://me:s3cret-word@db.example/x")
+    assert "PGPASSWORD" in ran.outputs["reasons"]
+    assert "s3cret-word" not in ran.log + ran.err + ran.summary + ran.outputs["reasons"]

@@ -66,6 +66,11 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.reaching": {"httpx2", "httpcore2"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
+    "skillgate.store.keeper": {"sqlalchemy"},
+    "skillgate.store.opening": {"sqlalchemy", "alembic"},
+    "skillgate.store.schema": {"sqlalchemy"},
+    "skillgate.store.migrations.env": {"sqlalchemy", "alembic"},
+    "skillgate.store.migrations.versions.r0001_results": {"sqlalchemy", "alembic"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (
@@ -78,6 +83,7 @@ DOORS_IN_GITHUB = {"api"}
 READS_TIMES = {
     "skillgate.model.bench",
     "skillgate.model.codec",
+    "skillgate.model.history",
     "skillgate.model.shape",
     "skillgate.skill.waivers",
     "skillgate.github.answer",

@@ -79,6 +79,8 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "allow-host = []",
         *(f"{key} = null" for key in ("min-completion", "min-partial", "min-composite", "max-error-rate")),
         "max-p95-ms = null",
+        "store = null",
+        "store-url = null",
         "",
         "for legacy/**",
         "threshold = 50.5",

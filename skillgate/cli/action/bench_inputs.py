@@ -38,6 +38,11 @@ BENCH_INPUTS = (
         "false",
     ),
     Input("allow-env", "Variables that a skill's own settings may name, beside SKILL_*; one per line.", Form.LINES),
+    Input(
+        "store",
+        "Where results are kept: a SQLite file in the workspace that actions/cache carries on, or a PostgreSQL address"
+        " without password (PGPASSWORD under env). Default: nowhere.",
+    ),
 )
 
 BENCH_OUTPUTS = (

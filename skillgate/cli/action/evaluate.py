@@ -6,10 +6,12 @@ import argparse
 import dataclasses
 import time
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import __version__, pipeline
 from skillgate.cli.action.base_corpus import corpus_changes
+from skillgate.cli.action.beside import Evaluated as Evaluated
+from skillgate.cli.action.beside import benchmarked, kept, storing
 from skillgate.cli.action.contents import digests, with_digests
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
@@ -42,31 +44,14 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.github.event import Event
     from skillgate.model.assessment import Assessment
-    from skillgate.model.bench import BenchReport
-    from skillgate.model.bench_diff import BenchDiff
-    from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
-    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.report import SkillResult
     from skillgate.model.score import Depth
     from skillgate.model.skill import SkillRoot, SkillSource
     from skillgate.scoring.gate import Policy
     from skillgate.skill.discover import Discovery
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
-
-
-BENCH_ALONE = ("skills", "runs", "min-completion", "allow-exec", "allow-env")
-"""The inputs that do something only where a benchmark is run."""
-
-
-class Evaluated(NamedTuple):
-    """What came of a run; ``bench`` and ``bench_diff`` of its benchmark, None without one or without a base."""
-
-    run: ActionRun
-    report: Report
-    diff: Diff | None
-    bench: BenchReport | None = None
-    bench_diff: BenchDiff | None = None
 
 
 def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
@@ -80,6 +65,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     session.settled = stand.config
     depth = chosen_depth(stand.config)
     require_bounds(stand.config, depth)
+    place = storing(stand, session)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
         changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
@@ -94,25 +80,8 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         done = _evaluated(stand, event, session, found, keeper, context, changes)
         done = done if models is None else budgeted(done, models.bench.spent())
-    return _benchmarked(done, stand, session)
-
-
-def _benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:
-    """Run the benchmark too, where one is asked for."""
-    if not (stand.inputs["benchmark"] or stand.inputs["tasks"]):
-        named = [name for name in BENCH_ALONE if stand.inputs[name]]
-        if named:
-            session.note(f"input {named[0]} does nothing without the input benchmark")
-        return done._replace(run=dataclasses.replace(done.run, notices=session.notes))
-    from skillgate.cli.action.bench_outcome import with_benchmark  # most runs have none
-    from skillgate.cli.action.benchmarks import benched
-
-    found = benched(stand, session)
-    run = dataclasses.replace(done.run, notices=session.notes)
-    if found is None:
-        return done._replace(run=run)
-    run = with_benchmark(run, found.report, found.diff, stand)
-    return done._replace(run=run, bench=found.report, bench_diff=found.diff)
+    done = benchmarked(done, stand, session)
+    return done if place is None else kept(done, place, stand, session)
 
 
 def _evaluated(

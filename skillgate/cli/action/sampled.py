@@ -1,5 +1,5 @@
 """Who judges in the Action, where the depth asks for it; kept answers that a change may have brought are refused."""
-# ruff: noqa: PTH118
+# ruff: noqa: PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -55,19 +55,29 @@ def require_own_cache(stand: Stand, workspace: str) -> None:
         UsageError: it lies outside the workspace, or git knows a file in it: such answers may be anybody's.
     """
     given = stand.inputs["cache-dir"]
-    if not isinstance(given, str):
-        return
-    place = inside(workspace, given, f"input cache-dir: {given}")
+    if isinstance(given, str):
+        require_own(stand, workspace, f"input cache-dir: {given}", given)
+
+
+def require_own(stand: Stand, workspace: str, shown: str, path: str) -> str:
+    """Make sure that a place is not one that a change could have filled; give it, absolute.
+
+    Raises:
+        UsageError: it lies outside the workspace or behind a link, or git knows it.
+    """
+    place = inside(workspace, path, shown)
     from skillgate.skill.git import is_tracked  # starts processes
     from skillgate.skill.tree import toplevel
 
     real = os.path.realpath(place)
     if real != os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)):
-        raise UsageError(f"input cache-dir: {given} is, or lies behind, a symbolic link, which a change may have made")
+        raise UsageError(f"{shown} is, or lies behind, a symbolic link, which a change may have made")
     top = stand.top
     below = os.path.relpath(real, top).replace(os.sep, "/")
-    if below == "." or is_tracked(top, below) or toplevel(real) not in (None, top):
+    folder = real if os.path.isdir(real) else os.path.dirname(real)
+    if below == "." or is_tracked(top, below) or toplevel(folder) not in (None, top):
         raise UsageError(
-            f"input cache-dir: {given} holds files of the repository, so a change could bring answers of its own;"
-            " name a directory that only actions/cache fills"
+            f"{shown} holds files of the repository, so a change could bring what is in it; name a place that only"
+            " actions/cache fills"
         )
+    return place

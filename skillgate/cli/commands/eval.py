@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.options import add_asking
+from skillgate.cli.storing import add_keeping
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_asking(parser)
     add_gates(parser)
     add_results(parser)
+    add_keeping(parser)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -44,6 +46,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     from skillgate.cli.bench_asking import require_leave
     from skillgate.cli.bench_publishing import publish, rendered, require_output
     from skillgate.cli.benching import evaluated, exit_code, planned
+    from skillgate.cli.storing import keeping, settled
 
     asked = asked_of(args, session)
     plan = planned(asked, session)
@@ -59,15 +62,17 @@ def run(args: argparse.Namespace, session: Session) -> int:
         _require_tasks(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
         require_leave(plan)
+        kept = keeping(args, session)
     except UsageError:
         plan.closing.close()
         raise
     if args.exit_on_fail and asked.runs == 1:
         session.note("one run cannot tell a flaky skill from a good one: --runs 3 shows its consistency")
-    report = evaluated(plan, asked, session)
+    report = evaluated(plan, asked, session, kept)
     publish(report, asked.formats, asked.output_dir, session)
+    problem = kept.keep(report)
     session.out(rendered(report, "json" if session.json else "text", session))
-    return exit_code(report, allow_skipped=asked.allow_skipped)
+    return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
 
 
 def _require_tasks(plan: Plan, asked: Asked) -> None:

@@ -1,0 +1,122 @@
+"""Past results: list what a store holds, compare it over time, take reports in.
+
+Runs are listed with the newest first. --trend draws a line for each skill on each benchmark and says whether it changed
+by more than chance: rising or falling over five runs or more, higher or lower than the run before. Benchmarks of
+another content, other scorers, filters or models never stand in one line. `history import` takes in JSON reports of
+eval, score and certify; one that is there already is passed over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from skillgate import __version__
+from skillgate.cli.storing import add_store, named_store
+from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.model.history import History
+from skillgate.model.report import Tool
+from skillgate.report.terminal import Style
+
+if TYPE_CHECKING:
+    from skillgate.cli.session import Session
+
+_KINDS = ("bench", "score")
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_LIMIT = 20
+_OF_TREND = 100_000  # rows that a trend is made of, the newest
+_IMPORT = "take JSON reports of eval, score and certify into the store"
+_IMPORTS = """\
+A report that is in the store already is passed over, wherever it came from. One that cannot be read stops no other:
+all problems are told at the end, with exit code 2."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the filters, and ``import``."""
+    add_store(parser)
+    parser.add_argument("--skill", metavar="ID", help="of this skill alone: an id, for scores a name or a path")
+    parser.add_argument("--benchmark", metavar="ID", help="on this benchmark alone")
+    parser.add_argument("--kind", choices=_KINDS, help="results of benchmarks, or scores (default: both)")
+    parser.add_argument(
+        "--limit", metavar="N", type=_whole, help=f"how many of each kind, the newest (default: {_LIMIT})"
+    )
+    parser.add_argument(
+        "--since", metavar="DATE|30d", type=_since, help="from a day on (UTC), or of the last 12h, 30d, 8w"
+    )
+    parser.add_argument("--trend", action="store_true", help="compare over time")
+    words = parser.add_subparsers(dest="word", metavar="import")
+    importing = words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}")
+    importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports")
+    add_store(importing, default=argparse.SUPPRESS)
+    importing.add_argument("--at", metavar="TIME", type=_time, help="when scores were made (default: now), in ISO 8601")
+    importing.add_argument("--commit", metavar="SHA", help="what was evaluated")
+    importing.add_argument("--branch", metavar="NAME", help="likewise")
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """List, compare or import."""
+    target, _ = named_store(args.store, session)
+    if args.word == "import":
+        from skillgate.cli.history_import import take_in
+
+        return take_in(args, target, session)
+    if args.kind == "score" and args.benchmark is not None:
+        raise UsageError("--benchmark is of benchmarks; leave it out, or --kind score")
+    from skillgate.store.target import require_packages
+
+    require_packages(target)
+    from skillgate.store.keeper import Filter, open_store
+
+    most = _OF_TREND if args.trend else (args.limit or _LIMIT)
+    wanted = Filter(skill=args.skill, benchmark=args.benchmark, since=args.since, limit=most)
+    store = open_store(target, create=False)
+    try:
+        evaluations = () if args.kind == "score" else store.evaluations(wanted)
+        scores = () if args.kind == "bench" or args.benchmark is not None else store.scores(wanted)
+    finally:
+        store.close()
+    found = History(tool=Tool(version=__version__), store=target.shown, evaluations=evaluations, scores=scores)
+    if args.trend:
+        found = _compared(found, args.limit)
+    session.out(_rendered(found, session))
+    return EXIT_PASSED
+
+
+def _compared(found: History, limit: int | None) -> History:
+    from skillgate.report.trends import bench_trends, score_trends
+
+    trends = (*bench_trends(found.evaluations), *score_trends(found.scores))
+    return History(tool=found.tool, store=found.store, trends=trends if limit is None else trends[:limit])
+
+
+def _rendered(found: History, session: Session) -> str:
+    if session.json:
+        from skillgate.report.json import render as as_json
+
+        return as_json(found)
+    from skillgate.report.history_text import render
+
+    return render(found, Style(width=session.width, color=session.color))
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
+    return int(text[:9])
+
+
+def _since(text: str) -> datetime:
+    if match := re.fullmatch(r"(\d{1,5})([hdw])", text):
+        return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    return _time(text)
+
+
+def _time(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"expected a date such as 2026-01-31, found {text!r}"
+        raise argparse.ArgumentTypeError(message) from None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

@@ -1,0 +1,194 @@
+"""The keeper of a store: writes whole documents, reads back what they said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.model.bench import BenchReport
+from skillgate.model.history import PastEvaluation, PastScore
+from skillgate.store.opening import READING, opened
+from skillgate.store.rows import clean, of_document, of_evaluation, of_scores, of_settings, of_task
+from skillgate.store.schema import BENCH_EVALUATIONS, DOCUMENTS, SCORE_RESULTS, TASK_RESULTS
+from skillgate.store.target import require_file, require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection, Engine
+
+    from skillgate.model.documents import SingleReport
+    from skillgate.model.report import Report
+    from skillgate.store.target import Target
+
+
+class Told(NamedTuple):
+    """What is known of a document beside what it says.
+
+    Attributes:
+        origin: ``eval`` or ``import``.
+        source: the file that it came from.
+        commit_id, branch: what was evaluated.
+        at: when a score was made.
+    """
+
+    origin: str
+    source: str | None = None
+    commit_id: str | None = None
+    branch: str | None = None
+    at: datetime | None = None
+
+
+class Filter(NamedTuple):
+    """Which rows are wanted; None for any. ``limit`` counts the newest."""
+
+    skill: str | None = None
+    benchmark: str | None = None
+    since: datetime | None = None
+    limit: int | None = None
+
+
+def document_digest(data: Any) -> str:  # noqa: ANN401 - JSON
+    """Give the digest of a document's JSON, however it is laid out."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Store:
+    """An open store. Processes share one without ado; every method is a transaction of its own."""
+
+    def __init__(self, engine: Engine, target: Target) -> None:
+        """Take what :func:`open_store` opened."""
+        self._engine = engine
+        self._target = target
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._engine.dispose()
+
+    def write(self, report: BenchReport | Report | SingleReport, digest: str, told: Told) -> bool:
+        """Write a document, whole or not at all; False where it is there already.
+
+        Raises:
+            UsageError: it holds a number that no database takes.
+            IncompleteError: the database failed.
+        """
+        try:
+            with self._failing("written"), self._engine.begin() as connection:
+                return self._write(connection, report, digest, told)
+        except sa.exc.IntegrityError:  # another process wrote it in this very moment
+            return False
+        except (OverflowError, sa.exc.DataError):
+            raise UsageError("it holds a number that is too large for a database") from None
+
+    def _write(
+        self, connection: Connection, report: BenchReport | Report | SingleReport, digest: str, told: Told
+    ) -> bool:
+        if connection.execute(sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.digest == digest)).first() is not None:
+            return False
+        now = datetime.now(UTC)
+        is_bench = isinstance(report, BenchReport)
+        row = of_document(report, "bench" if is_bench else "score")
+        row |= {"digest": digest, "stored_at": now, "happened_at": told.at or now, "origin": told.origin}
+        row |= {"source": told.source, "commit_id": told.commit_id, "branch": told.branch}
+        if isinstance(report, BenchReport):
+            row |= {"settings": of_settings(report.run)}
+            row |= {"happened_at": min((one.timestamp for one in report.reports), default=row["happened_at"])}
+        document = _inserted(connection, DOCUMENTS, row)
+        if isinstance(report, BenchReport):
+            for position, one in enumerate(report.reports):
+                owned = {"document_id": document, "position": position, **of_evaluation(one, report.run)}
+                evaluation = _inserted(connection, BENCH_EVALUATIONS, owned)
+                tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in one.task_results]
+                if tasks:
+                    connection.execute(sa.insert(TASK_RESULTS), tasks)
+            return True
+        scores = [
+            clean({"document_id": document, "position": position, **score})
+            for position, score in enumerate(of_scores(report, row["happened_at"]))
+        ]
+        if scores:
+            connection.execute(sa.insert(SCORE_RESULTS), scores)
+        return True
+
+    def evaluations(self, wanted: Filter) -> tuple[PastEvaluation, ...]:
+        """Give past evaluations, the newest first.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        table = BENCH_EVALUATIONS
+        query = _query(PastEvaluation, table, table.c.started_at, wanted)
+        if wanted.skill is not None:
+            query = query.where(table.c.skill_id == wanted.skill)
+        if wanted.benchmark is not None:
+            query = query.where(table.c.benchmark_id == wanted.benchmark)
+        return tuple(PastEvaluation(**row) for row in self._read(query))
+
+    def scores(self, wanted: Filter) -> tuple[PastScore, ...]:
+        """Give past scores, the newest first; a skill is told by its name or its path.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        table = SCORE_RESULTS
+        query = _query(PastScore, table, table.c.scored_at, wanted)
+        if wanted.skill is not None:
+            query = query.where(sa.or_(table.c.skill_name == wanted.skill, table.c.skill_path == wanted.skill))
+        return tuple(PastScore(**{**row, "models": tuple(row["models"])}) for row in self._read(query))
+
+    def _read(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+        engine = self._engine.execution_options(**{READING: True})
+        with self._failing("read"), engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    @contextmanager
+    def _failing(self, doing: str) -> Iterator[None]:
+        """Make an error of the database one of ours; what is wrong with the data itself is the caller's."""
+        try:
+            yield
+        except (sa.exc.IntegrityError, sa.exc.DataError):
+            raise
+        except (sa.exc.DBAPIError, sqlite3.Error) as error:
+            said = self._target.clean(str(getattr(error, "orig", None) or error))
+            raise IncompleteError(f"the store {self._target.shown} could not be {doing}: {said}") from None
+
+
+def open_store(target: Target, *, create: bool) -> Store:
+    """Open a store, and bring its schema to this version's.
+
+    Args:
+        target: where it is.
+        create: whether a SQLite file is made where there is none.
+
+    Raises:
+        UsageError: it cannot be used, or a package is missing; the message says what to do.
+    """
+    require_packages(target)
+    if target.path is not None:
+        require_file(target, create=create)
+    return Store(opened(target), target)
+
+
+def _inserted(connection: Connection, table: sa.Table, row: dict[str, Any]) -> int:
+    key = connection.execute(sa.insert(table), clean(row)).inserted_primary_key
+    number: int = key[0] if key is not None else 0
+    return number
+
+
+def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -> sa.Select[Any]:
+    """Select what a value holds, from its own table or its document's."""
+    names = shape.__dataclass_fields__ if hasattr(shape, "__dataclass_fields__") else {}
+    columns = [table.c[name] if name in table.c else DOCUMENTS.c[name] for name in names]
+    query = sa.select(*columns).join(DOCUMENTS, DOCUMENTS.c.id == table.c.document_id)
+    if wanted.since is not None:
+        query = query.where(time >= wanted.since)
+    query = query.order_by(time.desc(), table.c.id.desc())
+    return query if wanted.limit is None else query.limit(wanted.limit)

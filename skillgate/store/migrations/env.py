@@ -1,0 +1,16 @@
+"""Runs the steps on the connection that opened the store, within its transaction and under its lock."""
+
+from alembic import context
+from sqlalchemy.engine import Connection
+
+from skillgate.store.schema import METADATA
+from skillgate.store.versions import TABLE
+
+
+def _run(connection: Connection) -> None:
+    context.configure(connection=connection, target_metadata=METADATA, version_table=TABLE)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+_run(context.config.attributes["connection"])

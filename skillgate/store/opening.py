@@ -1,0 +1,136 @@
+"""Opens a store: its engine, what SQLite needs to be told, and the steps to this version's schema.
+
+SQLite writes ahead (WAL), so that readers and one writer do not wait for each other, and flushes every commit
+(``synchronous = FULL``): a run commits once, after seconds or minutes, so that what a flush costs is not felt, and a
+machine that loses power keeps what a run said it had written. Every transaction that writes takes the write lock as it
+begins (``BEGIN IMMEDIATE``): one that began as a reader could not wait for it. PostgreSQL takes an advisory lock while
+the schema is made.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.pool import NullPool
+
+from skillgate.errors import UsageError
+from skillgate.store.versions import HEAD, TABLE, require_known
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL, Connection, Engine
+
+    from skillgate.store.target import Target
+
+BUSY_S = 60  # how long a writer waits for others
+_WAL_STEP_S = 0.02
+_ADVISORY = 7_234_810_255_101  # any number that other programs do not use
+READING = "skillgate_reading"
+
+
+def opened(target: Target) -> Engine:
+    """Connect, and bring the schema to this version's where it is older or missing.
+
+    Raises:
+        UsageError: the place cannot be reached, is no database, or a later version made it.
+    """
+    engine = None
+    try:
+        engine = sa.create_engine(_url(target), poolclass=NullPool, **_options(target))
+        if target.path is not None:
+            _tell_sqlite(engine)
+        _migrate(engine, target)
+    except sa.exc.ArgumentError:
+        raise UsageError("the store's URL is not valid; expected postgresql://USER@HOST:PORT/DATABASE") from None
+    except ImportError as error:  # psycopg without the library of PostgreSQL
+        raise UsageError(f"psycopg cannot be loaded: pip install 'skillgate-action[postgres]' ({error.name})") from None
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        said = target.clean(str(getattr(error, "orig", None) or error))
+        # Without the cause: its own text may hold the URL.
+        raise UsageError(f"the store {target.shown} cannot be opened: {said}") from None
+    return engine
+
+
+def _url(target: Target) -> URL:
+    if target.path is not None:
+        return sa.URL.create("sqlite", database=target.path)
+    return sa.make_url(target.url or "").set(drivername="postgresql+psycopg")
+
+
+def _options(target: Target) -> dict[str, Any]:
+    if target.path is not None:
+        return {"connect_args": {"timeout": BUSY_S}}
+    given = _url(target).query
+    return {"connect_args": {} if "connect_timeout" in given else {"connect_timeout": 10}}
+
+
+def _tell_sqlite(engine: Engine) -> None:
+    """Set every connection up, and begin transactions by ourselves: the driver would begin them too late."""
+
+    def connected(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        _write_ahead(connection)
+
+    def begun(connection: Connection) -> None:
+        reading = connection.get_execution_options().get(READING)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begun)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; that alone does not wait for others by itself. A file system without it keeps its own way.
+
+    Raises:
+        sqlite3.OperationalError: others did not let go of the file in time.
+    """
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_WAL_STEP_S)
+        else:
+            return
+
+
+def _migrate(engine: Engine, target: Target) -> None:
+    with engine.execution_options(**{READING: True}).begin() as connection:
+        found = _version(connection)
+    require_known(found, target.shown)
+    if found == HEAD:
+        return
+    with engine.begin() as connection:  # in SQLite this holds the write lock
+        if target.path is None:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY)))
+        found = _version(connection)  # another process may have been faster
+        require_known(found, target.shown)
+        if found != HEAD:
+            _upgrade(connection)
+
+
+def _version(connection: Connection) -> str | None:
+    if not sa.inspect(connection).has_table(TABLE):
+        return None
+    return connection.execute(sa.select(sa.column("version_num")).select_from(sa.table(TABLE))).scalar()
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command  # slow, and needed once in a store's life
+    from alembic.config import Config
+
+    config = Config()
+    folder = Path(__file__).with_name("migrations")
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)

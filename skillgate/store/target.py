@@ -1,0 +1,166 @@
+"""Where results are kept: a SQLite file or a PostgreSQL database, as the user names it.
+
+What stands here needs no package of an extra, so that a run can refuse a bad place before it starts anything.
+"""
+# ruff: noqa: PTH103, PTH112, PTH113, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from skillgate.errors import UsageError
+
+DEFAULT = os.path.join(".skillgate", "store.db")
+FOLDER = ".skillgate"
+_POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+_HEADER = b"SQLite format 3\0"
+_PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
+
+
+class Target(NamedTuple):
+    """A place for results.
+
+    Attributes:
+        shown: how messages name it; never with a password.
+        path: the absolute path of a SQLite file; None for PostgreSQL.
+        url: of a PostgreSQL database, as given; None for SQLite.
+        secrets: texts that no message may hold.
+    """
+
+    shown: str
+    path: str | None
+    url: str | None = None
+    secrets: tuple[str, ...] = ()
+
+    def clean(self, text: str) -> str:
+        """Give the first line of a driver's message, without secrets."""
+        line = text.strip().partition("\n")[0]
+        for secret in self.secrets:
+            line = line.replace(secret, "***")
+        return line
+
+
+def target_of(text: str, *, cwd: str) -> Target:
+    """Read a path or a URL.
+
+    Raises:
+        UsageError: the URL names no database that is known, or is not one.
+    """
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        return Target(text, os.path.normpath(os.path.join(cwd, text)))
+    if scheme.lower() == "sqlite":
+        path = rest.removeprefix("/")  # sqlite:///relative, sqlite:////absolute
+        if not rest.startswith("/") or not path:
+            raise UsageError("a SQLite store is sqlite:///PATH, or the path alone")
+        return Target(path, os.path.normpath(os.path.join(cwd, path)))
+    if scheme.lower() not in _POSTGRES:
+        raise UsageError(
+            f"results cannot be kept in {scheme}://…: give a path for SQLite, or postgresql://USER@HOST/DATABASE"
+        )
+    return _postgres(text)
+
+
+def _postgres(text: str) -> Target:
+    try:
+        parts = urlsplit(text)
+        port = "" if parts.port is None else f":{parts.port}"
+    except ValueError:
+        raise UsageError("the store's URL is not valid; expected postgresql://USER@HOST:PORT/DATABASE") from None
+    user = f"{parts.username}@" if parts.username else ""
+    shown = f"postgresql://{user}{parts.hostname or ''}{port}{parts.path}"
+    return Target(shown, None, text, secrets=_secrets(parts))
+
+
+def _secrets(parts: SplitResult) -> tuple[str, ...]:
+    """Give the password in every form in which it could be repeated, wherever the URL has one."""
+    words = [parts.password or ""]
+    words += [
+        item.partition("=")[2] for item in parts.query.split("&") if item.startswith(("password=", "sslpassword="))
+    ]
+    forms = {form for word in words for form in (word, unquote(word)) if form}
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def missing_package(target: Target) -> str | None:
+    """Say how to install what a store needs and is not there; None where all is there."""
+    for name, extra in _PACKAGES.items():
+        if (target.url is not None or name != "psycopg") and find_spec(name) is None:
+            wanted = "postgres" if target.url is not None else extra
+            return f"{name} is not installed: pip install 'skillgate-action[{wanted}]'"
+    return None
+
+
+def require_packages(target: Target) -> None:
+    """Make sure that the packages are there.
+
+    Raises:
+        UsageError: saying how to install them.
+    """
+    missing = missing_package(target)
+    if missing is not None:
+        raise UsageError(f"keeping results in {target.shown} is not possible, since {missing}")
+
+
+def require_file(target: Target, *, create: bool) -> None:
+    """Make sure that a SQLite file can be written, and that it is a store or may become one.
+
+    Args:
+        target: of a file.
+        create: whether to make it, with the directories above it, where it is missing.
+
+    Raises:
+        UsageError: it cannot be.
+    """
+    path = target.path or ""
+    if os.path.isdir(path):
+        raise UsageError(f"the store {target.shown} is a directory; name a file in it")
+    if not create and not os.path.isfile(path):
+        raise UsageError(f"there is no store {target.shown}; skillgate eval and skillgate history import make one")
+    try:
+        if create:
+            _make_folder(os.path.dirname(path))
+        with open(path, "ab" if create else "rb"):
+            pass  # it can be opened so; nothing is changed
+        with open(path, "rb") as file:
+            head = file.read(len(_HEADER))
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        doing = "written" if create else "read"
+        raise UsageError(f"the store {target.shown} cannot be {doing}: {reason}; name another with --store") from error
+    if head and head != _HEADER:
+        raise UsageError(f"{target.shown} is not a SQLite database; name another file with --store")
+    if head:
+        _require_ours(target, path)
+
+
+def _make_folder(folder: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    ignored = os.path.join(folder, ".gitignore")
+    if os.path.basename(folder) == FOLDER and not os.path.lexists(ignored):  # noqa: PTH119
+        with open(ignored, "w", encoding="utf-8") as file:
+            file.write("*\n")
+
+
+def _require_ours(target: Target, path: str) -> None:
+    import sqlite3  # only where there is a file to ask
+
+    from skillgate.store.versions import TABLE, require_known
+
+    connection = None
+    try:
+        connection = sqlite3.connect(path, timeout=30)
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and TABLE not in tables:
+            raise UsageError(f"{target.shown} is another program's database; name another file with --store")
+        if tables:
+            row = connection.execute(f"SELECT version_num FROM {TABLE}").fetchone()  # noqa: S608 - a constant
+            require_known(row[0] if row else None, target.shown)
+    except sqlite3.DatabaseError as error:
+        raise UsageError(f"the store {target.shown} cannot be used: {error}; name another with --store") from error
+    finally:
+        if connection is not None:
+            connection.close()

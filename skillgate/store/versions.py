@@ -1,0 +1,22 @@
+"""Which forms of the store's schema there are."""
+
+from __future__ import annotations
+
+from skillgate.errors import UsageError
+
+TABLE = "skillgate_schema"  # where a store says its version; other programs' migrations may stand in the same database
+KNOWN = ("0001",)  # the revisions in the directory of migrations, the newest last
+HEAD = KNOWN[-1]
+
+
+def require_known(found: str | None, shown: str) -> None:
+    """Refuse a store that a later version of this program made: writing to it could break it.
+
+    Raises:
+        UsageError: naming it.
+    """
+    if found is not None and found not in KNOWN:
+        raise UsageError(
+            f"the store {shown} has schema {found}, which a later skillgate made; this one knows {HEAD}:"
+            " update skillgate, or name another store"
+        )
