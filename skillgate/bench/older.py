@@ -6,6 +6,7 @@ would tell (how partial scores are put together, the latency limit of the compos
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from skillgate.bench.metrics import summarise
 from skillgate.bench.ports import MAX_WORDS
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport, CompletionReport, Latency, RunSettings
-from skillgate.model.bench_result import BenchUsage, ErrorKind, Status, TaskResult
+from skillgate.model.bench_result import BenchUsage, ErrorKind, Output, Status, TaskResult
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.report import Tool
 
@@ -157,13 +158,24 @@ def _result(at: _At, name: str, status: Status, run: int) -> TaskResult:
         score=None if skipped else 0.0 if status in (Status.ERROR, Status.TIMEOUT) else min(1.0, max(0.0, score)),
         latency_ms=latency if latency > 0 and not skipped else None,  # 0 is written for calls that failed
         scorer_type=_text(at.key("scorerType"), "")[:MAX_WORDS],
-        output=None if at.key("output").value is None else kept(at.key("output").value),
+        output=_output(at.key("output").value),
         error=_words(at.key("error")),
         error_kind=ErrorKind.TIMEOUT if status is Status.TIMEOUT else None,
         reason=_words(at.key("reason")),
         usage=_usage(at.key("usage")),
         weight=weight if weight > 0 else 1.0,
     )
+
+
+def _output(value: Any) -> Output | None:  # noqa: ANN401 - JSON
+    """Keep an answer; one with numbers that JSON does not have is kept as a text."""
+    if value is None:
+        return None
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return kept(json.dumps(value))
+    return kept(value)
 
 
 def _latency(at: _At) -> Latency:
@@ -229,5 +241,8 @@ def _share(at: _At) -> float | None:
 
 
 def _problem(at: _At, expected: str) -> ValueError:
-    found = "nothing" if at.value is None else repr(at.value)[:80]
+    if isinstance(at.value, dict | list):
+        found = "an object" if isinstance(at.value, dict) else "a list"
+    else:
+        found = "nothing" if at.value is None else repr(at.value)[:80]
     return ValueError(f"{at.where}: expected {expected}, found {found}")

@@ -193,7 +193,7 @@ def test_an_older_report_whose_figures_are_not_what_its_results_give_is_told(tmp
         ({"timestamp": "yesterday"}, "$[0].timestamp"),
         ({"summary": {"completionRate": 1.5}}, "$[0].summary.completionRate"),
         ({"taskResults": [{"taskId": "t", "status": "maybe"}]}, "$[0].taskResults[0].status"),
-        ({"taskResults": {}}, "$[0].taskResults: expected a list"),
+        ({"taskResults": {}}, "$[0].taskResults: expected a list, found an object"),
         ({"taskResults": [{"taskId": "t", "status": "pass", "latencyMs": "long"}]}, "taskResults[0].latencyMs"),
     ],
 )
@@ -206,6 +206,13 @@ def test_a_list_that_is_not_of_reports_is_refused(tmp_path: Path, changes: Mappi
         assert done.code == 2
         assert "old.json" in done.err
         assert words in done.err
+
+
+def test_an_answer_that_json_cannot_hold_is_kept_as_a_text(tmp_path: Path) -> None:
+    tasks = [{"taskId": "t", "status": "pass", "score": 1, "latencyMs": 5, "output": {"result": float("nan")}}]
+    written(tmp_path / "old.json", [older(taskResults=tasks)])
+    found = converted(tmp_path, "old.json")["reports"][0]["taskResults"][0]
+    assert found["output"]["value"] == '{"result": NaN}'
 
 
 def test_a_csv_cell_is_no_formula(tmp_path: Path) -> None:
