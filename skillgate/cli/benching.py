@@ -8,14 +8,16 @@ import threading
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
+from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
+from skillgate.bench.serving import Unserved, serving
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -39,7 +41,8 @@ _ADAPTERS = Room("skillgate.bench.adapters")
 class Plan(NamedTuple):
     """What will be run: the skills, the benchmark, its scorers, the items in their order.
 
-    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last.
+    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
+    benchmark's server adds to the input of its tasks.
     """
 
     skills: tuple[Runnable, ...]
@@ -51,6 +54,7 @@ class Plan(NamedTuple):
     isolated: tuple[str, ...]
     stop: threading.Event
     closing: ExitStack
+    added: Mapping[str, Any]
 
 
 def planned(asked: Asked, session: Session) -> Plan:
@@ -73,25 +77,29 @@ def planned(asked: Asked, session: Session) -> Plan:
     with ExitStack() as ready:
         spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
         ready.callback(spawner.close)
+        served = ready.enter_context(serving(loaded.benchmark.server))
         surroundings = Surroundings(
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
             allow_env=asked.allow_env,
             allow_host=frozenset(),
             guarded=False,
-            served={},
+            served=served.variables,
             stop=stop,
         )
         scorers = scorers_of(loaded, rules, surroundings)
-        adapters = _adapters(skills.found, surroundings)
+        adapters = _adapters(skills.found, surroundings, loaded)
         for adapter in adapters.values():
             ready.callback(adapter.close)
-        for skill in skills.found:
-            spawner.prepare(skill.root)
+        if served.problem is not None:
+            adapters = dict.fromkeys(adapters, Unserved(served.problem))
+        elif loaded.benchmark.adapter is None:
+            for skill in skills.found:
+                spawner.prepare(skill.root)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs)
-    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
+    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing, served.added)
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
@@ -111,7 +119,7 @@ def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
         adapters=plan.adapters,
         scorers=plan.scorers,
         scorer_names=plan.scorer_names,
-        added={},
+        added=plan.added,
         timeout_s={key: limit.timeout_s for key, limit in limits.items()},
         retries={key: limit.retries for key, limit in limits.items()},
         most_at_once={key: limit.most_at_once for key, limit in limits.items()},
@@ -147,11 +155,14 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     return EXIT_INCOMPLETE if (skipped and not allow_skipped) or not measured else EXIT_PASSED
 
 
-def _adapters(skills: Sequence[Runnable], surroundings: Surroundings) -> dict[str, Adapter]:
+def _adapters(skills: Sequence[Runnable], surroundings: Surroundings, loaded: Loaded) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     problems: list[str] = []
     for skill in skills:
-        kind = skill.spec.adapter_type.value
+        kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
+        if kind == STATIC != loaded.benchmark.adapter:
+            problems.append(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
+            continue
         if kind not in _ADAPTERS.names():
             runs = ", ".join(_ADAPTERS.names())
             problems.append(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")

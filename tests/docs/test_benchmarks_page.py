@@ -39,7 +39,6 @@ def test_each_command_of_the_page_passes(line: str, tmp_path: Path) -> None:
 def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
     rows = re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)
     assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
-    assert "Of the adapters only `subprocess`" in PAGE
-    assert Room("skillgate.bench.adapters").names() == ("subprocess",)
+    assert all(f"`{name}`" in PAGE for name in Room("skillgate.bench.adapters").names())
     gates = [setting.key for setting in SETTINGS if setting.key.startswith(("min-", "max-"))]
     assert all(f"`--{gate}`" in PAGE for gate in gates)
