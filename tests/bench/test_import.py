@@ -87,7 +87,8 @@ def test_a_bad_line_is_named_by_its_number_and_keeps_no_other_out(tmp_path: Path
 
 
 def test_nothing_is_written_where_no_line_is_a_task(tmp_path: Path) -> None:
-    for rows in (["{}", "nonsense"], [], [gaia(**{"Final answer": "?"})]):
+    several: list[list[Mapping[str, Any] | str]] = [["{}", "nonsense"], [], [gaia(**{"Final answer": "?"})]]
+    for rows in several:
         done = imported(tmp_path, rows, "--like", "gaia-v1")
         assert done.code == 2
         assert "nothing was written" in done.err
