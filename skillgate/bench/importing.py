@@ -135,7 +135,10 @@ def _task(line: bytes, where: str, mapped: Mapped, number: int) -> dict[str, Any
         raise UsageError(f"{where}: expected an object of JSON on each line")
     try:
         task = mapped(row, number)
+        json.dumps(task, allow_nan=False)
         problems = list(check_task(decode(Task, task)))
+    except (OverflowError, RecursionError, ValueError):  # 1e999, or nested as deep as can still be read
+        raise UsageError(f"{where}: it cannot be written as JSON again") from None
     except LineError as error:
         raise UsageError(f"{where}: {error}") from None
     except CodecError as error:
@@ -174,6 +177,6 @@ def _identifier(shown: str) -> str:
     return re.sub(r"[^a-z0-9_.-]+", "-", name).strip("-._") or "imported"
 
 
-def text_of(data: dict[str, Any]) -> str:
-    """Write a benchmark as its file has it."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+def bytes_of(data: dict[str, Any]) -> bytes:
+    """Write a benchmark as its file has it; half of a character becomes the escape that JSON has for it."""
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")

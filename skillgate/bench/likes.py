@@ -88,11 +88,12 @@ def _number(text: str) -> int | float:
 def _attached(name: str, attachments: str | None) -> str:
     if attachments is None:
         raise LeftOutError(f"needs the file {name[:120]!r}; --attachments DIR says where it is")
-    path = os.path.realpath(os.path.join(attachments, name))
-    if "\0" in name or not path.startswith(os.path.join(os.path.realpath(attachments), "")):
-        raise LineError(f"'file_name': {name[:120]!r} leads out of the directory of attachments")
-    if not os.path.isfile(path):
+    path = os.path.join(attachments, name)
+    if not os.path.isfile(path):  # also where no file can have such a name
         raise LeftOutError(f"needs the file {name[:120]!r}, which is not in the directory of attachments")
+    path = os.path.realpath(path)
+    if not path.startswith(os.path.join(os.path.realpath(attachments), "")):
+        raise LineError(f"'file_name': {name[:120]!r} leads out of the directory of attachments")
     return path
 
 

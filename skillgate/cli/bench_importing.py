@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.bench.files import MAX_BYTES
-from skillgate.bench.importing import LIKES, imported, map_of, text_of, told
+from skillgate.bench.importing import LIKES, bytes_of, imported, map_of, told
 from skillgate.cli.writing import write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 
@@ -50,7 +50,7 @@ def import_lines(args: argparse.Namespace, session: Session) -> int:
             )
     except OSError as error:
         raise UsageError(f"{args.file} cannot be read: {error.strerror}") from error
-    data = text_of(found.data).encode()
+    data = bytes_of(found.data)
     if len(data) > MAX_BYTES:
         raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
     write(args.output, data, cwd=session.cwd)

@@ -77,6 +77,7 @@ def test_a_benchmark_that_is_imported_takes_the_place_of_its_placeholder(tmp_pat
         (gaia("x", **{"Final answer": ["a"]}), ":2: 'Final answer': expected a text"),
         (gaia(True), ":2: 'task_id': expected a text"),  # type: ignore[arg-type]
         (gaia("x" * 201), ":2: id: expected 1 to 200 characters"),
+        ('{"task_id": 1e999}', ":2: 'Final answer' is missing"),
         (gaia("first"), ":2: the id 'first' was there before"),
     ],
 )
@@ -165,6 +166,23 @@ def test_any_lines_are_mapped_by_their_fields(tmp_path: Path) -> None:
     imported(tmp_path, [{"q": 1, "a": 2}], "--map", "input=q,expected=a", "--force")
     whole = json.loads((tmp_path / "b.json").read_text())
     assert (whole["id"], whole["tasks"][0]["id"]) == ("data", "line-1")
+
+
+def test_what_json_can_hold_and_files_cannot_is_dealt_with(tmp_path: Path) -> None:
+    rows: list[Mapping[str, Any] | str] = [
+        {"q": "half \ud800\\\ud800", "a": "\x1b[31m"},
+        '{"q": "large", "a": 1e999}',
+        '{"q": ' + "[" * 900 + "]" * 900 + ', "a": 1}',
+    ]
+    done = imported(tmp_path, rows, "--map", "input=q,expected=a")
+    assert (done.code, "data.jsonl:2: it cannot be written" in done.err) == (1, True), done.err
+    assert tasks(tmp_path)[0]["inputData"] == {"input": "half \ud800\\\ud800"}
+    assert run(tmp_path, "bench", "validate", "b.json").code == 0
+    (tmp_path / "files").mkdir()
+    names = [gaia(str(number), file_name=name) for number, name in enumerate(("a\0b", "\ud800", "x" * 5000, "."))]
+    done = imported(tmp_path, [gaia("plain"), *names], "--like", "gaia-v1", "--attachments", "files", "--force")
+    assert (done.code, [task["id"] for task in tasks(tmp_path)]) == (0, ["plain"])
+    assert done.err.count("is not in the directory of attachments") == 4
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,28 @@ def test_what_is_no_file_of_its_own_is_no_documentation(tmp_path: Path) -> None:
         assert results(checked(tmp_path, name=name))["directory-not-empty"]["score"] == 0
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"entrypoint": "python3 \ud800.py"},
+        {"entrypoint": "./\ud800 skill.py"},
+        {"entrypoint": "python3 " + "a/" * 5000 + "x.py"},
+        {"entrypoint": "python3 '\x1b[31m\n## heading.py'"},
+        {"entrypoint": "http://a:99999/", "adapterType": "http"},
+        {"entrypoint": "SKILL.md", "adapterType": "skillmd"},
+    ],
+)
+def test_hostile_words_fail_their_check_and_nothing_else(tmp_path: Path, changes: dict[str, Any]) -> None:
+    program(tmp_path / "words", **changes)
+    done = checked(tmp_path)
+    assert done.code == 0, done.err
+    found = results(done)
+    assert [name for name, one in found.items() if one["status"] != "pass"] == ["accessibility"]
+    reason = found["accessibility"]["reason"]
+    assert len(reason) <= 500
+    assert reason.isprintable()
+
+
 def test_a_skill_cannot_score_itself(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("{'score': 1, 'passed': True, 'reasons': []}"))
     benchmark(tmp_path / "b.json", task(expectedOutput={"type": "static"}))

@@ -10,6 +10,7 @@ from skillgate.bench.checks._found import Subject, UncheckedError
 from skillgate.bench.ports import Reply
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
+from skillgate.model.text import printable
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 _CHECKS = Room("skillgate.bench.checks")
+_TOLD = 500  # characters of a reason, which may quote the skill
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> StaticAdapter:
@@ -40,7 +42,8 @@ class StaticAdapter:
         except OSError as error:
             why = f"the skill's files cannot be read: {error.strerror}"
             return Reply(kind=ErrorKind.SCORER, error=why, answered=False)
-        return Reply(output={"score": found.score, "passed": found.score >= 1, "reasons": list(found.reasons)})
+        reasons = [printable(reason)[:_TOLD] for reason in found.reasons]
+        return Reply(output={"score": found.score, "passed": found.score >= 1, "reasons": reasons})
 
     def close(self) -> None:
         """Nothing stays between calls."""

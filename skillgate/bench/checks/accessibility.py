@@ -77,9 +77,9 @@ def _file_problem(root: str, word: str) -> str | None:
     names_one = not word.startswith("-") and not word.startswith(_URLS) and os.path.splitext(word)[1][1:2].isalpha()
     if not names_one:
         return None
-    path = os.path.realpath(os.path.join(root, word))
-    if not os.path.isfile(path):
+    path = os.path.join(root, word)
+    if not os.path.isfile(path):  # also where no file can have such a name
         return f"{word} is not there"
-    if not path.startswith(os.path.join(os.path.realpath(root), "")):
+    if not os.path.realpath(path).startswith(os.path.join(os.path.realpath(root), "")):
         return f"{word} lies outside of the skill's directory"
     return None if os.access(path, os.R_OK) else f"{word} cannot be read"
