@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -200,6 +202,21 @@ def test_hostile_words_fail_their_check_and_nothing_else(tmp_path: Path, changes
     reason = found["accessibility"]["reason"]
     assert len(reason) <= 500
     assert reason.isprintable()
+
+
+def test_a_check_that_cannot_be_made_is_skipped(tmp_path: Path) -> None:
+    program(tmp_path / "words")
+    code = "import sys; sys.modules['jsonschema'] = None; from skillgate.cli.main import entry; entry()"
+    words = ("eval", "--skills", "words", "--benchmark", "skill-quality", "--json")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-c", code, *words]
+    done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    found = {one["taskId"]: one for one in json.loads(done.stdout)["reports"][0]["taskResults"]}
+    assert [name for name, one in found.items() if one["status"] != "pass"] == ["json-valid"]
+    skipped = found["json-valid"]
+    assert (skipped["status"], skipped["errorKind"], skipped["score"]) == ("skipped", "scorer", None)
+    assert "pip install" in skipped["error"]
 
 
 def test_a_skill_cannot_score_itself(tmp_path: Path) -> None:
