@@ -45,7 +45,8 @@ def served(word: str, *options: str) -> Iterator[Running]:
             assert process.stdout is not None
             yield Running(process, json.loads(process.stdout.readline()))
         finally:
-            process.kill()
+            process.terminate()
+            process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="module")
