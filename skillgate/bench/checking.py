@@ -9,6 +9,7 @@ from skillgate.bench.ports import Rules
 from skillgate.model.benchmark import ABSENT, ALIASES, ScorerName, State
 from skillgate.model.executable import UNSUPPORTED, AdapterType
 from skillgate.model.text import did_you_mean
+from skillgate.registry import Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,11 @@ _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
 MAX_TASKS = 100_000
+STATIC = "static"
+"""The adapter of benchmarks whose skills are read and not run."""
+CHECK_TYPE = "checkType"
+"""The key of a task's input that names what a static benchmark checks."""
+_SERVERS = Room("skillgate.bench.servers")
 
 
 def check_executable(spec: Executable) -> Iterator[str]:
@@ -72,8 +78,10 @@ def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
     if not _BENCHMARK_ID.fullmatch(benchmark.id):
         yield f"id: expected lower-case letters, digits, _, - and ., found {benchmark.id[:80]!r}"
     yield from _version(benchmark.version)
-    if benchmark.adapter not in (None, "static"):
+    if benchmark.adapter not in (None, STATIC):
         yield f"adapter: expected static or nothing, found {benchmark.adapter!r}"
+    if benchmark.server is not None and benchmark.server not in _SERVERS.names():
+        yield f"server: expected {' or '.join(_SERVERS.names())} or nothing, found {benchmark.server[:80]!r}"
     if not benchmark.tasks and benchmark.status is State.ACTIVE:
         yield "tasks: expected at least one task, found none"
     if len(benchmark.tasks) > MAX_TASKS:
@@ -83,7 +91,22 @@ def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
         if task.id in seen:
             yield f"tasks[{index}].id: {task.id[:80]!r} is also the id of tasks[{seen[task.id]}]"
         seen.setdefault(task.id, index)
-        yield from (f"tasks[{index}].{line}" for line in check_task(task))
+        yield from (f"tasks[{index}].{line}" for line in (*_static(task, benchmark), *check_task(task)))
+
+
+def _static(task: Task, benchmark: Benchmark) -> Iterator[str]:
+    """Say where a task and a static benchmark do not fit: a skill that is run must never score itself."""
+    named = {task.evaluator.type, task.expected_output.type} - {None}
+    if benchmark.adapter != STATIC:
+        if STATIC in named:
+            yield 'expectedOutput.type: static is for benchmarks with "adapter": "static"'
+        return
+    if named != {STATIC}:
+        yield 'expectedOutput.type: a static benchmark takes the score of its check: expected "static"'
+    known = Room("skillgate.bench.checks").names()
+    word = task.input_data.get(CHECK_TYPE)
+    if word not in known:
+        yield f"inputData.{CHECK_TYPE}: expected one of {', '.join(known)}, found {str(word)[:80]!r}"
 
 
 def check_task(task: Task) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.bench.keeping import kept
 from skillgate.bench.ports import MAX_WORDS, Call, Reply, UnscoredError
 from skillgate.model.bench_result import EVALUATORS, Attempt, ErrorKind, Status, TaskResult
+from skillgate.model.executable import AdapterType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -162,6 +163,10 @@ def _tried(item: Item, job: Job) -> tuple[Reply, float]:
     task = item.task
     timeout_s = task.timeout_ms / 1000 if task.timeout_ms else job.timeout_s[item.skill.key]
     data = {**job.added, **task.input_data}
+    if "checkType" in data and "skillDir" not in data:
+        # A program runs in its directory, which may be a copy; anything else is told where the files lie.
+        is_program = item.skill.spec.adapter_type is AdapterType.SUBPROCESS
+        data["skillDir"] = "." if is_program else item.skill.root
     call = Call(task=task, data=data, timeout_s=timeout_s, run=item.run)
     began = job.clock()
     reply = job.adapters[item.skill.key].invoke(call)

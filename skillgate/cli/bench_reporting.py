@@ -82,7 +82,7 @@ def _of_skill(
         skill_version=skill.spec.version,
         skill_digest=skill.digest,
         skill_path=skill.shown,
-        adapter=skill.spec.adapter_type.value,
+        adapter=benchmark.adapter or skill.spec.adapter_type.value,
         benchmark_id=benchmark.id,
         benchmark_version=benchmark.version,
         benchmark_digest=plan.loaded.digest,

@@ -8,14 +8,16 @@ import threading
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
+from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
+from skillgate.bench.serving import Unserved, serving
 from skillgate.cli.bench_asking import with_models
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
@@ -44,8 +46,9 @@ _ADAPTERS = Room("skillgate.bench.adapters")
 class Plan(NamedTuple):
     """What will be run: the skills, the benchmark, its scorers, the items in their order.
 
-    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``models`` are those
-    that it asks, by ``model_names``; None where it asks none, or cannot.
+    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
+    benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
+    it asks none, or cannot.
     """
 
     skills: tuple[Runnable, ...]
@@ -57,6 +60,7 @@ class Plan(NamedTuple):
     isolated: tuple[str, ...]
     stop: threading.Event
     closing: ExitStack
+    added: Mapping[str, Any]
     models: Models | None = None
     model_names: tuple[str, ...] = ()
 
@@ -104,30 +108,34 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
     with ExitStack() as ready:
         spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
         ready.callback(spawner.close)
+        served = ready.enter_context(serving(loaded.benchmark.server))
         surroundings = Surroundings(
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
             allow_env=asked.allow_env,
             allow_host=asked.allow_host,
             guarded=asked.guarded,
-            served={},
+            served=served.variables,
             stop=stop,
         )
         models, surroundings = with_models(skills.found, rules, asked, session, surroundings)
         if models is not None:
             ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
-        adapters = _adapters(skills.found, surroundings)
+        adapters = _adapters(skills.found, surroundings, loaded)
         for adapter in adapters.values():
             ready.callback(adapter.close)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
-        for skill in skills.found:
-            if skill.spec.adapter_type is not AdapterType.SKILLMD:
-                spawner.prepare(skill.root)
+        if served.problem is not None:
+            adapters = dict.fromkeys(adapters, Unserved(served.problem))
+        elif loaded.benchmark.adapter is None:
+            for skill in skills.found:
+                if skill.spec.adapter_type is not AdapterType.SKILLMD:
+                    spawner.prepare(skill.root)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
-    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
+    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing, served.added)
     return Plan(*places, models=models, model_names=asked_models)
 
 
@@ -154,7 +162,7 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         adapters=plan.adapters,
         scorers=plan.scorers,
         scorer_names=plan.scorer_names,
-        added={},
+        added=plan.added,
         timeout_s={key: limit.timeout_s for key, limit in limits.items()},
         retries={key: limit.retries for key, limit in limits.items()},
         most_at_once={key: limit.most_at_once for key, limit in limits.items()},
@@ -196,11 +204,14 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     return EXIT_INCOMPLETE if (skipped and not allow_skipped) or empty else EXIT_PASSED
 
 
-def _adapters(skills: Sequence[Runnable], surroundings: Surroundings) -> dict[str, Adapter]:
+def _adapters(skills: Sequence[Runnable], surroundings: Surroundings, loaded: Loaded) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     problems: list[str] = []
     for skill in skills:
-        kind = skill.spec.adapter_type.value
+        kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
+        if kind == STATIC != loaded.benchmark.adapter:
+            problems.append(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
+            continue
         if kind not in _ADAPTERS.names():
             runs = ", ".join(_ADAPTERS.names())
             problems.append(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")

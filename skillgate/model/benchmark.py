@@ -30,6 +30,7 @@ class ScorerName(Enum):
     NUMERIC = "numeric"
     LLM_JUDGE = "llm_judge"
     CUSTOM = "custom"
+    STATIC = "static"  # of benchmarks whose adapter is static, and of no other
 
 
 ALIASES: Mapping[str, ScorerName] = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.bench.catalog import packaged_ids
 from skillgate.bench.settings import SETTINGS
 from skillgate.cli.main import main
 from skillgate.registry import Room
@@ -39,10 +40,10 @@ def test_each_command_of_the_page_passes(line: str, tmp_path: Path) -> None:
 
 
 def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
-    rows = re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)
+    section = PAGE.partition("\n## Scorers\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([a-z_]+)`", section, flags=re.MULTILINE)
     assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
-    (adapters,) = re.findall(r"^Of the adapters ((?:.|\n)*?)\n\n", PAGE, flags=re.MULTILINE)
-    assert sorted(re.findall(r"`([a-z]+)`", adapters)) == sorted(Room("skillgate.bench.adapters").names())
+    assert all(f"`{name}`" in PAGE for name in Room("skillgate.bench.adapters").names())
     gates = [setting.key for setting in SETTINGS if setting.key.startswith(("min-", "max-"))]
     assert all(f"`--{gate}`" in PAGE for gate in gates)
 
@@ -60,3 +61,10 @@ def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> N
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
     (result,) = done.json["reports"][0]["taskResults"]
     assert (result["status"], result["scorerType"]) == ("pass", "custom"), done.err
+
+
+def test_the_page_has_a_row_for_each_packaged_benchmark_check_and_server() -> None:
+    section = PAGE.partition("\n## The packaged benchmarks\n")[2].partition("\n## ")[0]
+    rows = {word for row in re.findall(r"^\| (.+?) \|", section, flags=re.MULTILINE) for word in row.split("`")[1::2]}
+    rooms = (Room("skillgate.bench.checks"), Room("skillgate.bench.servers"))
+    assert rows == {*packaged_ids(), *(name for room in rooms for name in room.names()), "checkType", "--like"}

@@ -28,18 +28,30 @@ Three answers are held against every task's scorer, and no skill is started: nul
 the one constant that passes most. Tasks that a model or a program scores are left out and named; where none is left the
 exit code is 3. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
 {"constant": 2}. The exit code is 1 where one passes more."""
+_SERVE = "run a packaged benchmark's server, for skills under development"
+_SERVES = """\
+The server listens on loopback alone until Ctrl-C, and prints its variables, with --json as one line of JSON. eval needs
+none: it starts the server of a benchmark by itself."""
+_IMPORT = "make a benchmark of lines of JSON: your own copy of a published data set, or fields that you name"
+_IMPORTS = """\
+Each line is one object. Lines that are no task are named by their number, the others are written, and the exit code is
+then 1; nothing is written where none is a task."""
 _FOLDER = "benchmarks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words, each with what it takes."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="check|list|show|validate")
+    words = parser.add_subparsers(dest="word", required=True, metavar="check|import|list|serve|show|validate")
     listing = words.add_parser("list", help=_LIST, description=f"{_LIST.capitalize()}.")
     showing = words.add_parser("show", help=_SHOW, description=f"{_SHOW.capitalize()}.")
     showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or a file's path")
     checking = words.add_parser("check", help=_CHECK, description=f"{_CHECK.capitalize()}.\n\n{_CHECKS}")
     checking.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="ids or files (default: all packaged)")
-    for one in (listing, showing, checking):
+    serving = words.add_parser("serve", help=_SERVE, description=f"{_SERVE.capitalize()}.\n\n{_SERVES}")
+    serving.add_argument("name", metavar="SERVER|BENCHMARK", help="a server's name, or a benchmark that needs one")
+    serving.add_argument("--port", metavar="N", type=_port, default=0, help="listen there (default: one that is free)")
+    _importing(words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}"))
+    for one in (listing, showing, checking, serving):
         one.add_argument(
             "--benchmarks-dir",
             metavar="DIR",
@@ -50,8 +62,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     validating.add_argument("paths", metavar="PATH", nargs="*", help="files, or directories to search (default: .)")
 
 
+def _importing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the lines of JSON")
+    parser.add_argument("--output", metavar="PATH", required=True, help="the benchmark's file to write")
+    parser.add_argument("--like", choices=("gaia-v1", "toolbench-lite"), help="the data set that the lines are of")
+    parser.add_argument("--map", metavar="KEY=FIELD,…", help="which fields are input, expected, id, tags, description")
+    parser.add_argument("--attachments", metavar="DIR", help="where the files are that tasks name (default: left out)")
+    parser.add_argument("--id", metavar="ID", help="the benchmark's id (default: the data set's, or the file's name)")
+    parser.add_argument(
+        "--benchmark-version", metavar="V", dest="version_", default="1.0.0", help="its version (default: 1.0.0)"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite the file")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 5 or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
+    return int(text)
+
+
 def run(args: argparse.Namespace, session: Session) -> int:
     """Do what the word says."""
+    if args.word == "serve":
+        from skillgate.cli.bench_serving import serve
+
+        return serve(args, session)
+    if args.word == "import":
+        from skillgate.cli.bench_importing import import_lines
+
+        return import_lines(args, session)
     if args.word == "validate":
         return _validate(args.paths or ["."], session)
     if args.word == "check":

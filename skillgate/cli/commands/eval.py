@@ -113,8 +113,10 @@ def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
         scorers[name] = scorers.get(name, 0) + 1
     lines = [f"benchmark {benchmark.id} {benchmark.version} ({plan.loaded.origin}): {len(benchmark.tasks)} tasks"]
     lines.append("scorers: " + ", ".join(f"{name} {count}" for name, count in sorted(scorers.items())))
+    if benchmark.server is not None:
+        lines.append(f"server: {benchmark.server}, on loopback while it runs")
     lines += [
-        f"skill {skill.key} {skill.spec.version}: {skill.spec.adapter_type.value}, {skill.shown}"
+        f"skill {skill.key} {skill.spec.version}: {benchmark.adapter or skill.spec.adapter_type.value}, {skill.shown}"
         for skill in plan.skills
     ]
     lines.append(

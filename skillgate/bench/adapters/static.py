@@ -1,0 +1,49 @@
+"""Reads a skill's directory in the place of running it: what the task's ``checkType`` names is checked and scored."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from skillgate.bench.checking import CHECK_TYPE
+from skillgate.bench.checks._found import Subject, UncheckedError
+from skillgate.bench.ports import Reply
+from skillgate.errors import UsageError
+from skillgate.model.bench_result import ErrorKind
+from skillgate.model.text import printable
+from skillgate.registry import Room
+
+if TYPE_CHECKING:
+    from skillgate.bench.ports import Call, Surroundings
+    from skillgate.model.executable import Runnable
+
+_CHECKS = Room("skillgate.bench.checks")
+_TOLD = 500  # characters of a reason, which may quote the skill
+
+
+def open_adapter(skill: Runnable, surroundings: Surroundings) -> StaticAdapter:
+    """Make ready to read a skill; nothing of it is started."""
+    path = surroundings.environ.get("PATH", os.defpath)
+    return StaticAdapter(Subject(skill.spec, skill.config, skill.root, path))
+
+
+class StaticAdapter:
+    """Checks one skill."""
+
+    def __init__(self, skill: Subject) -> None:
+        self._skill = skill
+
+    def invoke(self, call: Call) -> Reply:
+        """Check once; the answer is ``{"score", "passed", "reasons"}``. What cannot be checked is not measured."""
+        try:
+            found = _CHECKS.load(str(call.data.get(CHECK_TYPE))).check(self._skill)
+        except (UncheckedError, UsageError) as error:
+            return Reply(kind=ErrorKind.SCORER, error=str(error), answered=False)
+        except OSError as error:
+            why = f"the skill's files cannot be read: {error.strerror}"
+            return Reply(kind=ErrorKind.SCORER, error=why, answered=False)
+        reasons = [printable(reason)[:_TOLD] for reason in found.reasons]
+        return Reply(output={"score": found.score, "passed": found.score >= 1, "reasons": reasons})
+
+    def close(self) -> None:
+        """Nothing stays between calls."""

@@ -1,0 +1,35 @@
+"""What a check of a static benchmark says: its score, whether it passes, and why. No skill that is run gets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skillgate.bench.ports import MAX_WORDS, Scored, UnscoredError
+from skillgate.model.bench_result import ErrorKind
+
+if TYPE_CHECKING:
+    from skillgate.bench.ports import Rules, Surroundings
+    from skillgate.model.benchmark import Task
+
+
+def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Static:  # noqa: ARG001 - as every scorer
+    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
+    return Static()
+
+
+class Static:
+    """Takes over what was found."""
+
+    def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
+        """Score one answer.
+
+        Raises:
+            UnscoredError: it is not what a check gives.
+        """
+        match output:
+            case {"score": int() | float() as score, "passed": bool() as passed, "reasons": list() as reasons} if (
+                0 <= score <= 1
+            ):
+                told = "; ".join(str(reason) for reason in reasons)
+                return Scored(float(score), passed=passed, reason=told[:MAX_WORDS] or "nothing was found wrong")
+        raise UnscoredError(ErrorKind.SCORER, "no check of a skill's directory has answered this")

@@ -1,0 +1,149 @@
+"""What listens for a benchmark's server: on loopback alone, bounded, and the same answer to the same request."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+HOST = "127.0.0.1"
+MOST_BODY = 1_000_000  # bytes of a request that are read
+_MOST_CONNECTIONS = 128
+_PATIENCE_S = 15.0  # for a client that says nothing
+
+
+class Asked(NamedTuple):
+    """One request: its method, path and query, its headers by lower-case name, its body."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+
+class Answer(NamedTuple):
+    """What is answered.
+
+    Attributes:
+        status: of HTTP.
+        value: written as JSON; bytes are sent as they are.
+        headers: beside the type and length of the content.
+        after_s: how long it is held back.
+        content_type: of the body.
+    """
+
+    status: int
+    value: Any = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    after_s: float = 0.0
+    content_type: str = "application/json"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Reads one request and sends what :meth:`answer` gives for it."""
+
+    timeout = _PATIENCE_S
+    server_version = "skillgate"
+    sys_version = ""
+    server: Listener
+
+    def answer(self, asked: Asked) -> Answer:
+        """Answer one request; the same request has the same answer."""
+        raise NotImplementedError
+
+    def _handle(self) -> None:
+        length = self.headers.get("Content-Length", "0")
+        if not (length.isascii() and length.isdigit()) or len(length) > 9 or int(length) > MOST_BODY:
+            self._send(Answer(413, {"code": "too_large", "message": f"at most {MOST_BODY} bytes are read"}))
+            return
+        body = self.rfile.read(int(length))
+        parts = urlsplit(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        query = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100, errors="replace"))
+        self._send(self.answer(Asked(self.command, parts.path, query, headers, body)))
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = _handle  # noqa: N815 - as the base class asks
+
+    def _send(self, answer: Answer) -> None:
+        if answer.after_s:
+            self.server.ended.wait(answer.after_s)
+        value = answer.value
+        data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
+        self.send_response(answer.status)
+        for name, text in answer.headers:
+            self.send_header(name, text)
+        if answer.status != 204:
+            self.send_header("Content-Type", answer.content_type)
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if answer.status != 204 and self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - the base class's
+        """Say nothing: what foreign programs ask for is no part of a run's output."""
+
+
+class Listener(ThreadingHTTPServer):
+    """Listens on loopback from the moment it is made; answers once it serves.
+
+    Attributes:
+        ended: set when it is to close; what is held back is answered then.
+        url: its address, without a slash at the end.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, handler: type[Handler], port: int = 0) -> None:
+        """Bind a port, 0 for one that is free.
+
+        Raises:
+            OSError: it cannot be bound.
+        """
+        self.ended = threading.Event()
+        self._room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        super().__init__((HOST, port), handler)
+        self.url = f"http://{HOST}:{self.server_address[1]}"
+
+    def server_bind(self) -> None:
+        """Bind without asking a name server for this machine's name, which the nearest base class does."""
+        TCPServer.server_bind(self)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
+        """Answer a connection in a thread of its own, as long as there are not too many."""
+        if not self._room.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
+        """Answer one connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
+        """Pass over a client that went away; anything else is a bug, and shown as the base class does."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class Service(NamedTuple):
+    """What a file of this room declares as ``SERVICE``.
+
+    Attributes:
+        handler: answers.
+        key: what a task's input calls it; in capitals it is in the names of variables.
+        file: a file that skills can read in the place of asking, by name and content; None for none.
+    """
+
+    handler: type[Handler]
+    key: str
+    file: tuple[str, bytes] | None = None
