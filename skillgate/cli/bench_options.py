@@ -38,6 +38,8 @@ class Asked(NamedTuple):
         allow_skipped: whether what could not be measured changes no exit code.
         allow_env: variables that skills may be given.
         allow_exec: whether programs may be started.
+        memory_mb: that a call of a program may use.
+        sandbox: ``none``, ``bwrap`` or ``auto``, as wanted.
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
@@ -60,6 +62,8 @@ class Asked(NamedTuple):
     allow_skipped: bool
     allow_env: frozenset[str]
     allow_exec: bool
+    memory_mb: int
+    sandbox: str
     prose: bool
     formats: tuple[str, ...]
     output_dir: str
@@ -89,6 +93,14 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         help="how long one try of a task may take, start-up included: milliseconds, or 30s, 2m (default: 30000)",
     )
     _setting(running, "evaluator", "SCORER")
+    running.add_argument(
+        "--memory",
+        metavar="MB",
+        dest="memory_mb",
+        type=_typed(_declared("memory-mb")),
+        help=f"{_declared('memory-mb').help.rstrip('.')} (default: 1024)",
+    )
+    _setting(running, "sandbox", "none|bwrap|auto")
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
     running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
@@ -167,6 +179,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
         allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
+        memory_mb=_whole(config, "memory-mb"),
+        sandbox=str(config.get("sandbox")),
         prose=args.prose,
         formats=formats,
         output_dir=_folder(config, "output-dir"),

@@ -48,6 +48,7 @@ def report_of(
             timeout_ms=asked.timeout_ms,
             retries=asked.retries,
             evaluator=asked.evaluator,
+            sandbox=plan.sandbox,
             isolated=plan.isolated,
             tasks=asked.task_ids,
             tags=asked.tags,

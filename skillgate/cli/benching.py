@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 _ADAPTERS = Room("skillgate.bench.adapters")
+_MIB = 1024 * 1024
 
 
 class Plan(NamedTuple):
@@ -49,6 +50,7 @@ class Plan(NamedTuple):
     adapters: Mapping[str, Adapter]
     items: tuple[Item, ...]
     isolated: tuple[str, ...]
+    sandbox: str
     stop: threading.Event
     closing: ExitStack
 
@@ -71,15 +73,20 @@ def planned(asked: Asked, session: Session) -> Plan:
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
-        spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
+        path = session.environ.get("PATH", os.defpath)
+        spawner = ProcessSpawner(path=path, stop=stop, sandbox=asked.sandbox, memory_bytes=asked.memory_mb * _MIB)
         ready.callback(spawner.close)
+        served: dict[str, str] = {}
+        spawner.reach(served)
+        if spawner.notice and asked.allow_exec:
+            session.note(spawner.notice)
         surroundings = Surroundings(
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
             allow_env=asked.allow_env,
             allow_host=frozenset(),
             guarded=False,
-            served={},
+            served=served,
             stop=stop,
         )
         scorers = scorers_of(loaded, rules, surroundings)
@@ -91,7 +98,8 @@ def planned(asked: Asked, session: Session) -> Plan:
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs)
-    return Plan(skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing)
+    isolated, sandbox = spawner.isolated, spawner.sandbox
+    return Plan(skills.found, loaded, scorers, names, adapters, items, isolated, sandbox, stop, closing)
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session) -> BenchReport:
