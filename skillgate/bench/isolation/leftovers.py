@@ -10,27 +10,33 @@ from skillgate.errors import IncompleteError
 from skillgate.process import run
 
 SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where every user may write
+ENDLESS = 2**63
 _MOST_FILES = 100_000
+_DEEPEST = 100
 _BLOCK = 512  # st_blocks counts in these
 
 
 def taken(folder: str) -> int:
-    """Give the bytes on disk of all below a directory; of more than 100,000 files, infinitely many (2**63).
+    """Give the bytes on disk of all below a directory; ``ENDLESS`` for what nobody counts in time.
 
-    Files that were deleted and are still open are not seen.
+    That is more than 100,000 files, or more than 100 directories in one another. Files that were deleted and are still
+    open are not seen.
     """
     total = files = 0
-    waiting = [folder]
+    waiting = [(folder, 0)]
     while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+        place, depth = waiting.pop()
+        if depth > _DEEPEST:
+            return ENDLESS
+        with suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
                 files += 1
                 with suppress(OSError):
                     total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        waiting.append((entry.path, depth + 1))
                 if files > _MOST_FILES:
-                    return 2**63
+                    return ENDLESS
     return total
 
 

@@ -38,7 +38,7 @@ _WORDS = {
     ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
     ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
     ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
-    ErrorKind.DISK_LIMIT: "wrote files of more than {limits.disk_bytes:,} bytes and was ended",
+    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was ended",
     ErrorKind.STOPPED: "was ended with the run",
 }
 
