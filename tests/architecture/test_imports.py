@@ -62,7 +62,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
-    "skillgate.bench.isolation.bounds": {"resource"},  # likewise
+    "skillgate.bench.isolation.bounds": {"resource"},  # within a try
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
 }

@@ -1,7 +1,7 @@
 """What a hostile skill can and cannot do: each attempt in each setting comes out as the page about isolation says.
 
-The evaluation runs as a program of its own: as root, where each call has its own user; as a user without rights, with and
-without a sandbox. The page's table holds what is expected.
+The evaluation runs as a program of its own: as root, where each call has its own user; and as a user without rights,
+with and without a sandbox. The page's table holds what is expected.
 """
 
 from __future__ import annotations

@@ -1,12 +1,24 @@
-"""The kernel's own limits for a program that was just started; Linux alone can set them from outside."""
+"""The kernel's own limits for programs: a shell sets them for itself and then becomes the program.
+
+That takes a millisecond, leaves no moment in which they do not hold, and needs no right, as setting them from outside
+does. No word of the program's command is read by the shell.
+"""
 # ruff: noqa: PTH123
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-resource: Any  # typed as that, since Windows has none and macOS less of it
+from skillgate.errors import IncompleteError
+from skillgate.process import open_to_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+resource: Any  # typed as that, since Windows has none
 try:
     import resource
 except ImportError:
@@ -17,6 +29,12 @@ FILE_BYTES = 1024 * 1024 * 1024
 OPEN_FILES = 1024
 _THREADS = 1024
 """Of one user at once, its processes counted too: the kernel has no limit for processes alone."""
+_SHELL = "/bin/sh"
+_SCRIPT = (
+    "{{ ulimit -c 0; ulimit -f {blocks}; ulimit -n {files}; ulimit -u {threads} || ulimit -p {threads};"
+    # Where memory runs out, the kernel ends it before anything else.
+    ' echo 1000 >/proc/self/oom_score_adj; }} 2>/dev/null; exec "$@"'
+)
 
 
 def dump_no_core() -> None:
@@ -26,33 +44,41 @@ def dump_no_core() -> None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def bound(pid: int, *, alone: bool) -> None:
-    """Bound what a program and all that it starts may use; its first milliseconds are not bounded.
+def bounded(argv: Sequence[str], *, alone: bool) -> tuple[str, ...]:
+    """Give the command that runs another one within the kernel's limits; on Linux alone it is another one.
 
     Args:
-        pid: the program, just started; that it has ended is no error.
+        argv: an absolute program and its arguments.
         alone: whether nothing else runs as its user. Where not, it may have as many threads more than the whole system
             has now.
     """
-    if resource is None or not hasattr(resource, "prlimit"):
-        return
+    if sys.platform != "linux" or not os.path.exists(_SHELL):  # noqa: PTH110
+        return tuple(argv)
     threads = _THREADS if alone else _THREADS + _threads_there_are()
-    rows = (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, FILE_BYTES),
-        (resource.RLIMIT_NOFILE, OPEN_FILES),
-        (resource.RLIMIT_NPROC, threads),
-    )
-    for kind, most in rows:
-        with suppress(OSError, ValueError):
-            limit = min(most, resource.prlimit(pid, kind)[1]) if _is_limited(pid, kind) else most
-            resource.prlimit(pid, kind, (limit, limit))
-    with suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "w") as file:
-        file.write("1000")  # where memory runs out, the kernel ends it before anything else
+    # POSIX counts files in blocks of 512 bytes. What a limit already forbids stays forbidden.
+    script = _SCRIPT.format(blocks=FILE_BYTES // 512, files=OPEN_FILES, threads=threads)
+    return (_SHELL, "-c", script, "sh", *argv)
 
 
-def _is_limited(pid: int, kind: int) -> bool:
-    return bool(resource.prlimit(pid, kind)[1] != resource.RLIM_INFINITY)
+def require_program(path: str, shown: str, *, everybody: bool) -> None:
+    """Refuse what the kernel does not run by itself, and a shell would read as its own script.
+
+    Args:
+        path: an absolute path.
+        shown: as the user named it.
+        everybody: whether another user is to run it.
+
+    Raises:
+        IncompleteError: it is no program.
+    """
+    if not (open_to_all(path) if everybody else os.access(path, os.X_OK)):
+        raise IncompleteError(f"{shown} could not be started: it is not executable; chmod +x makes it so")
+    with suppress(OSError), open(path, "rb") as file:
+        head = file.read(256)
+        if not head.startswith((b"#!", b"\x7fELF")) and b"\0" not in head:
+            raise IncompleteError(
+                f"{shown} could not be started: it is a text whose first line names no interpreter (#!)"
+            )
 
 
 def _threads_there_are() -> int:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.isolation import prctl
-from skillgate.bench.isolation.bounds import bound
+from skillgate.bench.isolation.bounds import bounded, require_program
 from skillgate.bench.isolation.exchange import exchange
 from skillgate.bench.isolation.family import end, family, inherits
 from skillgate.bench.isolation.leftovers import remove, remove_of, taken
@@ -127,7 +127,6 @@ class ProcessSpawner:
                 child = self._started(argv, where, home, env, slot, copy=copy)
             except (IncompleteError, OSError, shutil.Error) as error:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
-            bound(child.pid, alone=slot.user is not None)
             return self._finished(child, stdin, self._capped(limits), _Call(slot.user, owns, home), argv[0])
 
     def close(self) -> None:
@@ -175,14 +174,17 @@ class ProcessSpawner:
         self, argv: Sequence[str], where: str, home: str, env: Mapping[str, str], slot: Slot, *, copy: bool
     ) -> Child:
         whole = self._environment(home, env)
+        alone = slot.user is not None
+        program = located(argv[0], cwd=where, env=whole, user=slot.user)
+        require_program(program, argv[0], everybody=alone)
+        command = [program, *argv[1:]]
         if self._sandbox is None:
-            return start(argv, cwd=where, env=whole, user=slot.user)
-        command = [located(argv[0], cwd=where, env=whole, user=slot.user), *argv[1:]]
+            return start(bounded(command, alone=alone), cwd=where, env=whole, user=slot.user)
         files: tuple[str, ...] = ()
         if self._reached is not None:
             command, files = self._reached.wrap(command), self._reached.files
         with self._sandbox.wrapped(command, place=where, home=home, env=whole, writable=copy, files=files) as wrapped:
-            return start(wrapped.argv, cwd="/", env={}, user=slot.user, files=wrapped.files)
+            return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
 
     def _finished(self, child: Child, stdin: bytes, limits: Limits, call: _Call, program: str) -> Ended:
         try:
