@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -44,6 +47,11 @@ class Completed:
 
 Child: TypeAlias = "subprocess.Popen[bytes]"
 """A program that runs, with its pipes."""
+
+
+_CHILDREN: dict[int, weakref.ref[Child]] = {}  # what start started, by process number, ended ones too
+_STARTING = threading.Lock()
+_MOST_ENDED = 1000
 
 
 class MissingExecutableError(IncompleteError):
@@ -94,7 +102,9 @@ def run(
     return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
-def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], user: int | None = None) -> Child:
+def start(
+    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], user: int | None = None, files: Sequence[int] = ()
+) -> Child:
     """Start a foreign program that the caller talks to, without a shell, in a session and process group of its own.
 
     Its three streams are pipes without buffers. Nothing is inherited but what is given: no variable, no open file.
@@ -106,35 +116,62 @@ def start(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], user: int | 
         env: all of its environment.
         user: the number of the user and group to run as, for which this process must be root; None for its own. Then a
             program without a ``/`` is the first that every user can run.
+        files: open files that it inherits under their numbers.
 
     Raises:
         MissingExecutableError: there is no such program.
         IncompleteError: it could not be started.
     """
-    program = argv[0]
-    if "/" in program or os.sep in program:
-        program = os.path.normpath(os.path.join(cwd, program))  # noqa: PTH118
-        if not os.path.isfile(program):  # noqa: PTH113
-            raise MissingExecutableError(f"{argv[0]} does not exist below {cwd}")
-    else:
-        program = _locate(program, env) if user is None else _locate_for_all(program, env)
+    program = located(argv[0], cwd=cwd, env=env, user=user)
     try:
-        return subprocess.Popen(  # noqa: S603 - no shell; that the program is foreign is what callers are there for
-            [program, *argv[1:]],
-            bufsize=0,
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            user=user,
-            group=user,
-            extra_groups=None if user is None else [],
-        )
+        with _STARTING:
+            child = subprocess.Popen(  # noqa: S603 - no shell; that the program is foreign is what callers are there for
+                [program, *argv[1:]],
+                bufsize=0,
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
+                pass_fds=files,
+            )
+            if len(_CHILDREN) > _MOST_ENDED:
+                for pid in [pid for pid, known in _CHILDREN.items() if known() is None]:
+                    del _CHILDREN[pid]
+            _CHILDREN[child.pid] = weakref.ref(child)
+            return child
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise IncompleteError(f"{argv[0]} could not be started: {reason}") from error
+
+
+def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None = None) -> str:
+    """Give the absolute path of a program, as :func:`start` finds it.
+
+    Raises:
+        MissingExecutableError: there is no such program.
+    """
+    if "/" not in program and os.sep not in program:
+        return _locate(program, env) if user is None else _locate_for_all(program, env)
+    path = os.path.normpath(os.path.join(cwd, program))  # noqa: PTH118
+    if not os.path.isfile(path):  # noqa: PTH113
+        raise MissingExecutableError(f"{program} does not exist below {cwd}")
+    return path
+
+
+@contextmanager
+def children() -> Iterator[frozenset[int]]:
+    """Give the numbers of the processes that :func:`start` started and that nobody has waited for.
+
+    No other is started while the context lasts.
+    """
+    with _STARTING:
+        alive = ((pid, known()) for pid, known in list(_CHILDREN.items()))
+        yield frozenset(pid for pid, child in alive if child is not None and child.returncode is None)
 
 
 def ends_within(child: Child, seconds: float) -> bool:

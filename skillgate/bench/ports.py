@@ -25,6 +25,7 @@ class Limits(NamedTuple):
         stderr_bytes: that are kept, its end; more is thrown away.
         memory_bytes: of resident memory of all its processes; None for no limit.
         processes: that it may have at once; None for no limit.
+        disk_bytes: of files in its home and in its own copy of the skill; None for no limit.
     """
 
     timeout_s: float
@@ -32,6 +33,7 @@ class Limits(NamedTuple):
     stderr_bytes: int = 64 * 1024
     memory_bytes: int | None = 1024 * 1024 * 1024
     processes: int | None = 128
+    disk_bytes: int | None = 512 * 1024 * 1024
 
 
 class Ended(NamedTuple):
@@ -42,7 +44,7 @@ class Ended(NamedTuple):
         stderr: its end.
         returncode: negative for a signal; None where it was ended by us.
         kind: None where it ended by itself: else ``timeout``, ``output_limit``, ``memory_limit``, ``process_limit``,
-            ``spawn`` (it could not be started) or ``stopped``.
+            ``disk_limit``, ``spawn`` (it could not be started) or ``stopped``.
         problem: in words, ``""`` where ``kind`` is None.
     """
 

@@ -74,6 +74,22 @@ SETTINGS = (
         help="Whether programs of skills may be started.",
     ),
     Setting(
+        key="memory-mb",
+        kind=Kind.INTEGER,
+        default=1024,
+        minimum=16,
+        maximum=1_048_576,
+        help="Megabytes of memory that a call of a skill's program may use; its own memoryMb holds where it is lower.",
+    ),
+    Setting(
+        key="sandbox",
+        kind=Kind.CHOICE,
+        default="none",
+        choices=("none", "bwrap", "auto"),
+        personal=True,
+        help="What skills' programs run in: nothing, bubblewrap, or bubblewrap where it can be had.",
+    ),
+    Setting(
         key="allow-env",
         kind=Kind.TEXTS,
         default=(),

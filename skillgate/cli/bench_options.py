@@ -41,6 +41,8 @@ class Asked(NamedTuple):
         allow_env: variables that skills may be given.
         allow_host: private addresses that skills may have their servers on.
         allow_exec: whether programs may be started.
+        memory_mb: that a call of a program may use.
+        sandbox: ``none``, ``bwrap`` or ``auto``, as wanted.
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
@@ -68,6 +70,8 @@ class Asked(NamedTuple):
     allow_env: frozenset[str]
     allow_host: frozenset[str]
     allow_exec: bool
+    memory_mb: int
+    sandbox: str
     prose: bool
     formats: tuple[str, ...]
     output_dir: str
@@ -101,6 +105,14 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         help="how long one try of a task may take, start-up included: milliseconds, or 30s, 2m (default: 30000)",
     )
     _setting(running, "evaluator", "SCORER")
+    running.add_argument(
+        "--memory",
+        metavar="MB",
+        dest="memory_mb",
+        type=_typed(_declared("memory-mb")),
+        help=f"{_declared('memory-mb').help.rstrip('.')} (default: 1024)",
+    )
+    _setting(running, "sandbox", "none|bwrap|auto")
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
     _words(running, "--allow-host", "HOST", "a private address that a skill's server may have; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
@@ -181,6 +193,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         allow_env=allowed,
         allow_host=frozenset((*args.allow_host, *_texts(config, "allow-host"))),
         allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
+        memory_mb=_whole(config, "memory-mb"),
+        sandbox=str(config.get("sandbox")),
         prose=args.prose,
         formats=formats,
         output_dir=_folder(config, "output-dir"),

@@ -49,6 +49,7 @@ def report_of(
             timeout_ms=asked.timeout_ms,
             retries=asked.retries,
             evaluator=asked.evaluator,
+            sandbox=plan.sandbox,
             isolated=plan.isolated,
             shard="/".join(map(str, asked.shard)) if asked.shard else None,
             all_tasks=tuple(task.id for task in plan.loaded.benchmark.tasks) if asked.shard else (),

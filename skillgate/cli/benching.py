@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 _ADAPTERS = Room("skillgate.bench.adapters")
+_MIB = 1024 * 1024
 
 
 class Plan(NamedTuple):
@@ -58,6 +59,7 @@ class Plan(NamedTuple):
     adapters: Mapping[str, Adapter]
     items: tuple[Item, ...]
     isolated: tuple[str, ...]
+    sandbox: str
     stop: threading.Event
     closing: ExitStack
     added: Mapping[str, Any]
@@ -106,9 +108,13 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
-        spawner = ProcessSpawner(path=session.environ.get("PATH", os.defpath), stop=stop)
+        path = session.environ.get("PATH", os.defpath)
+        spawner = ProcessSpawner(path=path, stop=stop, sandbox=asked.sandbox, memory_bytes=asked.memory_mb * _MIB)
         ready.callback(spawner.close)
         served = ready.enter_context(serving(loaded.benchmark.server))
+        spawner.reach(served.variables)
+        if spawner.notice and asked.allow_exec:
+            session.note(spawner.notice)
         surroundings = Surroundings(
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
@@ -135,8 +141,8 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
-    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, stop, closing, served.added)
-    return Plan(*places, models=models, model_names=asked_models)
+    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, spawner.sandbox, stop, closing)
+    return Plan(*places, served.added, models=models, model_names=asked_models)
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None = None) -> BenchReport:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
 _COMMANDS = Room("skillgate.cli.commands")
+_STARTS_PROGRAMS = frozenset({"eval", "run", "select"})  # foreign ones, that must not find this process's secrets
 _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
 
 
@@ -31,6 +32,10 @@ def entry() -> NoReturn:
     """
     # A short life with hardly a cycle: the collector would walk every document's tokens again and again.
     gc.disable()
+    if _split(sys.argv[1:])[1] in _STARTS_PROGRAMS:
+        from skillgate.bench.isolation.seclusion import seclude  # before anything else is loaded: it may start again
+
+        seclude()
     _exit_on_sigterm()
     code = main()
     if not _flushed():

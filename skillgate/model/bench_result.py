@@ -48,6 +48,7 @@ class ErrorKind(Enum):
     OUTPUT_LIMIT = "output_limit"
     MEMORY_LIMIT = "memory_limit"
     PROCESS_LIMIT = "process_limit"
+    DISK_LIMIT = "disk_limit"
     REFUSED = "refused"  # a model would not answer, or its answer is unusable
 
     SCORER = "scorer"  # a scorer failed

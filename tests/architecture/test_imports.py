@@ -64,6 +64,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.adapters.http": {"httpx2"},
     "skillgate.bench.reaching": {"httpx2", "httpcore2"},
+    "skillgate.bench.isolation.bounds": {"resource"},  # within a try
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
     "skillgate.store.keeper": {"sqlalchemy"},

@@ -56,7 +56,9 @@ def test_a_program_sees_no_variable_of_ours(
     names = ran(spawner, root, "import os; print(*sorted(os.environ))").stdout.decode().split()
     given = {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "A", "SKILLGATE"}
     assert given <= set(names)
-    assert set(names) <= given | {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
+    shells = {"PWD", "OLDPWD", "SHLVL", "_"}  # what a shell that sets its limits may add
+    pythons = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
+    assert set(names) <= given | pythons | shells
 
 
 def test_its_home_is_empty_its_own_and_gone_afterwards(spawner: ProcessSpawner, root: Path) -> None:
@@ -143,6 +145,16 @@ def test_a_program_that_is_not_there_is_told(spawner: ProcessSpawner, root: Path
         ended = spawner.run([program], root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=5), copy=False)
         assert ended.kind is ErrorKind.SPAWN
         assert program in ended.problem
+
+
+def test_what_is_no_program_is_told_and_read_by_no_shell(spawner: ProcessSpawner, root: Path) -> None:
+    (root / "text").write_text("echo read", encoding="utf-8")
+    for mode, words in ((0o644, "not executable"), (0o755, "names no interpreter")):
+        (root / "text").chmod(mode)
+        made = root.with_name(f"skill-{mode}")
+        shutil.copytree(root, made)
+        ended = spawner.run(["./text"], root=str(made), stdin=b"", env={}, limits=Limits(timeout_s=5), copy=False)
+        assert (ended.kind, words in ended.problem) == (ErrorKind.SPAWN, True), ended
 
 
 def test_no_shell_reads_an_argument(spawner: ProcessSpawner, root: Path) -> None:

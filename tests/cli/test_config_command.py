@@ -75,6 +75,8 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "output-dir = reports",
         "benchmarks-dir = benchmarks",
         "allow-exec = true",
+        "memory-mb = 1024",
+        "sandbox = none",
         "allow-env = []",
         "allow-host = []",
         *(f"{key} = null" for key in ("min-completion", "min-partial", "min-composite", "max-error-rate")),

@@ -76,9 +76,8 @@ class SubprocessAdapter:
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
         request = {"jsonrpc": "2.0", "method": "invoke", "params": dict(call.data), "id": 1}
-        limits = Limits(timeout_s=call.timeout_s)
-        if self._skill.config.memory_mb is not None:
-            limits = limits._replace(memory_bytes=self._skill.config.memory_mb * _MIB)
+        own = self._skill.config.memory_mb  # the spawner's limit holds where it is lower, or the only one
+        limits = Limits(timeout_s=call.timeout_s, memory_bytes=None if own is None else own * _MIB)
         ended = self._spawner.run(
             self._argv,
             root=self._skill.root,

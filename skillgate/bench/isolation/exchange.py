@@ -20,7 +20,7 @@ GRACE_S = 0.5
 """How long the pipes of a program that has ended are listened to: something that it left behind may hold them."""
 _TICK_S = 0.05
 _BLOCK = 65_536
-_WATCHED_AFTER_S = 0.5  # what ends sooner cannot use much
+_WATCHED_AFTER_S = 0.25  # what ends sooner cannot use much
 _WATCHED_EVERY_S = 0.25
 
 

@@ -9,21 +9,27 @@ import signal
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.bench.isolation import prctl
+from skillgate.bench.isolation.bounds import bounded, require_program
 from skillgate.bench.isolation.exchange import exchange
-from skillgate.bench.isolation.family import end, family
-from skillgate.bench.isolation.slots import Slots
-from skillgate.bench.ports import Ended
-from skillgate.errors import IncompleteError
+from skillgate.bench.isolation.family import end, family, inherits
+from skillgate.bench.isolation.leftovers import remove, remove_of, taken
+from skillgate.bench.isolation.orphans import Orphans
+from skillgate.bench.isolation.seclusion import is_secluded
+from skillgate.bench.isolation.slots import FIRST_USER, Slots
+from skillgate.bench.ports import Ended, Limits
+from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench_result import ErrorKind
-from skillgate.process import open_to_all, start
+from skillgate.process import ends_within, located, open_to_all, start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from skillgate.bench.isolation.reach import Reached
+    from skillgate.bench.isolation.sandbox import Sandbox
     from skillgate.bench.isolation.slots import Slot
-    from skillgate.bench.ports import Limits
     from skillgate.process import Child
 
 _TERM_S = 0.3  # between asking a program to end and ending it
@@ -32,6 +38,7 @@ _WORDS = {
     ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
     ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
     ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
+    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was ended",
     ErrorKind.STOPPED: "was ended with the run",
 }
 
@@ -41,64 +48,167 @@ class ProcessSpawner:
 
     As root, every call runs under a user number that nothing else has, so that it can read neither the environment nor
     the private files of other processes, and everything that it leaves behind can be found and ended.
+
+    Attributes:
+        notice: why that is less than was wanted; ``""`` where it is not.
     """
 
-    def __init__(self, *, path: str, stop: threading.Event) -> None:
-        """Take where programs are looked for, as in ``PATH``, and what ends every call."""
+    def __init__(
+        self, *, path: str, stop: threading.Event, sandbox: str = "none", memory_bytes: int | None = None
+    ) -> None:
+        """Make ready.
+
+        Args:
+            path: where programs are looked for, as in ``PATH``.
+            stop: ends every call.
+            sandbox: ``none``, ``bwrap``, or ``auto`` for bwrap where it works.
+            memory_bytes: that no call may exceed, whatever its own limit is; None for no such bound.
+
+        Raises:
+            UsageError: bwrap was asked for and does not work.
+        """
         self._path = path
         self._stop = stop
+        self._memory_bytes = memory_bytes
         self._slots = Slots()
+        self._orphans = Orphans()
         self._folder = tempfile.mkdtemp(prefix="skillgate-")
         os.chmod(self._folder, 0o711)  # noqa: PTH101, S103 - users of calls pass through it to their own
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._copies: dict[str, str] = {}
+        self._reached: Reached | None = None
+        self._sandbox: Sandbox | None = None
+        self.notice = ""
+        if sandbox != "none":
+            self._enter(sandbox)
+        elif is_secluded():  # this process is the evaluation's own, so that it may be changed for good
+            prctl.gain_no_privileges()
+
+    @property
+    def sandbox(self) -> str:
+        """Say what calls run in: ``bwrap`` or ``none``."""
+        return "bwrap" if self._sandbox else "none"
 
     @property
     def isolated(self) -> tuple[str, ...]:
         """Say what programs are kept from, in words that can stand in a list."""
-        common = ("variables of the environment", "files that are open here", "the home directory's variable")
-        own = ("other users' files", "the environment of other processes") if self._slots.switches else ()
-        return (*common, *own)
+        found = ["variables of the environment", "files that are open here", "the home directory's variable"]
+        if self._slots.switches:
+            found += ["other users' files", "the environment of other processes"]
+        elif is_secluded() and not self._sandbox:
+            found.append("the environment and memory of this process, not of the shell or runner that started it")
+        if self._sandbox:
+            found += ["all files but the system's, the interpreters' and its own", "other processes", "the network"]
+        elif prctl.gains_no_privileges():
+            found.append("rights of set-user-id programs")
+        return tuple(found)
+
+    def reach(self, served: Mapping[str, str]) -> None:
+        """Let sandboxed programs reach servers here: those whose URLs with a loopback host are values of ``served``.
+
+        Raises:
+            UsageError: that needs a Python in the sandbox, and there is none.
+        """
+        if self._sandbox is None:
+            return
+        from skillgate.bench.isolation.reach import Reached, loopback_ports
+
+        if ports := loopback_ports(served):
+            self._reached = Reached(ports, self._folder, path=self._path, user=self._user())
 
     def run(
         self, argv: Sequence[str], *, root: str, stdin: bytes, env: Mapping[str, str], limits: Limits, copy: bool
     ) -> Ended:
         """Run a program to its end, and end all that it leaves behind; see :class:`skillgate.bench.ports.Spawner`."""
-        with self._slots.taken() as slot, self._home(slot) as home:
+        with self._slots.taken() as slot, self._home(slot) as home, self._orphans.call() as owns:
             try:
                 where = self._place(root, home, slot, copy=copy)
-                child = start(argv, cwd=where, env=self._environment(home, env), user=slot.user)
+                child = self._started(argv, where, home, env, slot, copy=copy)
             except (IncompleteError, OSError, shutil.Error) as error:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
-            return self._finished(child, stdin, limits, slot, argv[0])
+            return self._finished(child, stdin, self._capped(limits), _Call(slot.user, owns, home), argv[0])
 
     def close(self) -> None:
         """Remove what was made; calls have ended before."""
         if not self._closed.is_set():
             self._closed.set()
             self._slots.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            if self._reached is not None:
+                self._reached.close()
+            remove(self._folder)
 
-    def _finished(self, child: Child, stdin: bytes, limits: Limits, slot: Slot, program: str) -> Ended:
+    def _enter(self, wanted: str) -> None:
+        """Make the sandbox and try it.
+
+        Raises:
+            UsageError: it does not work, and nothing else will do.
+        """
+        from skillgate.bench.isolation.sandbox import Sandbox
+
         try:
-            heard = exchange(child, stdin, limits, self._stop, lambda: _too_much(child.pid, slot.user, limits))
+            self._sandbox = Sandbox(path=self._path, user=self._user())
+            tried = self.run(["true"], root="/usr", stdin=b"", env={}, limits=Limits(timeout_s=20), copy=False)
+            said = tried.problem or tried.stderr.decode("utf-8", "replace").strip()
+            problem = f"bwrap cannot start: {said}" if tried.kind or tried.returncode else ""
+        except IncompleteError as error:
+            problem = str(error)
+        if not problem:
+            return
+        self._sandbox = None
+        if wanted == "auto":
+            self.notice = f"not isolated: {problem}; programs run without a sandbox"
+            return
+        self.close()
+        raise UsageError(f"--sandbox {wanted}: {problem}; --sandbox none runs programs without one")
+
+    def _user(self) -> int | None:
+        """Give a user that calls run as."""
+        return FIRST_USER if self._slots.switches else None
+
+    def _capped(self, limits: Limits) -> Limits:
+        asked = [most for most in (limits.memory_bytes, self._memory_bytes) if most is not None]
+        return limits._replace(memory_bytes=min(asked, default=None))
+
+    def _started(
+        self, argv: Sequence[str], where: str, home: str, env: Mapping[str, str], slot: Slot, *, copy: bool
+    ) -> Child:
+        whole = self._environment(home, env)
+        alone = slot.user is not None
+        program = located(argv[0], cwd=where, env=whole, user=slot.user)
+        require_program(program, argv[0], everybody=alone)
+        command = [program, *argv[1:]]
+        if self._sandbox is None:
+            return start(bounded(command, alone=alone), cwd=where, env=whole, user=slot.user)
+        files: tuple[str, ...] = ()
+        if self._reached is not None:
+            command, files = self._reached.wrap(command), self._reached.files
+        with self._sandbox.wrapped(command, place=where, home=home, env=whole, writable=copy, files=files) as wrapped:
+            return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
+
+    def _finished(self, child: Child, stdin: bytes, limits: Limits, call: _Call, program: str) -> Ended:
+        try:
+            heard = exchange(child, stdin, limits, self._stop, lambda: _too_much(child.pid, call, limits))
             if heard.kind is not None:
                 self._ask_to_end(child)
         finally:
-            if child.poll() is None or slot.user is not None or _leaves(child.pid):
-                end(child.pid, slot.user)
+            hidden = call.user is not None or (call.owns is not None and inherits())
+            if child.poll() is None or hidden or _leaves(child.pid):
+                end(child.pid, call.user, call.owns)
             child.wait()
         if heard.kind is None:
-            return Ended(heard.stdout, heard.stderr, child.returncode)
+            return Ended(heard.stdout, heard.stderr, self._code(child.returncode))
         words = f"{program} {_WORDS[heard.kind].format(limits=limits)}"
         return Ended(heard.stdout, heard.stderr, None, heard.kind, words)
+
+    def _code(self, code: int) -> int:
+        """Give a program's exit code; bubblewrap tells a signal as a shell does."""
+        return -(code - 128) if self._sandbox is not None and 128 < code <= 128 + signal.NSIG else code
 
     def _ask_to_end(self, child: Child) -> None:
         with suppress(OSError):
             os.killpg(child.pid, signal.SIGTERM)
-        with suppress(Exception):
-            child.wait(_TERM_S)
+        ends_within(child, _TERM_S)
 
     @contextmanager
     def _home(self, slot: Slot) -> Iterator[str]:
@@ -107,12 +217,15 @@ class ProcessSpawner:
         try:
             os.chmod(around, 0o711)  # noqa: PTH101, S103 - the call's user passes through it
             home = os.path.join(around, "home")
-            os.mkdir(home, 0o700)  # noqa: PTH102
-            if slot.user is not None:
-                os.chown(home, slot.user, slot.user)
+            for folder in (home, os.path.join(around, "tmp"))[: 2 if self._sandbox else 1]:
+                os.mkdir(folder, 0o700)  # noqa: PTH102
+                if slot.user is not None:
+                    os.chown(folder, slot.user, slot.user)
             yield home
         finally:
-            shutil.rmtree(around, ignore_errors=True)
+            remove(around)
+            if slot.user is not None and self._sandbox is None:
+                remove_of(slot.user)
 
     def prepare(self, root: str) -> None:
         """Make a copy of a skill ready where its calls need one, so that the first of them does not take longer.
@@ -168,12 +281,23 @@ class ProcessSpawner:
         }
 
 
-def _too_much(leader: int, user: int | None, limits: Limits) -> ErrorKind | None:
-    members = family(leader, user)
+class _Call(NamedTuple):
+    """What is to be known about a call that runs: its user, what tells its orphans, its home."""
+
+    user: int | None
+    owns: Callable[[float], bool] | None
+    home: str
+
+
+def _too_much(leader: int, call: _Call, limits: Limits) -> ErrorKind | None:
+    members = family(leader, call.user, call.owns)
     if limits.processes is not None and len(members) > limits.processes:
         return ErrorKind.PROCESS_LIMIT
     if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
         return ErrorKind.MEMORY_LIMIT
+    around = os.path.dirname(call.home)  # noqa: PTH120
+    if limits.disk_bytes is not None and taken(around) > limits.disk_bytes:
+        return ErrorKind.DISK_LIMIT
     return None
 
 
