@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import tempfile
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from skillgate.bench.isolation.conversation import Pipes
+from skillgate.bench.isolation.ending import WORDS, ask_to_end, end_all, too_much
 from skillgate.bench.isolation.exchange import exchange
-from skillgate.bench.isolation.family import end, family
 from skillgate.bench.isolation.slots import Slots
 from skillgate.bench.ports import Ended
 from skillgate.errors import IncompleteError
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from skillgate.bench.isolation.slots import Slot
     from skillgate.bench.ports import Limits
     from skillgate.process import Child
-
-_TERM_S = 0.3  # between asking a program to end and ending it
-_WORDS = {
-    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was ended",
-    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
-    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
-    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
-    ErrorKind.STOPPED: "was ended with the run",
-}
 
 
 class ProcessSpawner:
@@ -73,6 +64,18 @@ class ProcessSpawner:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
             return self._finished(child, stdin, limits, slot, argv[0])
 
+    def open(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool) -> Pipes:
+        """Start a program to talk to; see :class:`skillgate.bench.ports.Spawner`."""
+        with ExitStack() as made:
+            slot = made.enter_context(self._slots.taken())
+            home = made.enter_context(self._home(slot))
+            try:
+                where = self._place(root, home, slot, copy=copy)
+            except (OSError, shutil.Error) as error:
+                raise IncompleteError(f"{root} cannot be copied: {error}") from error
+            child = start(argv, cwd=where, env=self._environment(home, env), user=slot.user)
+            return Pipes(child, argv[0], limits, slot.user, self._stop, made.pop_all())
+
     def close(self) -> None:
         """Remove what was made; calls have ended before."""
         if not self._closed.is_set():
@@ -82,23 +85,15 @@ class ProcessSpawner:
 
     def _finished(self, child: Child, stdin: bytes, limits: Limits, slot: Slot, program: str) -> Ended:
         try:
-            heard = exchange(child, stdin, limits, self._stop, lambda: _too_much(child.pid, slot.user, limits))
+            heard = exchange(child, stdin, limits, self._stop, lambda: too_much(child.pid, slot.user, limits))
             if heard.kind is not None:
-                self._ask_to_end(child)
+                ask_to_end(child)
         finally:
-            if child.poll() is None or slot.user is not None or _leaves(child.pid):
-                end(child.pid, slot.user)
-            child.wait()
+            end_all(child, slot.user)
         if heard.kind is None:
             return Ended(heard.stdout, heard.stderr, child.returncode)
-        words = f"{program} {_WORDS[heard.kind].format(limits=limits)}"
+        words = f"{program} {WORDS[heard.kind].format(limits=limits)}"
         return Ended(heard.stdout, heard.stderr, None, heard.kind, words)
-
-    def _ask_to_end(self, child: Child) -> None:
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGTERM)
-        with suppress(Exception):
-            child.wait(_TERM_S)
 
     @contextmanager
     def _home(self, slot: Slot) -> Iterator[str]:
@@ -166,24 +161,6 @@ class ProcessSpawner:
             "SKILLGATE": "1",
             **env,
         }
-
-
-def _too_much(leader: int, user: int | None, limits: Limits) -> ErrorKind | None:
-    members = family(leader, user)
-    if limits.processes is not None and len(members) > limits.processes:
-        return ErrorKind.PROCESS_LIMIT
-    if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
-        return ErrorKind.MEMORY_LIMIT
-    return None
-
-
-def _leaves(leader: int) -> bool:
-    """Tell whether a program that has ended left something of its group behind."""
-    try:
-        os.killpg(leader, 0)
-    except OSError:
-        return False
-    return True
 
 
 def _copied(root: str, place: str) -> None:
