@@ -55,6 +55,40 @@ class Ended(NamedTuple):
     problem: str = ""
 
 
+class Said(NamedTuple):
+    """What came of listening to a program that is talked to.
+
+    Attributes:
+        line: without its end, where ``kind`` is None.
+        kind: None for a line. ``timeout``: none came in time, and the program still runs. Else how it came to its end:
+            ``exit_code``, ``crash``, ``output_limit``, ``memory_limit``, ``process_limit`` or ``stopped``.
+        problem: in words, ``""`` where ``kind`` is None.
+    """
+
+    line: bytes
+    kind: ErrorKind | None = None
+    problem: str = ""
+
+
+class Conversation(Protocol):
+    """A foreign program that runs and is talked to, line by line, within its limits. Thread-safe."""
+
+    def send(self, line: bytes) -> None:
+        """Hand it a line, without its end; never waits. What it does not read is no error."""
+
+    def read(self, timeout_s: float) -> Said:
+        """Give the next line that it writes, its end cut off; what was written before it ended comes first."""
+
+    def has_spoken(self) -> bool:
+        """Tell whether there is a line, or the beginning of one, that nobody has read, or whether it has ended."""
+
+    def stderr(self) -> bytes:
+        """Give the end of what it wrote to its standard error."""
+
+    def close(self) -> None:
+        """End it and all that it left behind; may be called again."""
+
+
 class Spawner(Protocol):
     """Starts foreign programs: without a shell, in a session of their own, without the user's secrets. Thread-safe."""
 
@@ -76,8 +110,19 @@ class Spawner(Protocol):
             copy: whether to run in a fresh copy of ``root``.
         """
 
+    def open(
+        self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool
+    ) -> Conversation:
+        """Start a program to talk to; the arguments are those of :meth:`run`.
+
+        Of the limits the time is not looked at, and ``stdout_bytes`` bounds what it has written and nobody has read.
+
+        Raises:
+            IncompleteError: it could not be started.
+        """
+
     def close(self) -> None:
-        """Remove what was made for the calls, all of which have ended."""
+        """Remove what was made for the calls and conversations, all of which have ended."""
 
 
 class Call(NamedTuple):

@@ -9,7 +9,6 @@ from skillgate.bench.ports import MAX_WORDS, Reply
 from skillgate.model.bench_result import BenchUsage, ErrorKind
 from skillgate.model.text import printable
 
-_ID = 1
 _SHOWN = 200  # characters of foreign text in a message
 
 
@@ -17,11 +16,16 @@ class _NotFiniteError(ValueError):
     """NaN or an infinity, which JSON does not have."""
 
 
-def read_reply(stdout: bytes) -> Reply:
-    """Read a reply to request 1.
+def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Reply:
+    """Read a reply to a request.
 
     Lines of any other kind may stand before it; a reply over several lines counts where it is all there is. The last
     line that is a reply counts.
+
+    Args:
+        stdout: what the program wrote.
+        number: the request's id.
+        exactly: whether the reply must have that id; else it may also be null or left out.
     """
     try:
         text = stdout.decode("utf-8")
@@ -33,7 +37,7 @@ def read_reply(stdout: bytes) -> Reply:
     for line in reversed([text, *text.splitlines()] if "\n" in text.strip() else [text]):
         found, why = _message(line)
         if found is not None:
-            return _taken(found)
+            return _taken(found, number, exactly=exactly)
         problem = problem or why
     return _broken(problem or f"there is no JSON-RPC reply in its output: {_quoted(text)}")
 
@@ -52,11 +56,12 @@ def _message(line: str) -> tuple[dict[str, Any] | None, str]:
     return (data, "") if "jsonrpc" in data else (None, "its output is JSON and no JSON-RPC reply: jsonrpc is missing")
 
 
-def _taken(data: dict[str, Any]) -> Reply:
+def _taken(data: dict[str, Any], number: int, *, exactly: bool) -> Reply:
     if data["jsonrpc"] != "2.0":
         return _broken(f'its reply has jsonrpc {_quoted(data["jsonrpc"])}, expected "2.0"')
-    if "id" in data and data["id"] is not None and (data["id"] != _ID or isinstance(data["id"], bool)):
-        return _broken(f"its reply has id {_quoted(data['id'])}, expected {_ID}")
+    found = data.get("id")
+    if (exactly or found is not None) and (found != number or isinstance(found, bool)):
+        return _broken(f"its reply has id {_quoted(found)}, expected {number}")
     if ("result" in data) == ("error" in data):
         return _broken(
             "its reply has both result and error" if "error" in data else "its reply has neither result nor error"

@@ -8,39 +8,30 @@ import shutil
 import signal
 import tempfile
 import threading
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from skillgate.bench.isolation import prctl
 from skillgate.bench.isolation.bounds import bounded, require_program
+from skillgate.bench.isolation.conversation import Pipes
+from skillgate.bench.isolation.ending import WORDS, Owned, ask_to_end, end_all, too_much
 from skillgate.bench.isolation.exchange import exchange
-from skillgate.bench.isolation.family import end, family, inherits
-from skillgate.bench.isolation.leftovers import remove, remove_of, taken
+from skillgate.bench.isolation.leftovers import remove, remove_of
 from skillgate.bench.isolation.orphans import Orphans
 from skillgate.bench.isolation.seclusion import is_secluded
 from skillgate.bench.isolation.slots import FIRST_USER, Slots
 from skillgate.bench.ports import Ended, Limits
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench_result import ErrorKind
-from skillgate.process import ends_within, located, open_to_all, start
+from skillgate.process import located, open_to_all, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.bench.isolation.reach import Reached
     from skillgate.bench.isolation.sandbox import Sandbox
     from skillgate.bench.isolation.slots import Slot
     from skillgate.process import Child
-
-_TERM_S = 0.3  # between asking a program to end and ending it
-_WORDS = {
-    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was ended",
-    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
-    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
-    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
-    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was ended",
-    ErrorKind.STOPPED: "was ended with the run",
-}
 
 
 class ProcessSpawner:
@@ -127,7 +118,22 @@ class ProcessSpawner:
                 child = self._started(argv, where, home, env, slot, copy=copy)
             except (IncompleteError, OSError, shutil.Error) as error:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
-            return self._finished(child, stdin, self._capped(limits), _Call(slot.user, owns, home), argv[0])
+            return self._finished(child, stdin, self._capped(limits), Owned(slot.user, owns, home), argv[0])
+
+    def open(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool) -> Pipes:
+        """Start a program to talk to; see :class:`skillgate.bench.ports.Spawner`."""
+        with ExitStack() as made:
+            slot = made.enter_context(self._slots.taken())
+            home = made.enter_context(self._home(slot))
+            owned = Owned(slot.user, made.enter_context(self._orphans.call()), home)
+            try:
+                where = self._place(root, home, slot, copy=copy)
+                child = self._started(argv, where, home, env, slot, copy=copy)
+            except (OSError, shutil.Error) as error:
+                raise IncompleteError(f"{argv[0]} could not be started: {error}") from error
+            return Pipes(
+                child, argv[0], self._capped(limits), owned, stop=self._stop, made=made.pop_all(), code_of=self._code
+            )
 
     def close(self) -> None:
         """Remove what was made; calls have ended before."""
@@ -186,29 +192,21 @@ class ProcessSpawner:
         with self._sandbox.wrapped(command, place=where, home=home, env=whole, writable=copy, files=files) as wrapped:
             return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
 
-    def _finished(self, child: Child, stdin: bytes, limits: Limits, call: _Call, program: str) -> Ended:
+    def _finished(self, child: Child, stdin: bytes, limits: Limits, call: Owned, program: str) -> Ended:
         try:
-            heard = exchange(child, stdin, limits, self._stop, lambda: _too_much(child.pid, call, limits))
+            heard = exchange(child, stdin, limits, self._stop, lambda: too_much(child.pid, call, limits))
             if heard.kind is not None:
-                self._ask_to_end(child)
+                ask_to_end(child)
         finally:
-            hidden = call.user is not None or (call.owns is not None and inherits())
-            if child.poll() is None or hidden or _leaves(child.pid):
-                end(child.pid, call.user, call.owns)
-            child.wait()
+            end_all(child, call)
         if heard.kind is None:
             return Ended(heard.stdout, heard.stderr, self._code(child.returncode))
-        words = f"{program} {_WORDS[heard.kind].format(limits=limits)}"
+        words = f"{program} {WORDS[heard.kind].format(limits=limits)}"
         return Ended(heard.stdout, heard.stderr, None, heard.kind, words)
 
     def _code(self, code: int) -> int:
         """Give a program's exit code; bubblewrap tells a signal as a shell does."""
         return -(code - 128) if self._sandbox is not None and 128 < code <= 128 + signal.NSIG else code
-
-    def _ask_to_end(self, child: Child) -> None:
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGTERM)
-        ends_within(child, _TERM_S)
 
     @contextmanager
     def _home(self, slot: Slot) -> Iterator[str]:
@@ -279,35 +277,6 @@ class ProcessSpawner:
             "SKILLGATE": "1",
             **env,
         }
-
-
-class _Call(NamedTuple):
-    """What is to be known about a call that runs: its user, what tells its orphans, its home."""
-
-    user: int | None
-    owns: Callable[[float], bool] | None
-    home: str
-
-
-def _too_much(leader: int, call: _Call, limits: Limits) -> ErrorKind | None:
-    members = family(leader, call.user, call.owns)
-    if limits.processes is not None and len(members) > limits.processes:
-        return ErrorKind.PROCESS_LIMIT
-    if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
-        return ErrorKind.MEMORY_LIMIT
-    around = os.path.dirname(call.home)  # noqa: PTH120
-    if limits.disk_bytes is not None and taken(around) > limits.disk_bytes:
-        return ErrorKind.DISK_LIMIT
-    return None
-
-
-def _leaves(leader: int) -> bool:
-    """Tell whether a program that has ended left something of its group behind."""
-    try:
-        os.killpg(leader, 0)
-    except OSError:
-        return False
-    return True
 
 
 def _copied(root: str, place: str) -> None:
