@@ -153,7 +153,7 @@ class Reply(NamedTuple):
         usage: tokens, where it said.
         answered: whether ``output`` holds something.
         latency_ms: that the adapter measured itself; None: what passed around the call.
-        timed: whether it has a latency: an answer that was kept from an earlier run has none.
+        timed: whether it has a latency: of an answer kept from an earlier run it may not be known.
     """
 
     output: Any = None

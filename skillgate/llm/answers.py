@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 API_VERSION = "2026-10-21"
 """Of the Messages API, as the SDK sends it: what bodies and replies mean."""
+_LONGEST_S = 86_400.0  # that an answer can have taken
 FORMAT = 1  # of an entry: changes with what is written
 
 
@@ -86,8 +87,8 @@ class Answers:
         with self._turns.turn(key):
             yield self._get(key, request)  # another may have had the turn, and kept it, just now
 
-    def put(self, request: Request, provider: Provider, reply: Reply) -> None:
-        """Keep a reply, which must be a good one; where it cannot be written ``failure`` says why.
+    def put(self, request: Request, provider: Provider, reply: Reply, *, seconds: float | None = None) -> None:
+        """Keep a reply, which must be a good one, and how long it took; what cannot be written ``failure`` tells.
 
         One by another known model than the one that was asked for is not kept: it would answer in that one's name, in
         later runs too.
@@ -96,7 +97,7 @@ class Answers:
             return
         key = identity(request, provider)
         date = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
-        self._cache.put(key, _written(reply, provider.name, date))
+        self._cache.put(key, _written(reply, provider.name, date, seconds))
         self._own.add(key)
 
     def close(self) -> None:
@@ -109,11 +110,11 @@ class Answers:
         if self._cache is None or (self._refresh and key not in self._own):
             return None
         text = self._cache.get(key)
-        reply = None if text is None else _read(text)
+        reply, seconds = (None, None) if text is None else _read(text)
         if reply is None or _is_swapped(request, reply):
             return None
         status, value, _ = self._classify(request, reply)
-        return Answer(status, value, reply, cached=True) if status is Status.OK else None
+        return Answer(status, value, reply, cached=True, first_seconds=seconds) if status is Status.OK else None
 
 
 def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> str:
@@ -163,6 +164,13 @@ def reply_of(fields: Any) -> Reply | None:  # noqa: ANN401 - any JSON
         return None
 
 
+def seconds_of(value: object) -> float | None:
+    """Read how long an answer took; None for what cannot be a time."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < _LONGEST_S else None
+
+
 def _is_swapped(request: Request, reply: Reply) -> bool:
     return prices.is_other(str(request.body.get("model", "")), reply.model)
 
@@ -173,18 +181,22 @@ def _plain(value: object) -> object:
     raise TypeError(f"a request's body holds a {type(value).__name__}")
 
 
-def _written(reply: Reply, provider: str, date: str) -> str:
+def _written(reply: Reply, provider: str, date: str, seconds: float | None) -> str:
     entry = {"format": FORMAT, "provider": provider, "date": date, "reply": fields_of(reply)}
+    if seconds is not None:
+        entry["seconds"] = round(seconds, 3)
     return json.dumps(entry, default=_plain)
 
 
-def _read(text: str) -> Reply | None:
-    """Read the reply of an entry back; None where it is of another make."""
+def _read(text: str) -> tuple[Reply | None, float | None]:
+    """Read the reply of an entry back, None where it is of another make; and how long it took, where that is known."""
     try:
         entry = json.loads(text)
-        return reply_of(entry["reply"]) if entry["format"] == FORMAT else None
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+        if entry["format"] != FORMAT:
+            return None, None
+        return reply_of(entry["reply"]), seconds_of(entry.get("seconds"))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None, None
 
 
 def _is_whole(fields: Mapping[str, Any]) -> bool:

@@ -93,21 +93,21 @@ class PortAsker:
         """Give what this run was answered in an earlier process, and keep it where that could not any more."""
         answer = None if self._journal is None else self._journal.get(request, self._provider)
         if answer is not None and answer.status is Status.OK and answer.reply is not None:
-            self._keep(request, answer.reply)
+            self._keep(request, answer.reply, None)
         return answer
 
     def _used(self, request: Request, kept: Answer | None) -> Answer | None:
         """Note that what was kept is used, since it may have gone when this run is resumed."""
         if kept is not None and kept.reply is not None and self._journal is not None:
-            self._journal.kept(request, self._provider, kept.reply)
+            self._journal.kept(request, self._provider, kept.reply, kept.first_seconds)
         return kept
 
-    def _keep(self, request: Request, reply: Reply) -> None:
+    def _keep(self, request: Request, reply: Reply, seconds: float | None) -> None:
         if self._answers is None:
             return
-        self._answers.put(request, self._provider, reply)
+        self._answers.put(request, self._provider, reply, seconds=seconds)
         if request.instead_of is not None:
-            self._answers.put(request.instead_of, self._provider, reply)
+            self._answers.put(request.instead_of, self._provider, reply, seconds=seconds)
 
     def _asked(self, request: Request) -> Answer:
         stopped = self.breaker.reason(*_whom(request))
@@ -159,7 +159,7 @@ class PortAsker:
             self._journal.got(request, self._provider, reply, cost, counted)
         self.breaker.answered(request.subject)
         if found.status is Status.OK:
-            self._keep(request, reply)
+            self._keep(request, reply, tries.seconds)
         return Answer(
             found.status,
             found.value,

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from skillgate.llm import journal_file
-from skillgate.llm.answers import fields_of, identity, reply_of
+from skillgate.llm.answers import fields_of, identity, reply_of, seconds_of
 from skillgate.llm.classify import classify
 from skillgate.llm.journal_file import MOST_LINE, SUFFIX
 from skillgate.llm.ledger import AGAIN, GOT, KEPT, LOST, SENT, Ledger, Spent
@@ -117,7 +117,7 @@ class Journal:
             if answer is not None:
                 with self._lock:
                     self._taken += GOT in line
-                return answer
+                return answer._replace(first_seconds=seconds_of(line.get("seconds")))
         return None
 
     def sent(self, request: Request, provider: Provider, most: float = 0.0) -> None:
@@ -150,10 +150,10 @@ class Journal:
             self._ledger.got(key, cost, counted)
             self._append({GOT: key, "cost": cost, "counted": counted, "reply": fields_of(reply)})
 
-    def kept(self, request: Request, provider: Provider, reply: Reply) -> None:
+    def kept(self, request: Request, provider: Provider, reply: Reply, seconds: float | None = None) -> None:
         """Note a reply that was kept from another run: it may have gone from there when this one is resumed."""
         with self._lock:
-            self._append({KEPT: identity(request, provider), "reply": fields_of(reply)})
+            self._append({KEPT: identity(request, provider), "reply": fields_of(reply), "seconds": seconds})
 
     def lost(self, request: Request, provider: Provider, cost: float | None = 0.0) -> None:
         """Note that a try gave no reply; ``cost`` is None where one may have been made and paid for."""

@@ -129,6 +129,7 @@ class Answer(NamedTuple):
         tokens: of every reply that was paid for now; none where it was kept.
         seconds: from when the request that was answered was sent until its reply was there, without any waiting for its
             turn or for another try; 0.0 where it was kept, came in a batch or was not answered.
+        first_seconds: of an answer that was kept: those of when it was asked; None where they are not known.
     """
 
     status: Status
@@ -141,6 +142,7 @@ class Answer(NamedTuple):
     cost_usd: float | None = 0.0
     tokens: Tokens = Tokens()
     seconds: float = 0.0
+    first_seconds: float | None = None
 
 
 class Together(NamedTuple):

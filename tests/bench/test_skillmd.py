@@ -8,7 +8,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,14 +18,26 @@ import pytest
 pytest.importorskip("anthropic")
 pytest.importorskip("numpy")
 
+from skillgate.bench.adapters.skillmd import open_adapter
+from skillgate.bench.loading import read_skill
+from skillgate.bench.ports import Scored
 from skillgate.bench.prose_answer import read_answer
+from skillgate.bench.runner import Item, Job
+from skillgate.bench.runner import run as run_job
+from skillgate.model.benchmark import Task
+from skillgate.model.codec import decode
+from skillgate.model.exchange import Answer, Reply, Status, Tokens
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, skill, task
 from tests.bench.prose import bodies, evaluated, prose, results, rule, rules, run, texts
+from tests.bench.test_scorers import SURROUNDINGS
 from tests.standard.asking import KEY, model
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.exchange import Request
 
 SUM = task(inputData={"a": 1, "b": 2}, expectedOutput={"type": "exact", "value": 3})
 THREE = rules(rule('{text: "3"}'))
@@ -167,16 +181,16 @@ def test_a_limit_that_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     assert "nobody-priced-it" in done.err
 
 
-def test_answers_are_kept_by_run_and_have_no_latency_then(tmp_path: Path) -> None:
+def test_answers_are_kept_by_run_with_the_latency_that_they_had(tmp_path: Path) -> None:
     prose(tmp_path / "s")
     benchmark(tmp_path / "b.json", SUM)
     with model(THREE) as demo:
-        evaluated(tmp_path, at=demo)
+        before = evaluated(tmp_path, at=demo)
         assert len(demo.take()) == 1
         done = evaluated(tmp_path, "--runs", "2", at=demo)
         assert len(demo.take()) == 1  # the first run's answer is kept
         latencies = [one["latencyMs"] for one in results(done)]
-        assert latencies[0] is None
+        assert latencies[0] == pytest.approx(results(before)[0]["latencyMs"], abs=0.6)  # kept to the millisecond
         assert latencies[1] > 0
         evaluated(tmp_path, "--runs", "2", "--refresh", at=demo)
         assert len(demo.take()) == 2
@@ -185,6 +199,40 @@ def test_answers_are_kept_by_run_and_have_no_latency_then(tmp_path: Path) -> Non
         (tmp_path / "s/SKILL.md").write_text((tmp_path / "s/SKILL.md").read_text() + "\nAnd once more.\n")
         evaluated(tmp_path, at=demo)
         assert len(demo.take()) == 1
+
+
+def test_an_answer_that_was_kept_without_its_time_has_no_latency(tmp_path: Path) -> None:
+    found = read_skill(str(prose(tmp_path / "s") / "SKILL.md"), "s/SKILL.md")
+    kept = Answer(Status.OK, "3", Reply(({"type": "text", "text": "3"},), "end_turn", Tokens(9, 1), "m"), cached=True)
+    done: list[TaskResult] = []
+    for answer in (kept, kept._replace(first_seconds=1.5)):
+        surroundings = SURROUNDINGS._replace(ask=partial(_given, answer), model="m")
+        job = Job(
+            items=(Item(0, found, decode(Task, SUM), 1),),
+            adapters={"s": open_adapter(found, surroundings)},
+            scorers={"t1": Answered()},
+            scorer_names={"t1": "any"},
+            added={},
+            timeout_s={"s": 5.0},
+            retries={"s": 0},
+            most_at_once={"s": None},
+            concurrency=1,
+            retry_delay_s=0.0,
+            stop=threading.Event(),
+        )
+        run_job(job, done.append)
+    assert [(one.status.value, one.latency_ms) for one in done] == [("pass", None), ("pass", 1500.0)]
+    assert done[0].usage is not None
+    assert (done[0].usage.total, done[0].usage.cost_usd) == (10, 0.0)
+
+
+def _given(answer: Answer, _request: Request) -> Answer:
+    return answer
+
+
+class Answered:
+    def score(self, output: Any) -> Scored:
+        return Scored(1.0, passed=output == 3, reason="")
 
 
 def test_input_cannot_leave_its_fence(tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ class Other(Named):
     name = "openai-compatible"
 
 
+def test_an_answer_comes_back_with_the_time_that_it_took_where_that_is_known(tmp_path: Path) -> None:
+    answers = opened(tmp_path)
+    for given, seconds in ((None, None), (1.25, 1.25), (float("nan"), None), (-1.0, None)):
+        answers.put(ASKED, Named(), reply("7"), seconds=given)
+        found = answers.get(ASKED, Named())
+        assert found is not None
+        assert (found.first_seconds, found.seconds, found.cached) == (seconds, 0.0, True)
+
+
 def test_an_answer_comes_back_whole_and_costs_nothing(tmp_path: Path) -> None:
     given = Reply(
         ({"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "7"}),

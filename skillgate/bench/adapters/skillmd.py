@@ -142,11 +142,12 @@ def _reply(attempt: Attempt) -> Reply:
         kind = ErrorKind.REFUSED if attempt.outcome == FAILED else ErrorKind.MODEL
         words = printable(f"{attempt.kind}: {attempt.reason}")[:MAX_WORDS]
         return _missing(kind, words)._replace(usage=usage)
-    kept = any(answer.cached for answer in attempt.answers)
-    seconds = sum(answer.seconds for answer in attempt.answers)
-    return Reply(
-        output=read_answer(attempt.answer), usage=usage, latency_ms=None if kept else seconds * 1000, timed=not kept
-    )
+    output = read_answer(attempt.answer)
+    seconds = [answer.first_seconds if answer.cached else answer.seconds for answer in attempt.answers]
+    known = [one for one in seconds if one is not None]
+    if len(known) < len(seconds):
+        return Reply(output=output, usage=usage, timed=False)
+    return Reply(output=output, usage=usage, latency_ms=sum(known) * 1000)
 
 
 def usage_of(answers: Sequence[Answer]) -> BenchUsage | None:
