@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report
     from skillgate.store.target import Target
 
+_AT_ONCE = 200
+
 
 class Told(NamedTuple):
     """What is known of a document beside what it says.
@@ -106,8 +108,9 @@ class Store:
             for position, one in enumerate(report.reports):
                 owned = {"document_id": document, "position": position, **of_evaluation(one, report.run)}
                 evaluation = _inserted(connection, BENCH_EVALUATIONS, owned)
-                tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in one.task_results]
-                if tasks:
+                for start in range(0, len(one.task_results), _AT_ONCE):  # rows take more memory than results
+                    some = one.task_results[start : start + _AT_ONCE]
+                    tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in some]
                     connection.execute(sa.insert(TASK_RESULTS), tasks)
             return True
         scores = [
