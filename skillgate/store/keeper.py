@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -148,9 +149,20 @@ class Store:
         return tuple(PastScore(**{**row, "models": tuple(row["models"])}) for row in self._read(query))
 
     def _read(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+        """Give rows, each value of its column's kind: SQLite keeps anything in any column, whoever wrote it."""
         engine = self._engine.execution_options(**{READING: True})
+        columns = {column.name: column for column in query.selected_columns if isinstance(column, sa.Column)}
+        broken = f"the store {self._target.shown} holds what skillgate did not write"
         with self._failing("read"), engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            try:
+                rows = [dict(row) for row in connection.execute(query).mappings()]
+            except (ValueError, TypeError) as error:  # no time, no JSON
+                raise IncompleteError(f"{broken}: {str(error)[:200]}") from None
+        for row in rows:
+            for name, value in row.items():
+                if not _fits(value, columns[name]):
+                    raise IncompleteError(f"{broken}: {name} of row {row['id']!r} is {str(value)[:50]!r}")
+        return rows
 
     @contextmanager
     def _failing(self, doing: str) -> Iterator[None]:
@@ -184,6 +196,17 @@ def _inserted(connection: Connection, table: sa.Table, row: dict[str, Any]) -> i
     key = connection.execute(sa.insert(table), clean(row)).inserted_primary_key
     number: int = key[0] if key is not None else 0
     return number
+
+
+def _fits(value: object, column: sa.Column[Any]) -> bool:
+    if value is None:
+        return bool(column.nullable)
+    if isinstance(column.type, sa.JSON):
+        return isinstance(value, dict if column.name == "dimensions" else list)
+    kind = column.type.python_type
+    if kind is float:
+        return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, kind)
 
 
 def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -> sa.Select[Any]:
