@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
     from skillgate.store.target import Target
+
+_AT_ONCE = 200
 
 
 class Told(NamedTuple):
@@ -106,8 +109,9 @@ class Store:
             for position, one in enumerate(report.reports):
                 owned = {"document_id": document, "position": position, **of_evaluation(one, report.run)}
                 evaluation = _inserted(connection, BENCH_EVALUATIONS, owned)
-                tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in one.task_results]
-                if tasks:
+                for start in range(0, len(one.task_results), _AT_ONCE):  # rows take more memory than results
+                    some = one.task_results[start : start + _AT_ONCE]
+                    tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in some]
                     connection.execute(sa.insert(TASK_RESULTS), tasks)
             return True
         scores = [
@@ -145,9 +149,20 @@ class Store:
         return tuple(PastScore(**{**row, "models": tuple(row["models"])}) for row in self._read(query))
 
     def _read(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
+        """Give rows, each value of its column's kind: SQLite keeps anything in any column, whoever wrote it."""
         engine = self._engine.execution_options(**{READING: True})
+        columns = {column.name: column for column in query.selected_columns if isinstance(column, sa.Column)}
+        broken = f"the store {self._target.shown} holds what skillgate did not write"
         with self._failing("read"), engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            try:
+                rows = [dict(row) for row in connection.execute(query).mappings()]
+            except (ValueError, TypeError) as error:  # no time, no JSON
+                raise IncompleteError(f"{broken}: {str(error)[:200]}") from None
+        for row in rows:
+            for name, value in row.items():
+                if not _fits(value, columns[name]):
+                    raise IncompleteError(f"{broken}: {name} of row {row['id']!r} is {str(value)[:50]!r}")
+        return rows
 
     @contextmanager
     def _failing(self, doing: str) -> Iterator[None]:
@@ -181,6 +196,17 @@ def _inserted(connection: Connection, table: sa.Table, row: dict[str, Any]) -> i
     key = connection.execute(sa.insert(table), clean(row)).inserted_primary_key
     number: int = key[0] if key is not None else 0
     return number
+
+
+def _fits(value: object, column: sa.Column[Any]) -> bool:
+    if value is None:
+        return bool(column.nullable)
+    if isinstance(column.type, sa.JSON):
+        return isinstance(value, dict if column.name == "dimensions" else list)
+    kind = column.type.python_type
+    if kind is float:
+        return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, kind)
 
 
 def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -> sa.Select[Any]:

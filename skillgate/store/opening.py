@@ -75,6 +75,7 @@ def _tell_sqlite(engine: Engine) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be another's, with triggers of its own
         _write_ahead(connection)
 
     def begun(connection: Connection) -> None:

@@ -252,6 +252,26 @@ def test_a_run_loads_no_database_before_it_ends_and_none_without_a_store(made: P
     assert loaded() == ["0", "sqlalchemy"]  # the steps of the schema are loaded where there is one to take
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+def test_a_run_that_is_kept_stays_small(made: Path) -> None:
+    code = "import gc, re, sys\ngc.disable()\nfrom skillgate.cli.main import main\nc = main(sys.argv[1:])\n"
+    code += "print(c, re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json", "--progress", "none", "-q")
+    assert evaluated(made).code == 0  # the store is there
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=made,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    status, kibibytes = done.stdout.splitlines()[-1].split()
+    assert status == "0"
+    assert int(kibibytes) * 1024 <= 60_000_000
+    assert len(past(made)) == 2
+
+
 def test_a_report_that_eval_kept_is_known_when_it_is_imported(made: Path) -> None:
     assert evaluated(made, "--json").code == 0
     done = run(made, "history", "import", "reports/eval-result.json", "--json")

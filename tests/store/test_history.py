@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -122,10 +123,22 @@ def test_one_bad_file_stops_no_other_and_each_has_its_reason(tmp_path: Path) -> 
     huge = encode(report(3))
     huge["reports"][0]["summary"]["counts"]["retries"] = 10**30
     (tmp_path / "huge.json").write_text(json.dumps(huge))
-    bad = ["text.json", "list.json", "check.json", "half.json", "later.json", "huge.json", "missing.json"]
+    endless = json.dumps(encode(report(4))).replace('"p95Ms": 20.0', '"p95Ms": Infinity')
+    assert "Infinity" in endless
+    (tmp_path / "endless.json").write_text(endless)
+    bad = [
+        "endless.json",
+        "text.json",
+        "list.json",
+        "check.json",
+        "half.json",
+        "later.json",
+        "huge.json",
+        "missing.json",
+    ]
     done = run(tmp_path, "history", "import", *bad[:3], good, *bad[3:])
     assert done.code == 2
-    assert done.out == "1 of 8 imported, 7 not readable\n"
+    assert done.out == "1 of 9 imported, 8 not readable\n"
     assert all(name in done.err for name in bad)
     assert "expected a JSON report of eval, score or certify, found kind 'check'" in done.err
     assert len(run(tmp_path, "history", "--json").json["evaluations"]) == 1
@@ -155,6 +168,28 @@ def test_a_hostile_report_is_inert_in_the_terminal(tmp_path: Path) -> None:
         out = run(tmp_path, "history", *words).out
         assert not {"\x1b", "\x07", "\u202e"} & set(out)
         assert not [line for line in out.splitlines() if line.startswith("::")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE bench_evaluations SET started_at = 'noon'",
+        "UPDATE bench_evaluations SET completion_rate = 'all'",
+        "UPDATE bench_evaluations SET skill_id = x'00ff'",
+        "UPDATE bench_evaluations SET passed = 0.5",
+        "UPDATE bench_evaluations SET completion_rate = 9e999",
+        "UPDATE score_results SET models = '{'",
+        "UPDATE score_results SET dimensions = '[]'",
+        "DROP TABLE score_results",
+    ],
+)
+def test_a_file_that_somebody_else_wrote_into_is_told(filled: Path, change: str) -> None:
+    connection = sqlite3.connect(filled / ".skillgate/store.db")
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    done = run(filled, "history")
+    assert (done.code, "store .skillgate/store.db" in done.err) == (3, True), done.err
 
 
 @pytest.mark.parametrize(

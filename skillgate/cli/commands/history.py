@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--since", metavar="DATE|30d", type=_since, help="from a day on (UTC), or of the last 12h, 30d, 8w"
     )
     parser.add_argument("--trend", action="store_true", help="compare over time")
-    words = parser.add_subparsers(dest="word", metavar="import")
-    importing = words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}")
+    words = parser.add_subparsers(dest="word", metavar="[import]")
+    importing = words.add_parser("import", help=_IMPORT, description=f"T{_IMPORT[1:]}.\n\n{_IMPORTS}")
     importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports")
     add_store(importing, default=argparse.SUPPRESS)
     importing.add_argument("--at", metavar="TIME", type=_time, help="when scores were made (default: now), in ISO 8601")
