@@ -18,7 +18,8 @@ from tests.bench.made import answering, benchmark, skill, task
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows environments")
 
 STARTER = "from skillgate.cli.main import entry; entry()"
-CLEAN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
+CLEAN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+CLEAN["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
 def started(
