@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.ports import Reply
 from skillgate.bench.program import AGAIN, request_of, told
+from skillgate.bench.redacting import redacted
 from skillgate.bench.replies import read_reply
 from skillgate.model.bench_result import ErrorKind
 
@@ -37,6 +38,9 @@ class PersistentAdapter:
 
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
+        return redacted(self._asked(call), self._program.secrets)
+
+    def _asked(self, call: Call) -> Reply:
         began = time.monotonic()
         worker = self._worker(call.timeout_s)
         if isinstance(worker, str):

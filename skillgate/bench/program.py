@@ -26,12 +26,13 @@ _MIB = 1024 * 1024
 
 
 class Program(NamedTuple):
-    """A skill's program, ready to be started by a spawner."""
+    """A skill's program, ready to be started by a spawner; ``secrets`` are what it was handed and no report tells."""
 
     skill: Runnable
     argv: tuple[str, ...]
     env: Mapping[str, str]
     spawner: Spawner
+    secrets: tuple[str, ...] = ()
 
     @property
     def copy(self) -> bool:
@@ -51,6 +52,11 @@ class Program(NamedTuple):
             )
         except IncompleteError as error:
             return str(error)
+
+
+def secrets_of(skill: Runnable, surroundings: Surroundings) -> tuple[str, ...]:
+    """Give the values of the user's variables that a skill is handed."""
+    return tuple(filter(None, (surroundings.environ.get(name) for name in skill.config.pass_env)))
 
 
 def variables_of(skill: Runnable, surroundings: Surroundings) -> dict[str, str]:

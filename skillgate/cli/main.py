@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 
 EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
 _COMMANDS = Room("skillgate.cli.commands")
-_STARTS_PROGRAMS = frozenset({"eval", "run", "select"})  # foreign ones, that must not find this process's secrets
+_STARTS_PROGRAMS = frozenset({"eval", "task"})  # foreign ones, that must not find this process's secrets
 _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
+
+
+def _starts_programs(word: str | None) -> bool:
+    """Tell whether a command will start foreign programs; the Action does so where its input says so."""
+    return word in _STARTS_PROGRAMS or (
+        word == "action" and os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
+    )
 
 
 def entry() -> NoReturn:
@@ -32,7 +39,7 @@ def entry() -> NoReturn:
     """
     # A short life with hardly a cycle: the collector would walk every document's tokens again and again.
     gc.disable()
-    if _split(sys.argv[1:])[1] in _STARTS_PROGRAMS:
+    if _starts_programs(_split(sys.argv[1:])[1]):
         from skillgate.bench.isolation.seclusion import seclude  # before anything else is loaded: it may start again
 
         seclude()

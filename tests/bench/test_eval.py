@@ -248,6 +248,26 @@ def test_a_variable_of_the_skills_own_is_handed_on_and_not_shown(tmp_path: Path)
     assert "s3cret" not in done.out + done.err
 
 
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_variable_that_a_skill_gives_back_is_in_nothing_that_is_written(tmp_path: Path, persistent: bool) -> None:
+    code = """\
+import json, os, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    key = os.environ["SKILL_KEY"]
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {key: f"it is {key}"}}), flush=True)
+    sys.stderr.write(key)
+    sys.exit(request["params"]["n"])
+"""
+    skill(tmp_path / "s", code, config={"passEnv": ["SKILL_KEY"], "persistent": persistent})
+    benchmark(tmp_path / "b.json", task("fine", inputData={"n": 0}), task("ends", inputData={"n": 3}))
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--format", "json,markdown,csv")
+    done = run(tmp_path, *words, SKILL_KEY="s3cret-value")
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "reports").iterdir())
+    assert "s3cret-value" not in done.out + done.err + written
+    assert "it is ***" in written
+
+
 def test_hostile_names_are_inert_in_markdown_and_in_the_terminal(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("'<img src=x onerror=alert(1)> | `x` \\n## h @everyone'"))
     benchmark(tmp_path / "b.json", task("a|b`c\n## x", tags=["<script>"]))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillgate.bench.persistent import PersistentAdapter
 from skillgate.bench.ports import Reply
-from skillgate.bench.program import AGAIN, Program, command_of, request_of, told, variables_of
+from skillgate.bench.program import AGAIN, Program, command_of, request_of, secrets_of, told, variables_of
+from skillgate.bench.redacting import redacted
 from skillgate.bench.replies import read_reply
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
@@ -24,7 +25,8 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
     """
     if surroundings.spawner is None:
         raise UsageError(f"{skill.shown} is a program, and programs are not started here; say --allow-exec")
-    program = Program(skill, command_of(skill), variables_of(skill, surroundings), surroundings.spawner)
+    env = variables_of(skill, surroundings)
+    program = Program(skill, command_of(skill), env, surroundings.spawner, secrets_of(skill, surroundings))
     return PersistentAdapter(program) if skill.config.persistent else SubprocessAdapter(program)
 
 
@@ -45,7 +47,7 @@ class SubprocessAdapter:
             limits=program.limits(call.timeout_s),
             copy=program.copy,
         )
-        return _reply(ended)
+        return redacted(_reply(ended), program.secrets)
 
     def close(self) -> None:
         """Nothing stays between calls."""

@@ -69,6 +69,7 @@ class ProcessSpawner:
         self._lock = threading.Lock()
         self._copies: dict[str, str] = {}
         self._reached: Reached | None = None
+        self._served: tuple[str, ...] = ()
         self._sandbox: Sandbox | None = None
         self.notice = ""
         if sandbox != "none":
@@ -96,13 +97,14 @@ class ProcessSpawner:
         return tuple(found)
 
     def reach(self, served: Mapping[str, str]) -> None:
-        """Let sandboxed programs reach servers here: those whose URLs with a loopback host are values of ``served``.
+        """Let sandboxed programs reach what is served: URLs with a loopback host, and files, that are values of it.
 
         Raises:
             UsageError: that needs a Python in the sandbox, and there is none.
         """
         if self._sandbox is None:
             return
+        self._served = tuple(value for value in served.values() if os.path.isabs(value) and os.path.isfile(value))  # noqa: PTH113, PTH117
         from skillgate.bench.isolation.reach import Reached, loopback_ports
 
         if ports := loopback_ports(served):
@@ -186,9 +188,9 @@ class ProcessSpawner:
         command = [program, *argv[1:]]
         if self._sandbox is None:
             return start(bounded(command, alone=alone), cwd=where, env=whole, user=slot.user)
-        files: tuple[str, ...] = ()
+        files = self._served
         if self._reached is not None:
-            command, files = self._reached.wrap(command), self._reached.files
+            command, files = self._reached.wrap(command), (*self._reached.files, *files)
         with self._sandbox.wrapped(command, place=where, home=home, env=whole, writable=copy, files=files) as wrapped:
             return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
 
