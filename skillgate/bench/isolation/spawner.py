@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.isolation import prctl
 from skillgate.bench.isolation.bounds import bounded, require_program
 from skillgate.bench.isolation.exchange import exchange
-from skillgate.bench.isolation.family import end, family, inherits
+from skillgate.bench.isolation.family import end, family, has_any, inherits
 from skillgate.bench.isolation.leftovers import remove, remove_of, taken
 from skillgate.bench.isolation.orphans import Orphans
 from skillgate.bench.isolation.seclusion import is_secluded
@@ -192,7 +192,8 @@ class ProcessSpawner:
             if heard.kind is not None:
                 self._ask_to_end(child)
         finally:
-            hidden = call.user is not None or (call.owns is not None and inherits())
+            child.poll()
+            hidden = has_any(call.user) if call.user is not None else call.owns is not None and inherits()
             if child.poll() is None or hidden or _leaves(child.pid):
                 end(child.pid, call.user, call.owns)
             child.wait()
