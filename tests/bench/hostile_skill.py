@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+HIDING = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(60)"  # its owner is shown as root
 SECRET = b"SECRET_TOKEN="
 
 
@@ -181,7 +182,7 @@ def daemon(data: dict[str, Any]) -> bool:
         if os.fork() == 0:
             os.closerange(0, 256)
             os.chdir("/")
-            os.execve(sys.executable, [sys.executable, "-c", f"'{data['daemon']}'; import time; time.sleep(60)"], {})
+            os.execve(sys.executable, [sys.executable, "-c", HIDING, data["daemon"]], {})
         os._exit(0)
     time.sleep(0.3)
     return False  # whether it lives on is seen from outside

@@ -7,7 +7,7 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.isolation.family import end, family, inherits
+from skillgate.bench.isolation.family import end, family, has_any, inherits
 from skillgate.bench.isolation.leftovers import taken
 from skillgate.model.bench_result import ErrorKind
 from skillgate.process import ends_within
@@ -66,7 +66,8 @@ def ask_to_end(child: Child) -> None:
 
 def end_all(child: Child, owned: Owned) -> None:
     """End a program, where it still runs, and all that it left behind."""
-    hidden = owned.user is not None or (owned.owns is not None and inherits())
+    child.poll()  # it is not to be counted where it has ended
+    hidden = has_any(owned.user) if owned.user is not None else owned.owns is not None and inherits()
     if child.poll() is None or hidden or _leaves(child.pid):
         end(child.pid, owned.user, owned.owns)
     child.wait()

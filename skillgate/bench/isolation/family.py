@@ -40,11 +40,11 @@ def family(leader: int, user: int | None, owns: Callable[[float], bool] | None =
     if not os.path.isdir(_PROC):
         return ()
     if owns is None:
-        table = _table()
+        table = _table(thorough=user is not None)
         adopted: set[int] = set()
     else:
         with children() as known:
-            table = _table()
+            table = _table(thorough=user is not None)
             adopted = {pid for pid, row in _inherited(table, known) if owns(row.started)}
     table = {pid: row for pid, row in table.items() if not row.ended}
     inside = {pid for pid, row in table.items() if pid == leader or row.session == leader or row.user == user}
@@ -90,8 +90,17 @@ def end(leader: int, user: int | None, owns: Callable[[float], bool] | None = No
         time.sleep(_PAUSE_S)
 
 
-def _table() -> dict[int, _Row]:
-    return {pid: found for pid in _pids() if (found := _read(pid)) is not None}
+def has_any(user: int) -> bool:
+    """Tell quickly whether any process runs as a user, one that only is to be waited for included."""
+    try:
+        os.getpriority(os.PRIO_USER, user)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _table(*, thorough: bool) -> dict[int, _Row]:
+    return {pid: found for pid in _pids() if (found := _read(pid, thorough=thorough)) is not None}
 
 
 def _inherited(table: dict[int, _Row], known: frozenset[int]) -> list[tuple[int, _Row]]:
@@ -120,12 +129,14 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir(_PROC) if name.isdigit()]
 
 
-def _read(pid: int) -> _Row | None:
-    """Read one process; None where it has gone."""
+def _read(pid: int, *, thorough: bool) -> _Row | None:
+    """Read one process; None where it has gone. Its user is certain where it is read thoroughly."""
     try:
         with open(f"{_PROC}/{pid}/stat", "rb") as file:
             data = file.read()
             owner = os.fstat(file.fileno()).st_uid
+        if thorough and owner == 0:  # so a process is shown that closed itself to others
+            owner = _real_user(pid)
     except OSError:
         return None
     fields = data[data.rfind(b")") + 2 :].split()  # a name may hold blanks and brackets
@@ -139,3 +150,9 @@ def _read(pid: int) -> _Row | None:
         user=owner,
         ended=fields[0] in (b"Z", b"X"),
     )
+
+
+def _real_user(pid: int) -> int:
+    with open(f"{_PROC}/{pid}/status", "rb") as file:
+        lines = file.read().split(b"\n")
+    return next((int(line.split()[1]) for line in lines if line.startswith(b"Uid:")), 0)
