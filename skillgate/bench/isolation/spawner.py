@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.isolation import prctl
 from skillgate.bench.isolation.bounds import bounded, require_program
+from skillgate.bench.isolation.copies import all_of, copy_for_all, copy_of
 from skillgate.bench.isolation.exchange import exchange
 from skillgate.bench.isolation.family import end, family, has_any, inherits
 from skillgate.bench.isolation.leftovers import remove, remove_of, taken
@@ -243,9 +244,9 @@ class ProcessSpawner:
             closed = slot.user is not None and not open_to_all(os.path.realpath(root))
             return self._readable(root) if closed else root
         place = os.path.join(os.path.dirname(home), "skill")  # noqa: PTH120
-        _copied(root, place)
+        copy_of(root, place)
         if slot.user is not None:
-            for path in _all_of(place):
+            for path in all_of(place):
                 os.chown(path, slot.user, slot.user, follow_symlinks=False)
         return place
 
@@ -254,16 +255,7 @@ class ProcessSpawner:
         with self._lock:
             if root not in self._copies:
                 place = os.path.join(self._folder, f"skill-{len(self._copies)}")
-                try:
-                    _copied(root, place)
-                    for path in _all_of(place):
-                        if not os.path.islink(path):  # noqa: PTH114
-                            mode = os.stat(path).st_mode  # noqa: PTH116
-                            readable = 0o755 if mode & 0o100 else 0o644
-                            os.chmod(path, readable)  # noqa: PTH101
-                except (OSError, shutil.Error) as error:
-                    reason = getattr(error, "strerror", None) or "a file of it is in the way"
-                    raise IncompleteError(f"{root} cannot be copied for the user it runs as: {reason}") from error
+                copy_for_all(root, place)
                 self._copies[root] = place
             return self._copies[root]
 
@@ -309,13 +301,3 @@ def _leaves(leader: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _copied(root: str, place: str) -> None:
-    shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
-
-
-def _all_of(place: str) -> Iterator[str]:
-    for folder, _, names in os.walk(place):
-        yield folder
-        yield from (os.path.join(folder, name) for name in names)
