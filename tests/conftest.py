@@ -8,7 +8,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+# What has the machine to itself where tests run on several cores: engines of containers and of workflows, hooks that
+# make environments, databases' servers. Tests of one of these run one after another, in one process.
+_ALONE = ("tests/container/", "tests/workflows/", "tests/hooks/")
 
 # How fast examples are made depends on what else the machine does, and says nothing of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,3 +26,10 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         environment.setenv("XDG_CACHE_HOME", folder)
         environment.setenv("LOCALAPPDATA", folder)
         yield
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Keep the tests of one engine together, with ``--dist loadgroup``."""
+    for item in items if config.pluginmanager.hasplugin("xdist") else ():
+        if item.nodeid.startswith(_ALONE):
+            item.add_marker(pytest.mark.xdist_group("engines"))

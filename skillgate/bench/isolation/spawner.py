@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING
 
 from skillgate.bench.isolation import prctl
 from skillgate.bench.isolation.bounds import bounded, require_program
+<<<<<<< HEAD
 from skillgate.bench.isolation.conversation import Pipes
 from skillgate.bench.isolation.ending import WORDS, Owned, ask_to_end, end_all, too_much
+=======
+from skillgate.bench.isolation.copies import all_of, copy_for_all, copy_of
+>>>>>>> isolation
 from skillgate.bench.isolation.exchange import exchange
 from skillgate.bench.isolation.leftovers import remove, remove_of
 from skillgate.bench.isolation.orphans import Orphans
@@ -242,9 +246,9 @@ class ProcessSpawner:
             closed = slot.user is not None and not open_to_all(os.path.realpath(root))
             return self._readable(root) if closed else root
         place = os.path.join(os.path.dirname(home), "skill")  # noqa: PTH120
-        _copied(root, place)
+        copy_of(root, place)
         if slot.user is not None:
-            for path in _all_of(place):
+            for path in all_of(place):
                 os.chown(path, slot.user, slot.user, follow_symlinks=False)
         return place
 
@@ -253,16 +257,7 @@ class ProcessSpawner:
         with self._lock:
             if root not in self._copies:
                 place = os.path.join(self._folder, f"skill-{len(self._copies)}")
-                try:
-                    _copied(root, place)
-                    for path in _all_of(place):
-                        if not os.path.islink(path):  # noqa: PTH114
-                            mode = os.stat(path).st_mode  # noqa: PTH116
-                            readable = 0o755 if mode & 0o100 else 0o644
-                            os.chmod(path, readable)  # noqa: PTH101
-                except (OSError, shutil.Error) as error:
-                    reason = getattr(error, "strerror", None) or "a file of it is in the way"
-                    raise IncompleteError(f"{root} cannot be copied for the user it runs as: {reason}") from error
+                copy_for_all(root, place)
                 self._copies[root] = place
             return self._copies[root]
 
@@ -281,6 +276,7 @@ class ProcessSpawner:
         }
 
 
+<<<<<<< HEAD
 def _copied(root: str, place: str) -> None:
     shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
 
@@ -289,3 +285,32 @@ def _all_of(place: str) -> Iterator[str]:
     for folder, _, names in os.walk(place):
         yield folder
         yield from (os.path.join(folder, name) for name in names)
+=======
+class _Call(NamedTuple):
+    """What is to be known about a call that runs: its user, what tells its orphans, its home."""
+
+    user: int | None
+    owns: Callable[[float], bool] | None
+    home: str
+
+
+def _too_much(leader: int, call: _Call, limits: Limits) -> ErrorKind | None:
+    members = family(leader, call.user, call.owns)
+    if limits.processes is not None and len(members) > limits.processes:
+        return ErrorKind.PROCESS_LIMIT
+    if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
+        return ErrorKind.MEMORY_LIMIT
+    around = os.path.dirname(call.home)  # noqa: PTH120
+    if limits.disk_bytes is not None and taken(around) > limits.disk_bytes:
+        return ErrorKind.DISK_LIMIT
+    return None
+
+
+def _leaves(leader: int) -> bool:
+    """Tell whether a program that has ended left something of its group behind."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return True
+>>>>>>> isolation
