@@ -79,6 +79,13 @@ SETTINGS = (
         help="Environment variables that a skill's configuration may name, beside SKILL_*.",
     ),
     Setting(
+        key="allow-host",
+        kind=Kind.TEXTS,
+        default=(),
+        personal=True,
+        help="Hosts, or HOST:PORT, that servers of skills may have beside public ones and this machine.",
+    ),
+    Setting(
         key="min-completion",
         kind=Kind.NUMBER,
         minimum=0,

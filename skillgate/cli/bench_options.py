@@ -37,6 +37,7 @@ class Asked(NamedTuple):
         policy: the gates.
         allow_skipped: whether what could not be measured changes no exit code.
         allow_env: variables that skills may be given.
+        allow_host: hosts beside public ones that servers of skills may have.
         allow_exec: whether programs may be started.
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
@@ -59,6 +60,7 @@ class Asked(NamedTuple):
     policy: BenchPolicy
     allow_skipped: bool
     allow_env: frozenset[str]
+    allow_host: frozenset[str]
     allow_exec: bool
     prose: bool
     formats: tuple[str, ...]
@@ -90,6 +92,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     _setting(running, "evaluator", "SCORER")
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
+    _words(running, "--allow-host", "HOST[:PORT]", "a private host that a skill's server may be; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
     running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
 
@@ -139,10 +142,13 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         raise UsageError(
             "--skills PATH… is required: a skill.json, or a directory with one\nTry: skillgate eval --help"
         )
+    from skillgate.bench.web.hosts import allowed_of  # `--help` needs no network
+
     given = {
         key: value
         for setting in SETTINGS
-        if (value := getattr(args, (key := setting.key).replace("-", "_"), None)) is not None and key != "allow-env"
+        if (value := getattr(args, (key := setting.key).replace("-", "_"), None)) is not None
+        and key not in ("allow-env", "allow-host")
     }
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
@@ -166,6 +172,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         policy=_policy(args, config),
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
+        allow_host=allowed_of((*args.allow_host, *_texts(config, "allow-host"))),
         allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
         prose=args.prose,
         formats=formats,

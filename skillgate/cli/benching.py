@@ -77,7 +77,7 @@ def planned(asked: Asked, session: Session) -> Plan:
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
             allow_env=asked.allow_env,
-            allow_host=frozenset(),
+            allow_host=asked.allow_host,
             guarded=False,
             served={},
             stop=stop,

@@ -64,6 +64,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
+    "skillgate.bench.adapters.http": {"httpx2", "httpcore2"},
+    "skillgate.bench.web.sockets": {"httpcore2"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (

@@ -76,6 +76,7 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "benchmarks-dir = benchmarks",
         "allow-exec = true",
         "allow-env = []",
+        "allow-host = []",
         *(f"{key} = null" for key in ("min-completion", "min-partial", "min-composite", "max-error-rate")),
         "max-p95-ms = null",
         "",
