@@ -66,6 +66,10 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.schemas": {"jsonschema"},
     "skillgate.bench.adapters.http": {"httpx2", "httpcore2"},
     "skillgate.bench.web.sockets": {"httpcore2"},
+    "skillgate.bench.adapters.mcp": {"asyncio", "mcp_types"},
+    "skillgate.bench.tools.connection": {"asyncio", "httpx2", "mcp", "mcp_types"},
+    "skillgate.bench.tools.piped": {"asyncio", "anyio", "mcp", "mcp_types"},
+    "skillgate.bench.tools.reached": {"asyncio", "httpcore2", "httpx2", "mcp"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (

@@ -10,7 +10,7 @@ import selectors
 import socket
 import ssl
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import httpcore2
@@ -116,17 +116,15 @@ class Network(httpcore2.NetworkBackend):
 
     def _connected(self, address: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
+        with ExitStack() as failing:
+            sock = failing.enter_context(socket.socket(family, socket.SOCK_STREAM))
             sock.setblocking(False)
             with suppress(BlockingIOError):
                 sock.connect((address, port))
             self._bounds.wait(sock, reading=False)
             _require(sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except BaseException:
-            sock.close()
-            raise
+            failing.pop_all()  # it is connected, and whoever has it closes it
         return sock
 
 
