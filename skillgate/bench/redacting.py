@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.ports import Reply
 
-MASK = "***"
+MASK = "[redacted]"
 _SHORTEST = 4  # characters: what is shorter stands in texts by chance
 
 

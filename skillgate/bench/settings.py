@@ -101,7 +101,7 @@ SETTINGS = (
         kind=Kind.TEXTS,
         default=(),
         personal=True,
-        help="Hosts at private addresses that skills may have their servers on, as HOST or HOST:PORT.",
+        help="Hosts, or HOST:PORT, that servers of skills may have beside public ones and this machine.",
     ),
     Setting(
         key="min-completion",

@@ -39,7 +39,7 @@ class Asked(NamedTuple):
         policy: the gates.
         allow_skipped: whether what could not be measured changes no exit code.
         allow_env: variables that skills may be given.
-        allow_host: private addresses that skills may have their servers on.
+        allow_host: hosts beside public ones that servers of skills may have.
         allow_exec: whether programs may be started.
         memory_mb: that a call of a program may use.
         sandbox: ``none``, ``bwrap`` or ``auto``, as wanted.
@@ -114,7 +114,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     )
     _setting(running, "sandbox", "none|bwrap|auto")
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
-    _words(running, "--allow-host", "HOST", "a private address that a skill's server may have; repeatable")
+    _words(running, "--allow-host", "HOST[:PORT]", "a private host that a skill's server may be; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
     running.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
 
@@ -165,6 +165,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         raise UsageError(
             "--skills PATH… is required: a skill.json, or a directory with one\nTry: skillgate eval --help"
         )
+    from skillgate.bench.web.hosts import allowed_of  # `--help` needs no network
+
     single = [setting.key for setting in SETTINGS if setting.key not in _LISTS]
     values = {key: getattr(args, key.replace("-", "_"), None) for key in single}
     given = {key: value for key, value in values.items() if value is not None}
@@ -191,7 +193,7 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         policy=policy_of(args, config) if shard is None else BenchPolicy(),
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
-        allow_host=frozenset((*args.allow_host, *_texts(config, "allow-host"))),
+        allow_host=allowed_of((*args.allow_host, *_texts(config, "allow-host"))),
         allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
         memory_mb=_whole(config, "memory-mb"),
         sandbox=str(config.get("sandbox")),

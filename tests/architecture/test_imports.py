@@ -62,8 +62,6 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
-    "skillgate.bench.adapters.http": {"httpx2"},
-    "skillgate.bench.reaching": {"httpx2", "httpcore2"},
     "skillgate.bench.isolation.bounds": {"resource"},  # within a try
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
@@ -72,6 +70,12 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.store.schema": {"sqlalchemy"},
     "skillgate.store.migrations.env": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0001_results": {"sqlalchemy", "alembic"},
+    "skillgate.bench.adapters.http": {"httpx2", "httpcore2"},
+    "skillgate.bench.web.sockets": {"httpcore2"},
+    "skillgate.bench.adapters.mcp": {"asyncio", "mcp_types"},
+    "skillgate.bench.tools.connection": {"asyncio", "httpx2", "mcp", "mcp_types"},
+    "skillgate.bench.tools.piped": {"asyncio", "anyio", "mcp", "mcp_types"},
+    "skillgate.bench.tools.reached": {"asyncio", "httpcore2", "httpx2", "mcp"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (

@@ -1,416 +1,422 @@
-"""Skills that are HTTP servers: real ones on loopback that answer, refuse, stall, send on, and never end."""
+"""Skills that are HTTP servers: real sockets on loopback, and all that a server may do wrong."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import socket
 import threading
 import time
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.addresses import reach, refusal
+from skillgate.bench.ports import Call, Surroundings
+from skillgate.bench.web.hosts import Hosts, UnreachableError, allowed_of
+from skillgate.errors import UsageError
+from skillgate.model.bench_result import ErrorKind
+from skillgate.model.benchmark import Expected, Task
+from skillgate.model.executable import AdapterConfig, AdapterType, AuthType, Executable, Runnable
 from tests.bench.made import benchmark, run, skill, task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from skillgate.bench.ports import Reply
     from tests.cli.running import Done
 
-pytest.importorskip("httpx2", reason="httpx2 is not installed")
+pytest.importorskip("httpx2", reason="httpx2 is of the extra bench")
 
-SECRET = "s3cr3t-of-the-skill"
+ANSWER = b'{"result": 1}'
 
 
-class Server(ThreadingHTTPServer):
-    """Answers as one function says; keeps what it was asked."""
+class Served:
+    """Where a server is, and the requests that it got, as bytes."""
 
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, answer: Callable[[Any, int], None]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answer = answer
-        self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.requests: list[bytes] = []
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is nothing to tell of."""
+        return f"http://127.0.0.1:{self.port}"
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", "0")))
-        self.server.asked.append((self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-        self.server.answer(self, len(self.server.asked))
-
-    do_GET = do_POST  # noqa: N815
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+def whole(body: bytes = ANSWER, status: str = "200 OK", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Content-Type: application/json", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 @contextmanager
-def serving(answer: Callable[[Any, int], None]) -> Iterator[Server]:
-    server = Server(answer)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def serving(*answers: bytes | Callable[[socket.socket], None]) -> Iterator[Served]:
+    """A server that gives one answer after the other to requests, and the last again and again."""
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
+        served = Served(listener.getsockname()[1])
+        threads: list[threading.Thread] = []
+
+        def handle(peer: socket.socket, number: int) -> None:
+            with peer:
+                peer.settimeout(20)
+                try:
+                    served.requests.append(_request(peer))
+                    answer = answers[min(number, len(answers) - 1)]
+                    peer.sendall(answer) if isinstance(answer, bytes) else answer(peer)
+                except OSError:
+                    return
+
+        def listen() -> None:
+            while not over.is_set():
+                try:
+                    peer, _ = listener.accept()
+                except TimeoutError:
+                    continue
+                thread = threading.Thread(target=handle, args=(peer, len(threads)))
+                threads.append(thread)
+                thread.start()
+
+        listening = threading.Thread(target=listen)
+        listening.start()
+        try:
+            yield served
+        finally:
+            over.set()
+            listening.join()
+            for thread in threads:
+                thread.join()
 
 
-def reply(handler: Any, data: object, status: int = 200, **headers: str) -> None:
-    body = data if isinstance(data, bytes) else json.dumps(data).encode()
-    handler.send_response(status)
-    for name, value in {"content-type": "application/json", "content-length": str(len(body)), **headers}.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.end_headers()
-    with suppress(OSError):
-        handler.wfile.write(body)
+def _request(peer: socket.socket) -> bytes:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = peer.recv(65_536)
+        if not piece:
+            return data
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += peer.recv(65_536)
+    return head + b"\r\n\r\n" + body
+
+
+def asked(
+    url: str,
+    *,
+    timeout_s: float = 10.0,
+    environ: dict[str, str] | None = None,
+    allow: tuple[str, ...] = (),
+    guarded: bool = False,
+    served: dict[str, str] | None = None,
+    stop: threading.Event | None = None,
+    **config: Any,
+) -> Reply:
+    from skillgate.bench.adapters.http import open_adapter
+
+    spec = Executable(id="s", name="s", version="1.2.3", adapter_type=AdapterType.HTTP, entrypoint=url)
+    runnable = Runnable(spec=spec, config=AdapterConfig(**config), root="/", shown="s", digest="", key="s")
+    around = Surroundings(
+        spawner=None,
+        environ=environ or {},
+        allow_env=frozenset(),
+        allow_host=allowed_of(allow),
+        guarded=guarded,
+        served=served or {},
+        stop=stop or threading.Event(),
+    )
+    adapter = open_adapter(runnable, around)
+    one = Task(id="t1", input_data={"n": 1, "word": "ä"}, expected_output=Expected(value=1))
+    reply = adapter.invoke(Call(one, one.input_data, timeout_s, 1))
+    adapter.close()
+    return reply
+
+
+def answered(*answers: bytes | Callable[[socket.socket], None], **around: Any) -> Reply:
+    with serving(*answers) as server:
+        return asked(server.url, **around)
+
+
+def test_a_call_is_a_post_of_skill_version_and_input(tmp_path: Path) -> None:
+    with serving(whole(ANSWER, "200 OK", "x-usage-input-tokens: 3", "x-usage-output-tokens: 4")) as server:
+        reply = asked("run?x=1#part", base_url=server.url + "/api/", headers={"X-Own": "yes"})
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /api/run?x=1 HTTP/1.1")
+    assert {b"x-own: yes", b"accept-encoding: identity"} <= {line.lower() for line in head.split(b"\r\n")}
+    assert b"x-skillgate-version:" in head.lower()
+    assert json.loads(body) == {"skillId": "s", "version": "1.2.3", "input": {"n": 1, "word": "ä"}}
+    assert (reply.output, reply.kind) == ({"result": 1}, None)
+    assert reply.usage is not None
+    assert (reply.usage.input, reply.usage.output, reply.usage.total) == (3, 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words", "again"),
+    [
+        (whole(b"<html>", "200 OK"), "protocol", "status 200: no JSON at offset 0", True),
+        (whole(b'{"a": NaN}'), "protocol", "NaN", True),
+        (whole(b'{"a": "\xff"}'), "protocol", "byte 7 of its answer is not UTF-8", True),
+        (whole(b"", "204 No Content"), "protocol", "status 204: its answer is empty", True),
+        (whole(b"[" * 200_000), "protocol", "nested too deeply", True),
+        (whole(gzip.compress(ANSWER), "200 OK", "Content-Encoding: gzip"), "protocol", "coded as gzip", True),
+        (whole(b"x" * 6_000_000), "output_limit", "larger than 5,242,880 bytes", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "connection", "the connection failed", True),
+        (b"", "connection", "the connection failed", True),
+        (b"SSH-2.0-x\r\n\r\n", "protocol", "no HTTP", True),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000 + b"\r\n", "protocol", "no HTTP", True),
+        (whole(b"no", "400 Bad Request"), "http_status", "status 400: no", False),
+        (whole(b"no", "401 Unauthorized"), "auth", "status 401", False),
+        (whole(b"no", "403 Forbidden"), "auth", "status 403", False),
+        (whole(b"no", "408 Request Timeout"), "http_status", "status 408", True),
+        (whole(b"no", "429 Too Many Requests"), "http_status", "status 429", True),
+        (whole(b"no", "500 Internal Server Error"), "http_status", "status 500", True),
+    ],
+)
+def test_what_a_server_does_wrong_has_a_kind(answer: bytes, kind: str, words: str, again: bool) -> None:
+    reply = answered(answer)
+    assert (reply.kind, reply.retryable, reply.answered) == (ErrorKind(kind), again, False), reply.error
+    assert words in reply.error
+    assert len(reply.error) <= 2_000
+
+
+def test_nobody_there() -> None:
+    with serving(ANSWER) as server:
+        url = server.url
+    reply = asked(url)
+    assert (reply.kind, reply.retryable) == (ErrorKind.CONNECTION, True)
+
+
+def trickling(peer: socket.socket) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    for _ in range(200):
+        peer.sendall(b" ")
+        time.sleep(0.1)
+
+
+def headers_without_end(peer: socket.socket) -> None:
+    peer.sendall(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(200):
+        peer.sendall(b"X")
+        time.sleep(0.1)
+
+
+def silent(peer: socket.socket) -> None:
+    while peer.recv(1):
+        pass
+
+
+@pytest.mark.parametrize("answer", [trickling, headers_without_end, silent], ids=lambda one: one.__name__)
+def test_no_server_outlives_the_time_of_a_call(answer: Callable[[socket.socket], None]) -> None:
+    began = time.monotonic()
+    reply = answered(answer, timeout_s=1.0)
+    assert (reply.kind, reply.retryable) == (ErrorKind.TIMEOUT, True)
+    assert "within 1 s" in reply.error
+    assert time.monotonic() - began < 5
+
+
+def test_the_end_of_the_run_ends_a_call() -> None:
+    stop = threading.Event()
+    timer = threading.Timer(0.3, stop.set)
+    timer.start()
+    began = time.monotonic()
+    assert answered(silent, timeout_s=60.0, stop=stop).kind is ErrorKind.STOPPED
+    assert time.monotonic() - began < 10
+    timer.join()
+
+
+def test_a_stream_without_end_is_ended() -> None:
+    def endless(peer: socket.socket) -> None:
+        peer.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            peer.sendall(b"10000\r\n" + b" " * 65_536 + b"\r\n")
+
+    assert answered(endless).kind is ErrorKind.OUTPUT_LIMIT
+
+
+def test_interim_answers_without_end_are_ended() -> None:
+    def interim(peer: socket.socket) -> None:
+        while True:
+            peer.sendall(b"HTTP/1.1 102 Processing\r\n\r\n" * 1_000)
+
+    assert answered(interim, timeout_s=5.0).kind in (ErrorKind.OUTPUT_LIMIT, ErrorKind.TIMEOUT)
+
+
+@pytest.mark.parametrize("status", ["307 Temporary Redirect", "308 Permanent Redirect"])
+def test_a_redirect_to_the_same_host_stays_a_post(status: str) -> None:
+    with serving(whole(b"", status, "Location: /there"), whole()) as server:
+        assert asked(server.url).output == {"result": 1}
+    assert [request.split(b" HTTP", 1)[0] for request in server.requests] == [b"POST /", b"POST /there"]
+    assert b'"input"' in server.requests[1]
+
+
+@pytest.mark.parametrize("status", ["301 Moved Permanently", "302 Found", "303 See Other"])
+def test_a_redirect_that_makes_a_get_of_it_is_told(status: str) -> None:
+    with serving(whole(b"", status, "Location: /there"), whole()) as server:
+        reply = asked(server.url)
+    assert (reply.kind, len(server.requests)) == (ErrorKind.REDIRECT, 1)
+    assert "makes a GET of the POST" in reply.error
+
+
+def test_no_redirect_is_followed_to_another_host_port_or_scheme() -> None:
+    with serving(whole()) as other:
+        for place in (other.url, f"http://localhost:{other.port}/", "https://127.0.0.1/", "file:///etc/passwd", "//["):
+            with serving(whole(b"", "307 Temporary Redirect", f"Location: {place}")) as server:
+                reply = asked(server.url)
+            assert reply.kind is ErrorKind.REDIRECT, place
+    assert other.requests == []
+
+
+def test_redirects_without_end_are_ended() -> None:
+    reply = answered(whole(b"", "308 Permanent Redirect", "Location: /again"))
+    assert reply.kind is ErrorKind.REDIRECT
+    assert "more than 5 times" in reply.error
+
+
+def test_a_server_says_how_long_to_wait() -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    for text, least, most in (("7", 7, 7), (later, 30, 60), ("soon", None, None)):
+        wait_s = answered(whole(b"", "503 Service Unavailable", f"Retry-After: {text}")).retry_after_s
+        assert (wait_s is None) is (least is None)
+        assert wait_s is None or (least or 0) <= wait_s <= (most or 0)
+
+
+TOKEN = "s3cret-t0ken-value"
+
+
+@pytest.mark.parametrize(
+    ("kind", "header"), [(AuthType.BEARER, f"authorization: bearer {TOKEN}"), (AuthType.API_KEY, f"x-api-key: {TOKEN}")]
+)
+def test_a_token_is_sent_and_told_nowhere(kind: AuthType, header: str) -> None:
+    echoed = json.dumps({TOKEN: [f"a {TOKEN} b"]}).encode()
+    answers = (whole(echoed), whole(TOKEN.encode(), "401 No"), whole(TOKEN.encode()), whole(echoed, "500 " + TOKEN))
+    with serving(*answers) as server:
+        for _ in answers:
+            reply = asked(server.url, environ={"SKILL_TOKEN": TOKEN}, auth_type=kind, auth_token_env_key="SKILL_TOKEN")
+            assert TOKEN not in repr(reply)
+            assert "[redacted]" in repr(reply)
+    assert header in server.requests[0].decode().lower()
+
+
+@pytest.mark.parametrize(
+    ("url", "config", "words"),
+    [
+        ("ftp://x/", {}, "begins with http:// or https://"),
+        ("run", {}, "baseUrl"),
+        ("http://user:pass@127.0.0.1/", {}, "user or password"),
+        ("http://127.0.0.1:99999/", {}, "no address"),
+        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER}, "authTokenEnvKey"),
+        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "SKILL_NONE"}, "is not set"),
+        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "GITHUB_TOKEN"}, "is never given"),
+        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "OWN"}, "--allow-env OWN"),
+        ("http://127.0.0.1/", {"auth_token_env_key": "SKILL_A"}, "authType"),
+        ("http://127.0.0.1/", {"headers": {"Authorization": "x"}}, "is not set here"),
+        ("http://127.0.0.1/", {"headers": {"X": "a\r\nb"}}, "printable"),
+        ("http://10.0.0.1/", {}, "10.0.0.1 is a private address"),
+        ("http://169.254.169.254/latest", {}, "link-local"),
+        ("http://[::ffff:169.254.169.254]/", {}, "link-local"),
+        ("http://0.0.0.0/", {}, "unspecified"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_runs(url: str, config: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words.replace("(", r"\(")) as raised:
+        asked(url, **config)
+    assert "pass@" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        ("127.0.0.2", ""),
+        ("::1", ""),
+        ("8.8.8.8", ""),
+        ("2606:4700::1111", ""),
+        ("192.168.1.1", "private"),
+        ("172.16.0.1", "private"),
+        ("100.64.0.1", "special"),
+        ("fe80::1", "link-local"),
+        ("fd00::1", "private"),
+        ("224.0.0.1", "multicast"),
+        ("::ffff:10.0.0.1", "private"),
+        ("64:ff9b::a00:1", "private"),
+        ("2002:a00:1::", "private"),
+    ],
+)
+def test_the_address_decides(address: str, kind: str) -> None:
+    problem = Hosts().problem("example.org", 80, address)
+    assert (f"a {kind} address" in problem) if kind else problem == ""
+    assert Hosts(frozenset(("example.org:80",))).problem("Example.org", 80, address) == ""
+    assert (Hosts(frozenset(("example.org:81",))).problem("example.org", 80, address) == "") is (not kind)
+    assert Hosts(frozenset((address,))).problem("example.org", 80, address) == ""
+
+
+def test_in_guarded_runs_loopback_needs_to_be_served_or_allowed() -> None:
+    with serving(whole()) as server:
+        with pytest.raises(UsageError, match="loopback"):
+            asked(server.url, guarded=True)
+        by_name = asked(f"http://localhost:{server.port}", guarded=True)
+        assert (by_name.kind, by_name.retryable) == (ErrorKind.CONNECTION, False)
+        assert "--allow-host localhost:" in by_name.error
+        assert server.requests == []
+        assert asked(server.url, guarded=True, allow=(f"127.0.0.1:{server.port}",)).kind is None
+        assert asked(server.url, guarded=True, served={"BENCH": server.url + "/x"}).kind is None
+
+
+def test_a_name_without_an_address_is_a_failed_connection() -> None:
+    with pytest.raises(UnreachableError):
+        Hosts().found("no-such-host.invalid", 80, 20.0)
+
+
+@pytest.mark.parametrize("word", ["http://a", "a/b", "", "a:0", "a:99999", "a b", "[::1", "[x]:1"])
+def test_a_host_to_allow_is_a_host(word: str) -> None:
+    with pytest.raises(UsageError, match="--allow-host"):
+        allowed_of([word])
 
 
 def evaluated(cwd: Path, url: str, *words: str, config: dict[str, Any] | None = None, **environ: str) -> Done:
     skill(cwd / "s", adapterType="http", entrypoint=url, config=config)
-    if not (cwd / "b.json").exists():
-        benchmark(cwd / "b.json", task(timeoutMs=2000))
-    return run(cwd, "eval", "--skills", "s", "--benchmark", "b.json", "--json", *words, **environ)
+    benchmark(cwd / "b.json", task())
+    return run(cwd, "eval", "--skills", "s", "--benchmark", "./b.json", "--json", *words, **environ)
 
 
-def only(done: Done) -> Any:
-    assert done.code in (0, 1, 3), done.err
-    return json.loads(done.out)["reports"][0]["taskResults"][0]
+def test_busy_and_then_well_passes_at_the_second_try_which_is_told(tmp_path: Path) -> None:
+    with serving(whole(b"later", "503 Service Unavailable", "Retry-After: 1"), whole()) as server:
+        done = evaluated(tmp_path, server.url, "--retries", "2", "--retry-delay-s", "0.01")
+    assert done.code == 0, done.err
+    (result,) = done.json["reports"][0]["taskResults"]
+    assert (result["status"], [one["errorKind"] for one in result["attempts"]]) == ("pass", ["http_status"])
+    assert result["attempts"][0]["waitedMs"] >= 1000
 
 
-def test_it_gets_its_input_and_its_whole_answer_is_the_output(tmp_path: Path) -> None:
-    with serving(
-        lambda h, _: reply(h, 1, x_usage_input_tokens="12", x_usage_output_tokens="3", x_usage_total_tokens="x")
-    ) as server:
-        found = only(evaluated(tmp_path, f"{server.url}/invoke"))
-    method, path, headers, body = server.asked[0]
-    assert (method, path, json.loads(body)) == (
-        "POST",
-        "/invoke",
-        {"skillId": "s", "version": "1.0.0", "input": {"n": 1}},
-    )
-    assert (headers["content-type"], "x-skillgate-version" in headers) == ("application/json", True)
-    assert (found["status"], found["usage"]["input"], found["usage"]["total"]) == ("pass", 12, 15)
-
-
-@pytest.mark.parametrize(
-    ("auth", "header", "value"),
-    [("bearer", "authorization", f"Bearer {SECRET}"), ("api-key", "x-api-key", SECRET)],
-)
-def test_its_token_is_sent_and_is_in_nothing_that_is_written(
-    tmp_path: Path, auth: str, header: str, value: str
+def test_neither_a_proxy_nor_a_netrc_of_the_environment_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def echo(handler: Any, _: int) -> None:
-        reply(handler, {"seen": dict(handler.headers), SECRET: f"you sent {SECRET}"}, x_echo=SECRET)
-
-    config = {"authType": auth, "authTokenEnvKey": "SKILL_TOKEN"}
-    with serving(echo) as server:
-        done = evaluated(tmp_path, server.url, config=config, SKILL_TOKEN=SECRET)
-    assert server.asked[0][2][header] == value
-    assert only(done)["status"] == "fail"
-    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "reports").iterdir())
-    assert SECRET not in done.out + done.err + written
-    assert "***" in written
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password hidden\n", encoding="utf-8")
+    with serving(whole()) as proxy, serving(whole()) as server:
+        monkeypatch.setenv("NETRC", str(netrc))
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        assert evaluated(tmp_path, server.url).code == 0
+    assert proxy.requests == []
+    assert b"uthorization" not in server.requests[0]
 
 
-def test_a_token_that_an_error_repeats_is_taken_out(tmp_path: Path) -> None:
+def test_the_option_and_the_setting_allow_a_host(tmp_path: Path) -> None:
+    assert "private address" in evaluated(tmp_path, "http://10.255.255.1:9/", "--dry-run").err
+    allowed = evaluated(tmp_path, "http://10.255.255.1:9/", "--dry-run", "--allow-host", "10.255.255.1:9")
+    assert allowed.code == 0, allowed.err
+    assert evaluated(tmp_path, "http://10.255.255.1:9/", "--dry-run", "--allow-host", "http://x").code == 2
+
+
+def test_a_token_that_is_not_there_refuses_the_run(tmp_path: Path) -> None:
     config = {"authType": "bearer", "authTokenEnvKey": "SKILL_TOKEN"}
-    with serving(lambda h, _: reply(h, {"error": f"bad token {SECRET}"}, 401)) as server:
-        done = evaluated(tmp_path, server.url, config=config, SKILL_TOKEN=SECRET)
-    found = only(done)
-    assert (found["status"], found["errorKind"]) == ("error", "auth")
-    assert SECRET not in done.out + done.err
-    assert len(server.asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("config", "environ", "told"),
-    [
-        ({"authType": "bearer", "authTokenEnvKey": "SKILL_TOKEN"}, {}, "SKILL_TOKEN is not set"),
-        ({"authType": "bearer"}, {}, "needs the variable that holds the token"),
-        ({"authType": "bearer", "authTokenEnvKey": "MY_TOKEN"}, {"MY_TOKEN": SECRET}, "unless you say --allow-env"),
-        (
-            {"authType": "bearer", "authTokenEnvKey": "GITHUB_TOKEN"},
-            {"GITHUB_TOKEN": SECRET},
-            "is never given to a skill",
-        ),
-        (
-            {"authType": "bearer", "authTokenEnvKey": "SKILL_TOKEN"},
-            {"SKILL_TOKEN": "a\r\nX-Other: b"},
-            "cannot be sent in a header",
-        ),
-        ({"headers": {"X-A": "b\r\nX-C: d"}}, {}, "cannot be sent"),
-        ({"headers": {"Host": "elsewhere"}}, {}, "is not the skill's to set"),
-    ],
-)
-def test_what_could_not_be_sent_is_refused_before_anything_is(
-    tmp_path: Path, config: dict[str, Any], environ: dict[str, str], told: str
-) -> None:
-    with serving(lambda h, _: reply(h, 1)) as server:
-        done = evaluated(tmp_path, server.url, config=config, **environ)
-    assert (done.code, server.asked) == (2, [])
-    assert told in done.err
-    assert SECRET not in done.err
-
-
-def test_503_and_then_200_passes_at_the_second_try_and_tells_both(tmp_path: Path) -> None:
-    def answer(handler: Any, count: int) -> None:
-        reply(handler, {"why": "busy"}, 503) if count == 1 else reply(handler, 1)
-
-    with serving(answer) as server:
-        found = only(evaluated(tmp_path, server.url, "--retries", "2", "--retry-delay-s", "0.01"))
-    assert (found["status"], len(server.asked)) == ("pass", 2)
-    (attempt,) = found["attempts"]
-    assert (attempt["errorKind"], "status 503" in attempt["error"]) == ("http_status", True)
-
-
-@pytest.mark.parametrize(("status", "tries"), [(408, 3), (425, 3), (429, 3), (500, 3), (502, 3), (400, 1), (404, 1)])
-def test_only_what_may_pass_is_tried_again(tmp_path: Path, status: int, tries: int) -> None:
-    with serving(lambda h, _: reply(h, {}, status)) as server:
-        found = only(evaluated(tmp_path, server.url, "--retries", "2", "--retry-delay-s", "0.01"))
-    assert (found["errorKind"], len(server.asked)) == ("http_status", tries)
-
-
-def test_a_wrong_answer_is_never_tried_again(tmp_path: Path) -> None:
-    with serving(lambda h, _: reply(h, 2)) as server:
-        found = only(evaluated(tmp_path, server.url, "--retries", "3"))
-    assert (found["status"], len(server.asked)) == ("fail", 1)
-
-
-@pytest.mark.parametrize("wait", ["1", "date"])
-def test_a_server_that_asks_to_wait_is_waited_for(tmp_path: Path, wait: str) -> None:
-    def answer(handler: Any, count: int) -> None:
-        if count > 1:
-            reply(handler, 1)
-            return
-        if wait == "date":
-            handler.date_time_string = lambda *_: "Tue, 01 Jul 2025 10:00:00 GMT"
-            reply(handler, {}, 503, retry_after="Tue, 01 Jul 2025 10:00:01 GMT")
-        else:
-            reply(handler, {}, 429, retry_after="1")
-
-    with serving(answer) as server:
-        found = only(evaluated(tmp_path, server.url, "--retries", "1", "--retry-delay-s", "0.01"))
-    assert (found["status"], found["attempts"][0]["waitedMs"]) == ("pass", 1000)
-
-
-def test_it_is_followed_on_its_own_host_alone(tmp_path: Path) -> None:
-    def moved(handler: Any, _: int) -> None:
-        if handler.path == "/new":
-            reply(handler, 1)
-        else:
-            reply(handler, {}, 307, location="/new")
-
-    with serving(moved) as server:
-        found = only(evaluated(tmp_path, f"{server.url}/old"))
-    assert [(one[0], one[1]) for one in server.asked] == [("POST", "/old"), ("POST", "/new")]
-    assert json.loads(server.asked[1][3])["input"] == {"n": 1}
-    assert found["status"] == "pass"
-
-
-def test_another_host_gets_neither_request_nor_token(tmp_path: Path) -> None:
-    config = {"authType": "bearer", "authTokenEnvKey": "SKILL_TOKEN"}
-    with (
-        serving(lambda h, _: reply(h, 1)) as other,
-        serving(lambda h, _: reply(h, {}, 302, location=f"{other.url}/steal")) as server,
-    ):
-        found = only(evaluated(tmp_path, server.url, config=config, SKILL_TOKEN=SECRET))
-    assert (found["errorKind"], other.asked) == ("redirect", [])
-
-
-def test_a_circle_ends(tmp_path: Path) -> None:
-    with serving(lambda h, _: reply(h, {}, 308, location="/again")) as server:
-        found = only(evaluated(tmp_path, server.url))
-    assert (found["errorKind"], len(server.asked)) == ("redirect", 6)
-
-
-def test_303_asks_for_what_came_of_it(tmp_path: Path) -> None:
-    def answer(handler: Any, count: int) -> None:
-        reply(handler, {}, 303, location="/result") if count == 1 else reply(handler, 1)
-
-    with serving(answer) as server:
-        assert only(evaluated(tmp_path, server.url))["status"] == "pass"
-    assert [one[0] for one in server.asked] == ["POST", "GET"]
-
-
-def _stall(handler: Any, _: int) -> None:
-    time.sleep(6)
-
-
-def _trickle(handler: Any, _: int) -> None:
-    handler.send_response(200)
-    handler.send_header("content-length", "1000")
-    handler.end_headers()
-    with suppress(OSError):
-        for _count in range(60):
-            handler.wfile.write(b" ")
-            handler.wfile.flush()
-            time.sleep(0.1)
-
-
-def _headers_for_ever(handler: Any, _: int) -> None:
-    with suppress(OSError):
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        for count in range(60):
-            handler.wfile.write(b"X-%d: a\r\n" % count)
-            handler.wfile.flush()
-            time.sleep(0.1)
-
-
-@pytest.mark.parametrize("answer", [_stall, _trickle, _headers_for_ever])
-def test_one_deadline_holds_whatever_the_server_does(tmp_path: Path, answer: Callable[[Any, int], None]) -> None:
-    benchmark(tmp_path / "b.json", task(timeoutMs=1000))
-    with serving(answer) as server:
-        began = time.monotonic()
-        found = only(evaluated(tmp_path, server.url))
-        took = time.monotonic() - began
-    assert (found["status"], found["latencyMs"], took < 5) == ("timeout", 1000, True)
-
-
-def _flood(handler: Any, _: int) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    with suppress(OSError):
-        for _count in range(400):
-            handler.wfile.write(b" " * 65_536)
-
-
-def _bomb(handler: Any, _: int) -> None:
-    reply(handler, gzip.compress(b" " * 200_000_000, 1), content_encoding="gzip")
-
-
-@pytest.mark.parametrize("answer", [_flood, _bomb])
-def test_more_than_any_answer_is_not_read(tmp_path: Path, answer: Callable[[Any, int], None]) -> None:
-    benchmark(tmp_path / "b.json", task(timeoutMs=20_000))
-    with serving(answer) as server:
-        found = only(evaluated(tmp_path, server.url))
-    assert found["errorKind"] == "output_limit"
-    assert len(found["error"]) < 200
-
-
-def test_a_compressed_answer_is_read(tmp_path: Path) -> None:
-    with serving(lambda h, _: reply(h, gzip.compress(b"1"), content_encoding="gzip")) as server:
-        assert only(evaluated(tmp_path, server.url))["status"] == "pass"
-
-
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        (b"<html>oops", "is not JSON"),
-        (b"", "and nothing"),
-        (b'{"a": NaN}', "NaN"),
-        (b"\xe4", "byte 0"),
-        (b"[" * 100_000, "is not JSON"),
-    ],
-)
-def test_an_answer_that_is_no_json_is_told_precisely(tmp_path: Path, body: bytes, told: str) -> None:
-    with serving(lambda h, _: reply(h, body)) as server:
-        found = only(evaluated(tmp_path, server.url))
-    assert (found["status"], found["errorKind"], told in found["error"]) == ("error", "protocol", True), found["error"]
-
-
-def test_a_connection_that_breaks_is_told(tmp_path: Path) -> None:
-    def cut(handler: Any, _: int) -> None:
-        handler.send_response(200)
-        handler.send_header("content-length", "100")
-        handler.end_headers()
-        handler.wfile.write(b"{")
-
-    with serving(cut) as server:
-        assert only(evaluated(tmp_path, server.url))["errorKind"] == "connection"
-    assert only(evaluated(tmp_path, server.url))["errorKind"] == "connection"  # nobody listens any more
-
-
-@pytest.mark.parametrize("entrypoint", ["ftp://host/a", "/invoke", "http://", "http://user:pw@host/", "http://a b/"])
-def test_an_address_that_is_none_is_refused(tmp_path: Path, entrypoint: str) -> None:
-    done = evaluated(tmp_path, entrypoint)
-    assert (done.code, "entrypoint" in done.err) == (2, True)
-    assert "pw" not in done.err
-
-
-def test_a_relative_entrypoint_is_joined_to_its_base(tmp_path: Path) -> None:
-    with serving(lambda h, _: reply(h, 1)) as server:
-        done = evaluated(tmp_path, "invoke", config={"baseUrl": f"{server.url}/v1/"})
-    assert (only(done)["status"], server.asked[0][1]) == ("pass", "/v1/invoke")
-
-
-def test_servers_are_asked_at_once(tmp_path: Path) -> None:
-    def slow(handler: Any, _: int) -> None:
-        time.sleep(0.2)
-        reply(handler, 1)
-
-    benchmark(tmp_path / "b.json", *[task(f"t{n}") for n in range(32)])
-    with serving(slow) as server:
-        done = evaluated(tmp_path, server.url, "--concurrency", "32")
-    assert json.loads(done.out)["duration_s"] < 4
-    assert json.loads(done.out)["reports"][0]["summary"]["completionRate"] == 1
-
-
-def test_a_proxy_of_the_environment_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    with serving(lambda h, _: reply(h, 1)) as server:
-        assert only(evaluated(tmp_path, server.url))["status"] == "pass"
-
-
-def test_nothing_is_asked_where_nothing_may_be_run(tmp_path: Path) -> None:
-    with serving(lambda h, _: reply(h, 1)) as server:
-        done = evaluated(tmp_path, server.url, "--no-allow-exec")
-    assert (done.code, server.asked) == (2, [])
-
-
-def test_a_private_address_is_not_reached_unless_allowed(tmp_path: Path) -> None:
-    found = only(evaluated(tmp_path, "http://10.255.255.1:9/"))
-    assert (found["errorKind"], "--allow-host 10.255.255.1" in found["error"]) == ("connection", True)
-
-
-@pytest.mark.parametrize(
-    ("address", "guarded", "allowed"),
-    [
-        ("127.0.0.1", False, True),
-        ("127.0.0.1", True, False),
-        ("::1", False, True),
-        ("::ffff:127.0.0.1", True, False),
-        ("10.0.0.1", False, False),
-        ("169.254.169.254", False, False),
-        ("::ffff:169.254.169.254", False, False),
-        ("64:ff9b::a9fe:a9fe", False, False),
-        ("2002:a9fe:a9fe::1", False, False),
-        ("fd00::1", False, False),
-        ("fe80::1%eth0", False, False),
-        ("100.64.0.1", False, False),
-        ("0.0.0.0", False, False),
-        ("224.0.0.1", False, False),
-        ("93.184.215.14", True, True),
-        ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True, True),
-    ],
-)
-def test_which_addresses_may_be_reached(address: str, guarded: bool, allowed: bool) -> None:
-    within = reach(frozenset(), guarded=guarded, served={})
-    assert (refusal(address, "host.example", 80, within) is None) is allowed
-
-
-def test_what_is_named_may_be_reached() -> None:
-    within = reach(
-        frozenset({"Build.Internal", "10.0.0.7:8080"}), guarded=True, served={"A": "http://127.0.0.1:4000/x", "B": "/p"}
-    )
-    assert refusal("10.0.0.9", "build.internal", 443, within) is None
-    assert refusal("10.0.0.7", "10.0.0.7", 8080, within) is None
-    assert refusal("10.0.0.7", "10.0.0.7", 9090, within) is not None
-    assert refusal("127.0.0.1", "127.0.0.1", 4000, within) is None
-    assert refusal("127.0.0.1", "127.0.0.1", 4001, within) is not None
+    with serving(whole()) as server:
+        assert evaluated(tmp_path, server.url, config=config).code == 2
+        assert server.requests == []
+        done = evaluated(tmp_path, server.url, config=config, SKILL_TOKEN=TOKEN)
+    assert (done.code, TOKEN in done.out + done.err) == (0, False)
+    assert TOKEN.encode() in server.requests[0]

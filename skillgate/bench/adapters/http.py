@@ -1,236 +1,215 @@
-"""Runs a skill that is an HTTP server: its input is posted as JSON, its whole JSON answer is the output."""
+"""Runs a server that answers a POST of JSON with JSON."""
 
 from __future__ import annotations
 
 import json
 import re
+import ssl
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
-from skillgate import __version__
-from skillgate.bench.addresses import reach
 from skillgate.bench.ports import MAX_WORDS, Reply
-from skillgate.bench.redacting import redacted
-from skillgate.bench.tokens import passed
+from skillgate.bench.web.target import origin_of, target_of
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import BenchUsage, ErrorKind
-from skillgate.model.executable import AuthType
-from skillgate.model.text import printable
 
 try:
+    import httpcore2
     import httpx2
 
-    from skillgate.bench.reaching import StoppedError, UnreachedError, client
-    from skillgate.llm import bounded
-except ModuleNotFoundError as error:  # told as what it is: an extra that is not installed
-    raise UsageError(
-        f'skills that are HTTP servers need {error.name}: pip install "skillgate-action[bench]"'
-    ) from error
+    from skillgate.bench.web.sockets import Network, Try
+except ModuleNotFoundError as missing:
+    raise UsageError('skills of adapterType http need httpx2: pip install "skillgate-action[bench]"') from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import threading
 
     from skillgate.bench.ports import Call, Surroundings
-    from skillgate.model.executable import AdapterConfig, Runnable
+    from skillgate.bench.web.target import Target
+    from skillgate.model.executable import Runnable
 
-MAX_BYTES = 5 * 1024 * 1024
+MOST_BYTES = 5 * 1024 * 1024  # of an answer's body
+_MOST_FAILURE_BYTES = 4_096  # of a failure's, which is only quoted
 _MOST_REDIRECTS = 5
-_TOLD = 300  # characters of a body in a message
-_LATER = frozenset({408, 425, 429})
-_REFUSED = frozenset({401, 403})
-_MOVED = frozenset({301, 302, 303, 307, 308})
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[\t\x20-\x7e]*")
-_OURS = frozenset({"content-length", "content-type", "host", "transfer-encoding", "connection"})
+_AGAIN = frozenset((408, 425, 429))  # beside 5xx
+_USAGE = "x-usage-{}-tokens"
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> HttpAdapter:
-    """Make ready to send requests; none is sent yet.
+    """Make ready to ask a server; nothing is sent yet.
 
     Raises:
-        UsageError: the address, a header or the token does not do, or nothing of a skill may be run.
+        UsageError: its address, a header or its token cannot be.
     """
-    if surroundings.spawner is None:
-        raise UsageError(f"{skill.shown} is a server, and nothing of a skill is run here; say --allow-exec")
-    secret, headers = credentials(skill.config, surroundings, skill.shown)
-    url = address_of(skill.config, skill.spec.entrypoint, skill.shown)
-    within = reach(surroundings.allow_host, guarded=surroundings.guarded, served=surroundings.served)
-    return HttpAdapter(skill, url, headers, secret, client(within, surroundings.stop))
-
-
-def address_of(config: AdapterConfig, entrypoint: str, shown: str) -> str:
-    """Give the address: the entrypoint, joined to ``baseUrl`` where it is relative (RFC 3986).
-
-    Raises:
-        UsageError: it is no http or https address, or holds a user or a password.
-    """
-    url = urljoin(config.base_url, entrypoint) if config.base_url else entrypoint
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good or not url.isprintable() or " " in url:
-        raise UsageError(f"{shown}: entrypoint: expected an http or https address, found {printable(url)[:120]!r}")
-    if "@" in parts.netloc:
-        raise UsageError(f"{shown}: entrypoint: holds a user or a password; name a variable in authTokenEnvKey")
-    return parts._replace(fragment="").geturl()
-
-
-def credentials(config: AdapterConfig, surroundings: Surroundings, shown: str) -> tuple[str, dict[str, str]]:
-    """Give the token, ``""`` without one, and the headers to send.
-
-    Raises:
-        UsageError: a header cannot be sent, or the token is not there or must not be given.
-    """
-    headers: dict[str, str] = {}
-    for name, value in config.headers.items():
-        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise UsageError(f"{shown}: headers: {printable(name)[:80]!r} cannot be sent")
-        if name.lower() in _OURS:
-            raise UsageError(f"{shown}: headers: {name[:80]} is not the skill's to set")
-        headers[name] = value
-    if config.auth_type is AuthType.NONE:
-        return "", headers
-    where = f"{shown}: authTokenEnvKey"
-    if config.auth_token_env_key is None:
-        raise UsageError(f"{where}: authType {config.auth_type.value} needs the variable that holds the token")
-    token = passed(config.auth_token_env_key, surroundings.environ, surroundings.allow_env, where=where)
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise UsageError(f"{where}: the value of {config.auth_token_env_key[:80]} cannot be sent in a header")
-    bearer = config.auth_type is AuthType.BEARER
-    return token, {**headers, **({"Authorization": f"Bearer {token}"} if bearer else {"X-API-Key": token})}
+    return HttpAdapter(skill, target_of(skill, surroundings), surroundings.stop)
 
 
 class HttpAdapter:
-    """Posts one request for each call."""
+    """Makes a connection of its own for each call: one that is kept may have been closed just when it is used."""
 
-    def __init__(self, skill: Runnable, url: str, headers: Mapping[str, str], secret: str, http: httpx2.Client) -> None:
-        self._skill, self._url, self._http = skill, url, http
-        self._headers = {"Accept": "application/json", "X-Skillgate-Version": __version__, **headers}
-        self._secrets = (secret,) if secret else ()
+    def __init__(self, skill: Runnable, target: Target, stop: threading.Event) -> None:
+        self._skill, self._target, self._stop = skill, target, stop
+        self._tls = ssl.create_default_context()
 
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
-        body = {"skillId": self._skill.spec.id, "version": self._skill.spec.version, "input": dict(call.data)}
-        data = json.dumps(body, ensure_ascii=False).encode()
+        bounds = Try(self._target.hosts, call.timeout_s, self._stop)
         try:
-            with bounded.within(call.timeout_s):
-                reply = self._asked(data, call.timeout_s)
-        except httpx2.TimeoutException:
-            told = f"gave no whole answer within {call.timeout_s:g} s"
-            reply = _failed(ErrorKind.TIMEOUT, told, retryable=True)
-        except StoppedError:
-            reply = _failed(ErrorKind.STOPPED, "the run ended while it was waited for")
-        except UnreachedError as error:
-            reply = _failed(ErrorKind.CONNECTION, str(error))
-        except bounded.TooMuchError:
-            reply = _failed(ErrorKind.OUTPUT_LIMIT, f"it answered more than {MAX_BYTES:,} bytes")
-        except httpx2.HTTPError as error:
-            why = printable(str(error))[:_TOLD] or type(error).__name__
-            reply = _failed(ErrorKind.CONNECTION, f"the connection failed: {why}", retryable=True)
-        return redacted(reply, self._secrets)
+            reply = self._asked(call, bounds)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            reply = _failed(error, bounds, call.timeout_s, self._target)
+        return reply._replace(
+            output=self._target.redacted(reply.output), error=self._target.redacted(reply.error)[:MAX_WORDS]
+        )
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+        """Nothing stays between calls."""
 
-    def _asked(self, data: bytes, timeout_s: float) -> Reply:
-        url, method = self._url, "POST"
-        for _ in range(_MOST_REDIRECTS + 1):
-            content = data if method == "POST" else None
-            headers = {**self._headers, "Content-Type": "application/json"} if content else self._headers
-            request = self._http.build_request(method, url, content=content, headers=headers, timeout=timeout_s)
-            response = self._http.send(request, stream=True)
-            try:
-                if response.status_code not in _MOVED or "location" not in response.headers:
-                    return _answer(response)
-                there = urljoin(url, response.headers["location"])
-                if not _same_place(url, there):
-                    told = f"it sends on to {printable(urlsplit(there).netloc or there)[:80]}, another host"
-                    return _failed(ErrorKind.REDIRECT, f"{told}: redirects are followed on the same one alone")
-                url, method = there, "GET" if response.status_code == 303 else method
-            finally:
-                response.close()
-        return _failed(ErrorKind.REDIRECT, f"it sends on more than {_MOST_REDIRECTS} times")
+    def _asked(self, call: Call, bounds: Try) -> Reply:
+        spec = self._skill.spec
+        body = {"skillId": spec.id, "version": spec.version, "input": dict(call.data)}
+        headers = {
+            **self._target.headers,
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "X-Skillgate-Version": _version(),
+        }
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        transport = httpx2.HTTPTransport(verify=self._tls, trust_env=False)
+        transport._pool = httpcore2.ConnectionPool(  # it has no public place for the network that it is to use
+            ssl_context=self._tls, max_keepalive_connections=0, network_backend=Network(bounds)
+        )
+        url = self._target.url
+        with httpx2.Client(transport=transport, trust_env=False, timeout=None, follow_redirects=False) as client:
+            for _ in range(_MOST_REDIRECTS + 1):
+                request = client.build_request("POST", url, content=content, headers=headers)
+                response = client.send(request, stream=True)
+                try:
+                    found = self._next(url, response)
+                    if found is None:
+                        return self._read(response)
+                    if isinstance(found, Reply):
+                        return found
+                    url = found
+                finally:
+                    response.close()
+        return _wrong(ErrorKind.REDIRECT, f"it redirected more than {_MOST_REDIRECTS} times")
+
+    def _next(self, url: str, response: httpx2.Response) -> str | Reply | None:
+        """Say where a redirect leads; a reply where it is not followed, None where it is no redirect."""
+        status, location = response.status_code, response.headers.get("location")
+        if status not in (301, 302, 303, 307, 308) or location is None:
+            return None
+        there, same = location, False
+        try:
+            there = urljoin(url, location)
+            same = origin_of(there) == origin_of(url)
+        except ValueError:  # it is no address
+            pass
+        told = f"it answered {status} with the location {self._target.shown(there)}"
+        if not same:
+            return _wrong(ErrorKind.REDIRECT, f"{told}, which is another host, scheme or port, and is not followed")
+        if status not in (307, 308):
+            words = "which makes a GET of the POST, and is not followed; answer 307 or 308, or name that address"
+            return _wrong(ErrorKind.REDIRECT, f"{told}, {words}")
+        return there
+
+    def _read(self, response: httpx2.Response) -> Reply:
+        status = response.status_code
+        if not 200 <= status < 300:
+            return self._refused(response)
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding != "identity":
+            shown = self._target.shown(coding)
+            return _broken(f"status {status}: its answer is coded as {shown}, which was not asked for")
+        body = bytearray()
+        for piece in response.iter_raw():
+            body += piece
+            if len(body) > MOST_BYTES:
+                return _wrong(ErrorKind.OUTPUT_LIMIT, f"its answer is larger than {MOST_BYTES:,} bytes")
+        if not body.strip():
+            return _broken(f"status {status}: its answer is empty, expected JSON")
+        try:
+            output = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+        except UnicodeDecodeError as error:
+            return _broken(f"status {status}: byte {error.start} of its answer is not UTF-8")
+        except json.JSONDecodeError as error:
+            shown = self._target.shown(error.doc[:400])
+            return _broken(f"status {status}: no JSON at offset {error.pos} of its answer ({error.msg}): {shown}")
+        except RecursionError:
+            return _broken(f"status {status}: its answer is nested too deeply")
+        except ValueError as error:
+            return _broken(f"status {status}: {error}")
+        return Reply(output=output, usage=_usage(response.headers))
+
+    def _refused(self, response: httpx2.Response) -> Reply:
+        status = response.status_code
+        body = bytearray()
+        if response.headers.get("content-encoding", "identity").strip().lower() == "identity":
+            for piece in response.iter_raw():
+                body += piece
+                if len(body) >= _MOST_FAILURE_BYTES:
+                    break
+        text = self._target.shown(bytes(body[:_MOST_FAILURE_BYTES]).decode("utf-8", "replace"))
+        told = f"it answered with status {status}" + (f": {text}" if text else "")
+        if status in (401, 403):
+            return _wrong(ErrorKind.AUTH, told)
+        again = status in _AGAIN or status >= 500
+        wait_s = _retry_after(response.headers.get("retry-after", "")) if again else None
+        return _wrong(ErrorKind.HTTP_STATUS, told)._replace(retryable=again, retry_after_s=wait_s)
 
 
-def _same_place(one: str, other: str) -> bool:
-    ports = {"http": 80, "https": 443}
-    try:
-        first, second = urlsplit(one), urlsplit(other)
-        places = [(part.scheme, part.hostname, part.port or ports.get(part.scheme)) for part in (first, second)]
-    except ValueError:
-        return False
-    return places[0] == places[1] and "@" not in second.netloc
+def _failed(error: Exception, bounds: Try, timeout_s: float, target: Target) -> Reply:
+    """Say what came instead of an answer."""
+    text = target.shown(str(error))
+    if bounds.kind is ErrorKind.TIMEOUT and not bounds.reason:
+        return _wrong(ErrorKind.TIMEOUT, f"it gave no answer within {timeout_s:g} s")._replace(retryable=True)
+    if bounds.kind is not None:
+        return _wrong(bounds.kind, bounds.reason)
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+        return _wrong(ErrorKind.REDIRECT, f"it redirected to what is no address: {text}")
+    if isinstance(error, httpx2.RemoteProtocolError | httpx2.DecodingError) and not bounds.cut_off:
+        return _broken(f"its answer is no HTTP: {text}")
+    return _wrong(ErrorKind.CONNECTION, f"the connection failed: {text}")._replace(retryable=True)
 
 
-def _answer(response: httpx2.Response) -> Reply:
-    """Read an answer, and say what it is."""
-    data = bytearray()
-    for piece in response.iter_bytes():
-        data += piece
-        if len(data) > MAX_BYTES:
-            return _failed(ErrorKind.OUTPUT_LIMIT, f"it answered more than {MAX_BYTES:,} bytes")
-    status = response.status_code
-    if 200 <= status < 300:
-        return _output(bytes(data), response)
-    said = printable(bytes(data[: 4 * _TOLD]).decode("utf-8", "replace")).strip()[:_TOLD]
-    told = f"it answered with HTTP status {status}" + (f": {said}" if said else "")
-    if status in _REFUSED:
-        return _failed(ErrorKind.AUTH, told)
-    again = status in _LATER or status >= 500
-    reply = _failed(ErrorKind.HTTP_STATUS, told, retryable=again)
-    return reply._replace(retry_after_s=_retry_after(response.headers)) if again else reply
+def _wrong(kind: ErrorKind, words: str) -> Reply:
+    return Reply(kind=kind, error=words, answered=False)
 
 
-def _output(data: bytes, response: httpx2.Response) -> Reply:
-    kind = printable(response.headers.get("content-type", "no content type"))[:80]
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return _broken(f"byte {error.start} of its answer is not UTF-8")
-    if not text.strip():
-        return _broken(f"it answered with HTTP status {response.status_code} and nothing")
-    try:
-        output = json.loads(text, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        said = printable(text.strip())[:_TOLD]
-        return _broken(f"its answer ({kind}) is not JSON: {error.msg} at character {error.pos}: {said}")
-    except (ValueError, RecursionError) as error:
-        return _broken(f"its answer is not JSON: {str(error)[:_TOLD] or 'nested too deeply'}")
-    return Reply(output=output, usage=_usage(response.headers))
+def _broken(words: str) -> Reply:
+    return _wrong(ErrorKind.PROTOCOL, words)._replace(retryable=True)
 
 
-def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
-    raise ValueError(f"it holds {word}, which JSON does not have")
-
-
-def _usage(headers: Mapping[str, str]) -> BenchUsage | None:
-    """Read what it says of tokens; anything that is no count tells nothing."""
-    texts = [headers.get(f"x-usage-{name}-tokens", "") for name in ("input", "output", "total")]
-    counts = [int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0 for text in texts]
-    if not any(counts):
-        return None
-    return BenchUsage(input=counts[0], output=counts[1], total=counts[2] or counts[0] + counts[1])
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Give the seconds that a server asks to wait; a date is held against the server's own clock."""
-    text = headers.get("retry-after", "").strip()
+def _retry_after(text: str) -> float | None:
+    """Read seconds or a date; None for anything else."""
+    text = text.strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
         return float(text)
     try:
-        then, now = parsedate_to_datetime(text), parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (then - now).total_seconds())
-    except (TypeError, ValueError):
+        date = parsedate_to_datetime(text)
+    except ValueError:
         return None
+    date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+    return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
-def _broken(why: str) -> Reply:
-    return _failed(ErrorKind.PROTOCOL, why, retryable=True)
+def _usage(headers: httpx2.Headers) -> BenchUsage | None:
+    read = []
+    for name in ("input", "output", "total"):
+        text = headers.get(_USAGE.format(name), "").strip()
+        read.append(int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0)
+    return BenchUsage(input=read[0], output=read[1], total=read[2] or read[0] + read[1]) if any(read) else None
 
 
-def _failed(kind: ErrorKind, why: str, *, retryable: bool = False) -> Reply:
-    return Reply(kind=kind, error=why[:MAX_WORDS], retryable=retryable, answered=False)
+def _version() -> str:
+    from skillgate import __version__
+
+    return __version__
+
+
+def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
+    raise ValueError(f"its answer holds {word}, which JSON does not have")

@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.bench.isolation import prctl
 from skillgate.bench.isolation.bounds import bounded, require_program
-<<<<<<< HEAD
 from skillgate.bench.isolation.conversation import Pipes
-from skillgate.bench.isolation.ending import WORDS, Owned, ask_to_end, end_all, too_much
-=======
 from skillgate.bench.isolation.copies import all_of, copy_for_all, copy_of
->>>>>>> isolation
+from skillgate.bench.isolation.ending import WORDS, Owned, ask_to_end, end_all, too_much
 from skillgate.bench.isolation.exchange import exchange
 from skillgate.bench.isolation.leftovers import remove, remove_of
 from skillgate.bench.isolation.orphans import Orphans
@@ -274,43 +271,3 @@ class ProcessSpawner:
             "SKILLGATE": "1",
             **env,
         }
-
-
-<<<<<<< HEAD
-def _copied(root: str, place: str) -> None:
-    shutil.copytree(root, place, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__"))
-
-
-def _all_of(place: str) -> Iterator[str]:
-    for folder, _, names in os.walk(place):
-        yield folder
-        yield from (os.path.join(folder, name) for name in names)
-=======
-class _Call(NamedTuple):
-    """What is to be known about a call that runs: its user, what tells its orphans, its home."""
-
-    user: int | None
-    owns: Callable[[float], bool] | None
-    home: str
-
-
-def _too_much(leader: int, call: _Call, limits: Limits) -> ErrorKind | None:
-    members = family(leader, call.user, call.owns)
-    if limits.processes is not None and len(members) > limits.processes:
-        return ErrorKind.PROCESS_LIMIT
-    if limits.memory_bytes is not None and sum(member.memory for member in members) > limits.memory_bytes:
-        return ErrorKind.MEMORY_LIMIT
-    around = os.path.dirname(call.home)  # noqa: PTH120
-    if limits.disk_bytes is not None and taken(around) > limits.disk_bytes:
-        return ErrorKind.DISK_LIMIT
-    return None
-
-
-def _leaves(leader: int) -> bool:
-    """Tell whether a program that has ended left something of its group behind."""
-    try:
-        os.killpg(leader, 0)
-    except OSError:
-        return False
-    return True
->>>>>>> isolation

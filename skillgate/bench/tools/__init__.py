@@ -1,0 +1,1 @@
+"""Connections to MCP servers, through the SDK of the protocol."""
