@@ -25,10 +25,12 @@ _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their qualit
 
 
 def _starts_programs(word: str | None) -> bool:
-    """Tell whether a command will start foreign programs; the Action does so where its input says so."""
-    return word in _STARTS_PROGRAMS or (
-        word == "action" and os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
-    )
+    """Tell whether a command will start foreign programs; the Action does so where its input says so.
+
+    That input is among what a first start hands over to the second, which takes it where there is something to take.
+    """
+    asked = os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
+    return word in _STARTS_PROGRAMS or (word == "action" and (asked or "SKILLGATE_HANDED" in os.environ))
 
 
 def entry() -> NoReturn:

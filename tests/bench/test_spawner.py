@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ import pytest
 from skillgate.bench.isolation.family import family
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
+from skillgate.errors import IncompleteError
 from skillgate.model.bench_result import ErrorKind
 
 if TYPE_CHECKING:
@@ -242,3 +245,36 @@ def test_a_family_is_found_by_session_and_descent() -> None:
     members = family(os.getsid(0), None)
     assert all(member.memory >= 0 for member in members)
     assert os.getpid() not in [member.pid for member in members]
+
+
+@linux
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+def test_nothing_is_run_as_root_for_want_of_another_user() -> None:
+    """Anybody can take the names by which runs claim their users."""
+    held = []
+    try:
+        for block in range(16):
+            name = socket.socket(socket.AF_UNIX)
+            with suppress(OSError):  # another run has it
+                name.bind(f"\0skillgate-users-{block}")
+            held.append(name)
+        with pytest.raises(IncompleteError, match="no users are left"):
+            ProcessSpawner(path=os.environ["PATH"], stop=threading.Event())
+    finally:
+        for name in held:
+            name.close()
+
+
+@linux
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+def test_two_runs_at_once_share_no_user() -> None:
+    one, other = (ProcessSpawner(path=os.environ["PATH"], stop=threading.Event()) for _ in range(2))
+    try:
+        users = []
+        for spawner in (one, other):
+            found = spawner.run(["id", "-u"], root="/", stdin=b"", env={}, limits=Limits(timeout_s=20.0), copy=False)
+            users.append(int(found.stdout))
+        assert abs(users[0] - users[1]) >= 256
+    finally:
+        one.close()
+        other.close()

@@ -1,12 +1,16 @@
 """Users for calls that run at once: as root each has a number of its own, that nothing else runs as."""
 
+# ruff: noqa: PTH112, PTH116, PTH208
+
 from __future__ import annotations
 
 import os
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.errors import IncompleteError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +66,20 @@ class Slots:
 
 
 def _claimed() -> tuple[int | None, socket.socket | None]:
-    """Claim a block of numbers that no other run has, for as long as the socket is open; Linux alone can."""
-    for block in range(_BLOCKS):
+    """Claim a block of numbers that no other run has, for as long as the socket is open; Linux alone can.
+
+    The claim is known within a network namespace. Containers beside each other begin at different blocks, and a block
+    whose users run something already is left to them.
+
+    Raises:
+        IncompleteError: every block is taken.
+    """
+    first, busy = _namespace(), _users()
+    for step in range(_BLOCKS):
+        block = (first + step) % _BLOCKS
+        begin = FIRST_USER + block * _BLOCK
+        if any(begin <= user < begin + _BLOCK for user in busy):
+            continue
         claim = socket.socket(socket.AF_UNIX)
         try:
             claim.bind(f"\0skillgate-users-{block}")  # a name without a file, which goes with the process
@@ -71,4 +87,31 @@ def _claimed() -> tuple[int | None, socket.socket | None]:
             claim.close()
         else:
             return block, claim
+    if os.path.isdir(
+        "/proc/self/ns"
+    ):  # Linux: never as root for want of another user: somebody may have taken the names on purpose
+        raise IncompleteError(
+            "no users are left that programs could run as: other evaluations, or something that holds their names, have"
+            f" all {_BLOCKS} blocks of them; wait for these to end"
+        )
     return None, None
+
+
+def _namespace() -> int:
+    try:
+        return os.stat("/proc/self/ns/net").st_ino
+    except OSError:
+        return 0
+
+
+def _users() -> set[int]:
+    """Give the numbers of the users that something runs as, as far as that can be seen."""
+    found: set[int] = set()
+    try:
+        names = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return found
+    for name in names:
+        with suppress(OSError):
+            found.add(os.stat(f"/proc/{name}").st_uid)
+    return found
