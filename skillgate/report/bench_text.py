@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.report.bench_words import TaskRow
 
-_SHOWN = 20  # tasks of a skill that did not pass
+_SHOWN = 20  # lines about tasks of a skill that did not pass
+_NAME, _LEAST = 40, 40  # columns of a task's name, and of its reason however narrow the terminal is
 _HEAD = ("skill", "completed", "95 %", "partial", "errors", "consistent", "p50", "p95", "composite", "gate")
 
 
@@ -55,13 +57,17 @@ def _details(report: CompletionReport, style: Style, *, verbose: bool) -> Iterat
         yield f"  incomplete: {printable(report.incomplete)}"
     table = rows(report.task_results)
     missed = [row for row in table if row.worst.status is not Status.PASS]
-    shown = table if verbose else missed[:_SHOWN]
-    for row in shown:
-        told = f"  {row.status:<8} {printable(row.task)}  {row.passed}/{row.measured}"
-        reason = printable(why(row.worst)) if row.worst.status is not Status.PASS else ""
-        yield cut(f"{told}  {reason}".rstrip(), style.width)
-    if len(missed) > len(shown):
-        yield f"  … {len(missed) - len(shown)} more; -v shows them"
+    groups = [[row] for row in table] if verbose else _alike(missed)
+    shown = groups if verbose else groups[:_SHOWN]
+    names = [_named(group) for group in shown]
+    width = min(_NAME, max(map(columns, names), default=0))
+    for name, (row, *_) in zip(names, shown, strict=True):
+        told = f"  {row.status:<8} {pad(cut(name, _NAME), width)}  {row.passed}/{row.measured}"
+        reason = " ".join(printable(why(row.worst)).split()) if row.worst.status is not Status.PASS else ""
+        yield f"{told}  {cut(reason, max(_LEAST, style.width - columns(told) - 2))}".rstrip()
+    left = sum(map(len, groups)) - sum(map(len, shown))
+    if left:
+        yield f"  … {left} more; -v shows them"
     if not missed:
         yield "  every task passed"
     if report.summary.flaky_tasks:
@@ -74,6 +80,19 @@ def _details(report: CompletionReport, style: Style, *, verbose: bool) -> Iterat
     if cost is not None:
         price = "" if cost.cost_usd is None else f", ${cost.cost_usd:.4f}"
         yield f"  tokens: {cost.total:,}{price}"
+
+
+def _alike(missed: Sequence[TaskRow]) -> list[list[TaskRow]]:
+    """Put tasks together that ended alike: a skill that cannot start is told once, and not for every task."""
+    groups: dict[tuple[object, ...], list[TaskRow]] = {}
+    for row in missed:
+        groups.setdefault((row.status, row.passed, row.measured, why(row.worst)), []).append(row)
+    return list(groups.values())
+
+
+def _named(group: Sequence[TaskRow]) -> str:
+    more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+    return printable(group[0].task) + more
 
 
 def _table(table: Sequence[Sequence[str]], style: Style) -> Iterator[str]:
