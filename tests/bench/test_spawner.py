@@ -278,3 +278,19 @@ def test_two_runs_at_once_share_no_user() -> None:
     finally:
         one.close()
         other.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+def test_an_interpreter_that_only_root_reaches_is_named(spawner: ProcessSpawner, root: Path, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    shutil.copyfile("/bin/sh", hidden / "own")
+    (hidden / "own").chmod(0o755)
+    for folder in (root, root.parent, *root.parents):
+        if str(folder).startswith(str(tmp_path)):
+            folder.chmod(0o755)
+    script = root / "run"
+    script.write_text(f"#!{hidden / 'own'}\necho fine\n", encoding="utf-8")
+    script.chmod(0o755)
+    ended = spawner.run(["./run"], root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=20.0), copy=False)
+    assert (ended.kind, "its interpreter is" in ended.problem) == (ErrorKind.SPAWN, True)

@@ -79,6 +79,19 @@ def require_program(path: str, shown: str, *, everybody: bool) -> None:
             raise IncompleteError(
                 f"{shown} could not be started: it is a text whose first line names no interpreter (#!)"
             )
+        if everybody and head.startswith(b"#!"):
+            _require_interpreter(head, shown)
+
+
+def _require_interpreter(head: bytes, shown: str) -> None:
+    """Refuse a script whose interpreter another user cannot run: one in the administrator's home, or a link into it."""
+    words = head[2:].split(b"\n")[0].split()
+    interpreter = os.path.realpath(os.fsdecode(words[0])) if words else ""
+    if os.path.isabs(interpreter) and os.path.isfile(interpreter) and not open_to_all(interpreter):
+        raise IncompleteError(
+            f"{shown} could not be started: its interpreter is {interpreter}, which other users cannot reach, and"
+            " programs of skills run as another user here; install it for all users"
+        )
 
 
 def _threads_there_are() -> int:
