@@ -3,7 +3,7 @@
 That takes a millisecond, leaves no moment in which they do not hold, and needs no right, as setting them from outside
 does. No word of the program's command is read by the shell.
 """
-# ruff: noqa: PTH123
+# ruff: noqa: PTH113, PTH117, PTH123
 
 from __future__ import annotations
 
