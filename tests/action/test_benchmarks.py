@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,106 @@ def test_what_is_not_touched_is_not_run(repository: PullRequest) -> None:
     assert "no skill that it could run is touched" in ran.err
     everything = repository.run(**INPUTS, changed_only="false")
     assert sorted(json.loads(everything.outputs["completions"])) == ["doubler", "other"]
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["another id", "another directory", "another id and version"],
+)
+def test_a_skill_keeps_its_baseline_whatever_it_is_called(repository: PullRequest, way: str) -> None:
+    files: dict[str, str | None] = dict(program(BROKEN))
+    main = "programs/doubler/skill.json"
+    spec = json.loads(str(files[main]))
+    if "id" in way:
+        spec |= {"id": "twice"}
+    if "version" in way:
+        spec |= {"version": "9.0.0"}
+    files[main] = json.dumps(spec)
+    if "directory" in way:
+        files = {"programs/doubler": None} | {
+            path.replace("/doubler/", "/moved/"): text for path, text in files.items()
+        }
+    repository.change(files)
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+@pytest.mark.parametrize("place", [".lib/core.py", "core.pyc", "node_modules/core.js"])
+def test_no_file_of_a_skill_changes_unseen(repository: PullRequest, place: str) -> None:
+    """Also not where a tool keeps its own: a program may read its code from anywhere."""
+    loads = f"exec(open({place!r}).read())\n"
+    repository.base({"programs/doubler/skill.py": loads, f"programs/doubler/{place}": DOUBLES})
+    repository.change({f"programs/doubler/{place}": BROKEN})
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_what_lies_beside_a_skill_is_there_for_its_base_too() -> None:
+    """A workspace that everybody may read, as on a runner; and a link to a directory is looked into."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        made = PullRequest(folder=Path(folder) / "work")
+        made.write({"shared/core.py": DOUBLES, **program("exec(open('lib/core.py').read())\n"), **tasks()})
+        (made.folder / "programs" / "doubler" / "lib").symlink_to("../../shared")
+        made.base({})
+        made.change({"shared/core.py": BROKEN})
+        ran = made.run(**INPUTS)
+        assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_a_base_that_cannot_be_run_is_told_and_can_be_mended(repository: PullRequest) -> None:
+    repository.base(program(DOUBLES, adapter={"passEnv": ["SKILL_NOT_SET"]}))
+    repository.change(program(DOUBLES))
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["completions"]) == (0, '{"doubler": 1.0}'), ran.err
+    assert any("is no baseline" in notice and "SKILL_NOT_SET" in notice for notice in ran.run["notices"])
+
+
+@pytest.mark.parametrize("way", ["prose", "in front"])
+def test_a_skill_is_not_taken_from_its_benchmark_while_it_stays(repository: PullRequest, way: str) -> None:
+    main = "programs/doubler/skill.json"
+    prose = "---\nname: doubler\ndescription: Doubles numbers.\n---\nDouble it.\n"
+    if way == "prose":
+        repository.change({main: None, "programs/doubler/SKILL.md": prose})
+    else:
+        front = program(name="front")
+        changed = {"programs/skill.json": front["programs/front/skill.json"], "programs/skill.py": DOUBLES}
+        repository.change({**program(BROKEN), **changed})
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1, ran.err
+    assert "doubler of programs/doubler is still there, and nothing would be run of it" in ran.outputs["reasons"]
+
+
+def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> None:
+    repository.change({"programs/doubler": None})
+    for skills in ("programs", "programs/doubler\nprograms/other"):
+        ran = repository.run(**{**INPUTS, "skills": skills})
+        assert ran.code == 0, ran.err
+        assert "benchmark: doubler of programs/doubler was removed" in ran.run["notices"]
+
+
+def test_paths_above_the_working_directory_have_a_base_too(repository: PullRequest) -> None:
+    repository.base({"sub/notes.txt": "nothing"})
+    repository.change(program(BROKEN))
+    above = {"working_directory": "sub", "skills": "../programs", "benchmark": "../benchmarks/doubles.json"}
+    ran = repository.run(**{**INPUTS, **above})
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_what_paths_leave_out_is_not_run(repository: PullRequest) -> None:
+    repository.change({**program(BROKEN), **program(DOUBLES + "# more\n", name="other")})
+    ran = repository.run(benchmark="doubles", allow_exec="true", paths="programs\n!programs/doubler")
+    assert (ran.code, ran.outputs["completions"]) == (0, '{"other": 1.0}'), ran.err
+
+
+def test_a_change_gives_itself_no_more_tries(repository: PullRequest) -> None:
+    """A program that fails nine times of ten passes where it is asked often enough."""
+    unsure = "import os\nif os.getpid() % 10: raise SystemExit(1)\n" + DOUBLES
+    repository.change(program(unsure, adapter={"retries": 60}))
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1, ran.err
+    results = [result for one in ran.document("benchmark.json")["reports"] for result in one["taskResults"]]
+    assert max(len(result.get("attempts", [])) for result in results) <= 2
 
 
 def test_tasks_are_those_of_the_base(repository: PullRequest) -> None:
