@@ -6,11 +6,14 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.action.pull_request import PullRequest, skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytest.importorskip("numpy", reason="numpy is not installed")
 pytest.importorskip("scipy", reason="scipy is not installed")
@@ -113,9 +116,8 @@ def test_a_skill_keeps_its_baseline_whatever_it_is_called(repository: PullReques
         spec |= {"version": "9.0.0"}
     files[main] = json.dumps(spec)
     if "directory" in way:
-        files = {"programs/doubler": None} | {
-            path.replace("/doubler/", "/moved/"): text for path, text in files.items()
-        }
+        files = {path.replace("/doubler/", "/moved/"): text for path, text in files.items()}
+        files["programs/doubler"] = None
     repository.change(files)
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
@@ -227,7 +229,15 @@ def test_programs_are_not_started_unless_allowed(repository: PullRequest) -> Non
     assert not marker.exists()
 
 
-def test_a_program_learns_nothing_of_the_run(repository: PullRequest) -> None:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """Give a directory that everybody can enter, as a runner's temporary one."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_program_learns_nothing_of_the_run(repository: PullRequest, temporary: Path) -> None:
     """No variable of the step, no token in git's settings, nothing of the runner's files reaches it."""
     spy = """\
 import glob, json, os, sys
@@ -244,9 +254,15 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": seen}))
     config = repository.folder / ".git" / "config"
     with config.open("a", encoding="utf-8") as file:
         file.write('[http "https://github.example/"]\n\textraheader = AUTHORIZATION: basic c2VjcmV0LW9mLWdpdA==\n')
-    places = [str(config), str(repository.folder.parent / "runner" / "event.json")]
-    repository.environ = {"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghijklmnopqrstuvwxyz", "MY_API_KEY": "k" * 24}
-    repository.change(program(spy.replace("PLACES", repr(places[:1]))))
+    kept = temporary / "git-credentials.config"  # where newer checkouts keep the token
+    kept.write_text("AUTHORIZATION: basic c2VjcmV0LW9mLWdpdA==\n", encoding="utf-8")
+    places = [str(config), str(kept)]
+    repository.environ = {
+        "RUNNER_TEMP": str(kept.parent),
+        "INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghijklmnopqrstuvwxyz",
+        "MY_API_KEY": "k" * 24,
+    }
+    repository.change(program(spy.replace("PLACES", repr(places))))
     ran = repository.run(**INPUTS)
     assert ran.outputs["completion"] == "0.0000", ran.err
     text = json.dumps(ran.document("benchmark.json"))
@@ -255,7 +271,8 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": seen}))
     assert "ghs_0123" not in text
     assert "kkkkkkkk" not in text
     assert "GITHUB_" not in text
-    assert oct(config.parent.stat().st_mode & 0o777) == "0o755"
+    for folder in (config.parent, kept.parent):
+        assert oct(folder.stat().st_mode & 0o777) == "0o755"
 
 
 @pytest.mark.parametrize(
