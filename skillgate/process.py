@@ -195,7 +195,7 @@ def _locate(program: str, environment: Mapping[str, str]) -> str:
     repository under evaluation.
     """
     for candidate in _candidates(program, environment):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if _can_be_run(candidate):
             return str(candidate)
     raise MissingExecutableError(f"{program} is not installed, or not on PATH")
 
@@ -204,7 +204,7 @@ def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
     """Find a program that every user can reach and run; one below the administrator's home is none."""
     found = None
     for candidate in _candidates(program, environment):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if _can_be_run(candidate):
             if open_to_all(str(candidate.resolve())):
                 return str(candidate)
             found = found or candidate
@@ -214,6 +214,11 @@ def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
         f"{program} is on PATH as {found} alone, which other users cannot reach, and programs of skills run as another"
         " user here; install it for all users"
     )
+
+
+def _can_be_run(candidate: Path) -> bool:
+    """Tell whether it is a program for this user; a directory of ``PATH`` that is closed to this user holds none."""
+    return os.path.isfile(candidate) and os.access(candidate, os.X_OK)  # noqa: PTH113 - pathlib's raises there
 
 
 def open_to_all(path: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,18 @@ def test_a_program_that_does_not_end_is_stopped() -> None:
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(IncompleteError, match="gone"):
         run(python("pass"), cwd=str(tmp_path / "gone"))
+
+
+def test_a_directory_of_path_that_is_closed_is_passed_over() -> None:
+    """As where a program runs as another user with the ``PATH`` of who started it."""
+    with tempfile.TemporaryDirectory() as folder:
+        closed = Path(folder) / "closed"
+        closed.mkdir(mode=0o000)
+        code = "from skillgate.process import run; print(run(['true']).returncode)"
+        argv = [sys.executable, "-c", code]
+        if os.geteuid() == 0:  # nothing is closed to it
+            argv = [*argv[:2], f"import os; os.setuid(65534); {code}"]
+        environ = {**os.environ, "PATH": f"{closed}/bin:{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(sys.path)}
+        code = "import skillgate.process, os;" + argv[2]
+        done = subprocess.run([*argv[:2], code], env=environ, capture_output=True, check=False)
+        assert done.stdout.strip() == b"0", done.stderr

@@ -35,13 +35,17 @@ class Skills(NamedTuple):
     notices: tuple[str, ...]
 
 
-def load_skills(paths: Sequence[str], *, cwd: str, prose: bool = False) -> Skills:
+def load_skills(
+    paths: Sequence[str], *, cwd: str, prose: bool = False, without: Sequence[str] = (), lenient: bool = False
+) -> Skills:
     """Read every skill that paths mean: a skill.json, a SKILL.md, a skill's directory, or one that holds some.
 
     Args:
         paths: as they were given.
         cwd: the working directory, absolute.
         prose: whether a SKILL.md that a search meets counts too; one that was named always does.
+        without: absolute directories whose skills are left out.
+        lenient: whether what is not valid is left out and told, and what shares its id with another taken in.
 
     Raises:
         UsageError: a path leads to no skill, or a skill is not valid; every problem, a line each.
@@ -53,6 +57,11 @@ def load_skills(paths: Sequence[str], *, cwd: str, prose: bool = False) -> Skill
     for path in paths:
         found, skipped = _files(path, cwd, prose=prose)
         left += skipped
+        if without:
+            kept = [file for file in found if not any(_is_below(file, folder) for folder in without)]
+            if found and not kept:
+                continue
+            found = kept
         if not found:
             more = f" but {skipped} prose skills (--prose takes them in)" if skipped else ""
             problems.append(f"{path} holds no skill.json and no SKILL.md{more}")
@@ -68,10 +77,16 @@ def load_skills(paths: Sequence[str], *, cwd: str, prose: bool = False) -> Skill
         for file, shown in sorted(files.items(), key=lambda item: item[1])
         for skill in _read(file, shown, problems)
     ]
+    if lenient:
+        return Skills(tuple(skills), tuple(problems))
     problems += _clashes(skills)
     if problems:
         raise UsageError("\n".join(problems))
     return Skills(tuple(_keyed(skills)), tuple(notices))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))
 
 
 def read_skill(file: str, shown: str) -> Runnable:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.action.pull_request import PullRequest, skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytest.importorskip("numpy", reason="numpy is not installed")
 pytest.importorskip("scipy", reason="scipy is not installed")
@@ -98,6 +102,105 @@ def test_what_is_not_touched_is_not_run(repository: PullRequest) -> None:
     assert sorted(json.loads(everything.outputs["completions"])) == ["doubler", "other"]
 
 
+@pytest.mark.parametrize(
+    "way",
+    ["another id", "another directory", "another id and version"],
+)
+def test_a_skill_keeps_its_baseline_whatever_it_is_called(repository: PullRequest, way: str) -> None:
+    files: dict[str, str | None] = dict(program(BROKEN))
+    main = "programs/doubler/skill.json"
+    spec = json.loads(str(files[main]))
+    if "id" in way:
+        spec |= {"id": "twice"}
+    if "version" in way:
+        spec |= {"version": "9.0.0"}
+    files[main] = json.dumps(spec)
+    if "directory" in way:
+        files = {path.replace("/doubler/", "/moved/"): text for path, text in files.items()}
+        files["programs/doubler"] = None
+    repository.change(files)
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+@pytest.mark.parametrize("place", [".lib/core.py", "core.pyc", "node_modules/core.js"])
+def test_no_file_of_a_skill_changes_unseen(repository: PullRequest, place: str) -> None:
+    """Also not where a tool keeps its own: a program may read its code from anywhere."""
+    loads = f"exec(open({place!r}).read())\n"
+    repository.base({"programs/doubler/skill.py": loads, f"programs/doubler/{place}": DOUBLES})
+    repository.change({f"programs/doubler/{place}": BROKEN})
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_what_lies_beside_a_skill_is_there_for_its_base_too() -> None:
+    """A workspace that everybody may read, as on a runner; and a link to a directory is looked into."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        made = PullRequest(folder=Path(folder) / "work")
+        made.write({"shared/core.py": DOUBLES, **program("exec(open('lib/core.py').read())\n"), **tasks()})
+        (made.folder / "programs" / "doubler" / "lib").symlink_to("../../shared")
+        made.base({})
+        made.change({"shared/core.py": BROKEN})
+        ran = made.run(**INPUTS)
+        assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_a_base_that_cannot_be_run_is_told_and_can_be_mended(repository: PullRequest) -> None:
+    repository.base(program(DOUBLES, adapter={"passEnv": ["SKILL_NOT_SET"]}))
+    repository.change(program(DOUBLES))
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["completions"]) == (0, '{"doubler": 1.0}'), ran.err
+    assert any("is no baseline" in notice and "SKILL_NOT_SET" in notice for notice in ran.run["notices"])
+
+
+@pytest.mark.parametrize("way", ["prose", "in front"])
+def test_a_skill_is_not_taken_from_its_benchmark_while_it_stays(repository: PullRequest, way: str) -> None:
+    main = "programs/doubler/skill.json"
+    prose = "---\nname: doubler\ndescription: Doubles numbers.\n---\nDouble it.\n"
+    if way == "prose":
+        repository.change({main: None, "programs/doubler/SKILL.md": prose})
+    else:
+        front = program(name="front")
+        changed = {"programs/skill.json": front["programs/front/skill.json"], "programs/skill.py": DOUBLES}
+        repository.change({**program(BROKEN), **changed})
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1, ran.err
+    assert "doubler of programs/doubler is still there, and nothing would be run of it" in ran.outputs["reasons"]
+
+
+def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> None:
+    repository.change({"programs/doubler": None})
+    for skills in ("programs", "programs/doubler\nprograms/other"):
+        ran = repository.run(**{**INPUTS, "skills": skills})
+        assert ran.code == 0, ran.err
+        assert "benchmark: doubler of programs/doubler was removed" in ran.run["notices"]
+
+
+def test_paths_above_the_working_directory_have_a_base_too(repository: PullRequest) -> None:
+    repository.base({"sub/notes.txt": "nothing"})
+    repository.change(program(BROKEN))
+    above = {"working_directory": "sub", "skills": "../programs", "benchmark": "../benchmarks/doubles.json"}
+    ran = repository.run(**{**INPUTS, **above})
+    assert (ran.code, ran.outputs["broken-tasks"]) == (1, "8"), ran.err
+
+
+def test_what_paths_leave_out_is_not_run(repository: PullRequest) -> None:
+    repository.change({**program(BROKEN), **program(DOUBLES + "# more\n", name="other")})
+    ran = repository.run(benchmark="doubles", allow_exec="true", paths="programs\n!programs/doubler")
+    assert (ran.code, ran.outputs["completions"]) == (0, '{"other": 1.0}'), ran.err
+
+
+def test_a_change_gives_itself_no_more_tries(repository: PullRequest) -> None:
+    """A program that fails nine times of ten passes where it is asked often enough."""
+    unsure = "import os\nif os.getpid() % 10: raise SystemExit(1)\n" + DOUBLES
+    repository.change(program(unsure, adapter={"retries": 60}))
+    ran = repository.run(**INPUTS)
+    assert ran.code == 1, ran.err
+    results = [result for one in ran.document("benchmark.json")["reports"] for result in one["taskResults"]]
+    assert max(len(result.get("attempts", [])) for result in results) <= 2
+
+
 def test_tasks_are_those_of_the_base(repository: PullRequest) -> None:
     """A change cannot make its tasks easier, and one that brings a benchmark is not gated by it."""
     easier = json.loads(tasks()["benchmarks/doubles.json"])
@@ -126,7 +229,15 @@ def test_programs_are_not_started_unless_allowed(repository: PullRequest) -> Non
     assert not marker.exists()
 
 
-def test_a_program_learns_nothing_of_the_run(repository: PullRequest) -> None:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """Give a directory that everybody can enter, as a runner's temporary one."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_program_learns_nothing_of_the_run(repository: PullRequest, temporary: Path) -> None:
     """No variable of the step, no token in git's settings, nothing of the runner's files reaches it."""
     spy = """\
 import glob, json, os, sys
@@ -143,9 +254,15 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": seen}))
     config = repository.folder / ".git" / "config"
     with config.open("a", encoding="utf-8") as file:
         file.write('[http "https://github.example/"]\n\textraheader = AUTHORIZATION: basic c2VjcmV0LW9mLWdpdA==\n')
-    places = [str(config), str(repository.folder.parent / "runner" / "event.json")]
-    repository.environ = {"INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghijklmnopqrstuvwxyz", "MY_API_KEY": "k" * 24}
-    repository.change(program(spy.replace("PLACES", repr(places[:1]))))
+    kept = temporary / "git-credentials.config"  # where newer checkouts keep the token
+    kept.write_text("AUTHORIZATION: basic c2VjcmV0LW9mLWdpdA==\n", encoding="utf-8")
+    places = [str(config), str(kept)]
+    repository.environ = {
+        "RUNNER_TEMP": str(kept.parent),
+        "INPUT_GITHUB-TOKEN": "ghs_0123456789abcdefghijklmnopqrstuvwxyz",
+        "MY_API_KEY": "k" * 24,
+    }
+    repository.change(program(spy.replace("PLACES", repr(places))))
     ran = repository.run(**INPUTS)
     assert ran.outputs["completion"] == "0.0000", ran.err
     text = json.dumps(ran.document("benchmark.json"))
@@ -154,7 +271,8 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": seen}))
     assert "ghs_0123" not in text
     assert "kkkkkkkk" not in text
     assert "GITHUB_" not in text
-    assert oct(config.parent.stat().st_mode & 0o777) == "0o755"
+    for folder in (config.parent, kept.parent):
+        assert oct(folder.stat().st_mode & 0o777) == "0o755"
 
 
 @pytest.mark.parametrize(

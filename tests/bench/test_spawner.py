@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -62,6 +63,25 @@ def test_a_program_sees_no_variable_of_ours(
     shells = {"PWD", "OLDPWD", "SHLVL", "_"}  # what a shell that sets its limits may add
     pythons = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
     assert set(names) <= given | pythons | shells
+
+
+def test_what_one_call_destroys_is_there_for_the_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of the same user can remove the directory in which homes are made."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "temporary"
+        place.mkdir()
+        Path(folder).chmod(0o755)
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        made = ProcessSpawner(path=os.environ["PATH"], stop=threading.Event())
+        try:
+            shutil.rmtree(next(place.iterdir()))
+            assert ran(made, root, "print(1)").stdout.strip() == b"1"
+            shutil.rmtree(place)
+            place.write_text("in the way", encoding="utf-8")
+            with pytest.raises(IncompleteError, match="no directory could be made for a call"):
+                ran(made, root, "print(1)")
+        finally:
+            made.close()
 
 
 def test_its_home_is_empty_its_own_and_gone_afterwards(spawner: ProcessSpawner, root: Path) -> None:

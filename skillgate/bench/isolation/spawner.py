@@ -213,8 +213,19 @@ class ProcessSpawner:
 
     @contextmanager
     def _home(self, slot: Slot) -> Iterator[str]:
-        """Make a home for one call: an empty directory that only its user can enter."""
-        around = tempfile.mkdtemp(dir=self._folder)
+        """Make a home for one call: an empty directory that only its user can enter.
+
+        Raises:
+            IncompleteError: there is no room for one.
+        """
+        try:
+            # Without users of their own, a call may have removed what was made for all of them.
+            os.makedirs(self._folder, 0o711, exist_ok=True)  # noqa: PTH103
+            around = tempfile.mkdtemp(dir=self._folder)
+        except OSError as error:
+            raise IncompleteError(
+                f"no directory could be made for a call: {error.strerror}: {error.filename}"
+            ) from error
         try:
             os.chmod(around, 0o711)  # noqa: PTH101, S103 - the call's user passes through it
             home = os.path.join(around, "home")

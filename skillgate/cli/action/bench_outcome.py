@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 GATE = "benchmark"
 
 
-def with_benchmark(run: ActionRun, report: BenchReport, diff: BenchDiff | None, stand: Stand) -> ActionRun:
+def with_benchmark(
+    run: ActionRun, report: BenchReport | None, diff: BenchDiff | None, stand: Stand, lost: tuple[str, ...] = ()
+) -> ActionRun:
     """Add to a run what its benchmark says.
 
-    A gate that failed, and a regression that chance does not explain, fail it where ``fail-on`` lists benchmark; a fall
-    that chance may explain does so only with ``on-inconclusive: fail``. What could not be measured is told, and makes
-    the exit code 3, or 1 where ``fail-on`` lists unmeasured, unless ``on-unmeasured`` is pass.
+    It fails where ``fail-on`` lists benchmark and a gate failed, a skill got worse and chance does not explain it, or
+    the change takes a skill from the benchmark and not from the repository (``lost``, in words); of a fall that chance
+    may explain only with ``on-inconclusive: fail``. What could not be measured is told, and makes the exit code 3, or 1
+    where ``fail-on`` lists unmeasured, unless ``on-unmeasured`` is pass.
     """
     listed = stand.config.get("fail-on")
     words = listed if isinstance(listed, tuple) else ()
-    failed = [*_gates(report), *_regressions(diff, strict=stand.config.get("on-inconclusive") == "fail")]
+    failed = [*lost, *_gates(report), *_regressions(diff, strict=stand.config.get("on-inconclusive") == "fail")]
     missing = list(_unmeasured(report))
     told = tuple(f"benchmark: {line}" for line in failed)
     code = run.exit_code
@@ -45,8 +48,8 @@ def with_benchmark(run: ActionRun, report: BenchReport, diff: BenchDiff | None, 
     return dataclasses.replace(run, exit_code=code, result=result, reasons=reasons, notices=notices)
 
 
-def _gates(report: BenchReport) -> Iterator[str]:
-    for one in report.reports:
+def _gates(report: BenchReport | None) -> Iterator[str]:
+    for one in report.reports if report else ():
         if one.gate.passed is False:
             reasons = [outcome.reason for outcome in one.gate.outcomes if outcome.verdict is not Outcome.PASS]
             yield f"{one.skill_id} on {one.benchmark_id}: {'; '.join(reasons) or 'its gate failed'}"
@@ -61,8 +64,8 @@ def _regressions(diff: BenchDiff | None, *, strict: bool) -> Iterator[str]:
             yield f"{change.skill_id} on {change.benchmark_id} is gone"
 
 
-def _unmeasured(report: BenchReport) -> Iterator[str]:
-    for one in report.reports:
+def _unmeasured(report: BenchReport | None) -> Iterator[str]:
+    for one in report.reports if report else ():
         counts = one.summary.counts
         if counts.skipped:
             whole = counts.total + counts.skipped

@@ -1,17 +1,17 @@
 """Benchmarks in the Action: the skills that a change touches and their base, on tasks as the base has them."""
-# ruff: noqa: PTH110, PTH112, PTH118, PTH119, PTH120
+# ruff: noqa: PTH101, PTH110, PTH112, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
-from skillgate.bench.loading import Skills, load_skills
+from skillgate.bench.loading import Skills
+from skillgate.cli.action.bench_sides import Sides, sides, skills_here, top_of, touched
 from skillgate.cli.action.places import inside
 from skillgate.cli.action.private import private
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skillgate.cli.action.listening import Listening
     from skillgate.cli.action.stand import Stand
     from skillgate.cli.bench_options import Asked
+    from skillgate.cli.benching import Plan
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.benchmark import Loaded
@@ -42,10 +43,17 @@ _NO_EXEC = (
 
 
 class Benched(NamedTuple):
-    """What came of benchmarks: the head's report, and what differs from the base, None without one."""
+    """What came of benchmarks.
 
-    report: BenchReport
+    Attributes:
+        report: the head's; None where nothing was run.
+        diff: what differs from the base; None without one.
+        lost: in words, the base's skills that the change takes from the benchmark and not from the repository.
+    """
+
+    report: BenchReport | None
     diff: BenchDiff | None
+    lost: tuple[str, ...] = ()
 
 
 def benched(stand: Stand, session: Listening) -> Benched | None:
@@ -55,33 +63,59 @@ def benched(stand: Stand, session: Listening) -> Benched | None:
     gated, those whose files are the base's are not run.
 
     Returns:
-        None where no skill is touched, or the benchmark comes with the change.
+        None where the benchmark comes with the change.
 
     Raises:
         UsageError: an input, a skill or the benchmark does not do.
         IncompleteError: git fails.
     """
     asked = _asked(stand, session)
-    skills = _head(stand, asked)
     with _base(stand) as tree, private(stand.top, session):
+        there = None if tree is None else _there(stand, tree)
+        skills = _head(stand, asked, there)
         loaded = _benchmark(stand, asked, session, tree)
         if loaded is None:
             return None
-        before = None if tree is None else _before(skills.found, _there(stand, tree), session)
-        if stand.changed_only and before is not None:
-            same = {one.shown: one.digest for one in before.found}
-            touched = tuple(one for one in skills.found if not one.digest or same.get(one.shown) != one.digest)
-            skills = skills._replace(found=touched)
+        both = Sides(skills, {})
+        if tree is not None and there is not None:
+            both = sides(stand, asked, skills, tree=tree, there=there)
+        for told in (*both.told, *both.removed):
+            session.note(f"benchmark: {told}")
+        skills = both.now
+        if stand.changed_only and tree is not None:
+            skills = skills._replace(found=touched(stand, both, tree))
         if not skills.found:
             session.note("benchmark: no skill that it could run is touched")
+            return Benched(None, None, both.lost)
+        plan = planned(asked, session, loaded, skills)  # what is wrong with it is told before anything is run
+        earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
+        before = _earlier(earlier, asked, session, loaded, plan)
+        report = evaluated(plan, asked, session)
+        diff = None if before is None else _difference(before, report, stand)
+        return Benched(report, diff, both.lost)
+
+
+def _earlier(
+    skills: Sequence[Runnable], asked: Asked, session: Listening, loaded: Loaded, head: Plan
+) -> BenchReport | None:
+    """Run the base's skills, before those of the change could lay hands on anything; None where there is none.
+
+    What is wrong with one of them is told, and leaves it out: the change may be what mends it.
+    """
+    fine: list[Runnable] = []
+    try:
+        for skill in skills:
+            try:
+                planned(asked, session, loaded, Skills((skill,), ())).closing.close()
+                fine.append(skill)
+            except UsageError as error:
+                session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
+        if not fine:
             return None
-        report = evaluated(planned(asked, session, loaded, skills), asked, session)
-        keys = {(one.shown, one.spec.id) for one in skills.found}
-        earlier = () if before is None else tuple(one for one in before.found if (one.shown, one.spec.id) in keys)
-        if not earlier:
-            return Benched(report, None)
-        plan = planned(asked, session, loaded, Skills(_keyed(earlier, skills.found), ()))
-        return Benched(report, _difference(evaluated(plan, asked, session), report, stand))
+        return evaluated(planned(asked, session, loaded, Skills(tuple(fine), ())), asked, session)
+    except BaseException:
+        head.closing.close()
+        raise
 
 
 def _asked(stand: Stand, session: Listening) -> Asked:
@@ -115,8 +149,8 @@ def _paths(stand: Stand) -> list[str]:
     return [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else ["."]
 
 
-def _head(stand: Stand, asked: Asked) -> Skills:
-    """Read the skills that are checked out.
+def _head(stand: Stand, asked: Asked, there: str | None) -> Skills:
+    """Read the skills that are checked out; ``there`` is the base's directory, None without one.
 
     Raises:
         UsageError: there is none, one is not valid, one lies outside, or programs are not allowed.
@@ -127,7 +161,7 @@ def _head(stand: Stand, asked: Asked) -> Skills:
         problems += list(_leading_out(place, stand))
     if problems:
         raise UsageError("\n".join(problems))
-    skills = load_skills(asked.skills, cwd=stand.place.directory, prose=asked.prose)
+    skills = skills_here(stand, asked, there=there)
     if not asked.allow_exec and any(
         one.spec.adapter_type.value in ("subprocess", "mcp", "http") for one in skills.found
     ):
@@ -155,17 +189,16 @@ def _base(stand: Stand) -> Iterator[str | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as folder:
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            # Programs run as other users, and what they need may lie beside their directory, as in the workspace.
+            os.chmod(folder, 0o755)  # noqa: S103
         check_out(stand.top, commit, folder)
         yield folder
 
 
 def _there(stand: Stand, tree: str) -> str:
     """Give the directory of the base that the run's own stands for."""
-    return os.path.normpath(os.path.join(tree, os.path.relpath(stand.place.directory, _top(stand))))
-
-
-def _top(stand: Stand) -> str:
-    return stand.top if stand.place.directory.startswith(stand.top) else os.path.realpath(stand.top)
+    return os.path.normpath(os.path.join(tree, os.path.relpath(stand.place.directory, top_of(stand))))
 
 
 def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None) -> Loaded | None:
@@ -191,28 +224,9 @@ def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None)
             return None
     own = asked.benchmarks_dir
     if own is not None:
-        below = os.path.relpath(os.path.join(stand.place.directory, own), _top(stand))
+        below = os.path.relpath(os.path.join(stand.place.directory, own), top_of(stand))
         asked = asked._replace(benchmarks_dir=None if below.startswith("..") else os.path.join(tree, below))
     return benchmark_of(asked, session, cwd=cwd)
-
-
-def _before(skills: Sequence[Runnable], cwd: str, session: Listening) -> Skills:
-    """Read the base's skills at the same places; one that is not there or not valid has no baseline."""
-    found: list[Runnable] = []
-    for skill in skills:
-        try:
-            found += [one for one in load_skills([skill.shown], cwd=cwd, prose=True).found if one.shown == skill.shown]
-        except UsageError as error:
-            if os.path.isdir(os.path.join(cwd, skill.shown)):
-                told = str(error).split("\n")[0]
-                session.note(f"benchmark: {skill.shown} has no baseline: the base's cannot be run: {told}")
-    return Skills(tuple(found), ())
-
-
-def _keyed(earlier: Sequence[Runnable], now: Sequence[Runnable]) -> tuple[Runnable, ...]:
-    """Give the base's skills the keys of the head's, so that they are paired whatever their versions are."""
-    keys = {one.shown: one.key for one in now}
-    return tuple(dataclasses.replace(one, key=keys[one.shown]) for one in earlier)
 
 
 def _difference(before: BenchReport, after: BenchReport, stand: Stand) -> BenchDiff:

@@ -71,5 +71,5 @@ def benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:
     run = dataclasses.replace(done.run, notices=session.notes)
     if found is None:
         return done._replace(run=run)
-    run = with_benchmark(run, found.report, found.diff, stand)
+    run = with_benchmark(run, found.report, found.diff, stand, found.lost)
     return done._replace(run=run, bench=found.report, bench_diff=found.diff)
