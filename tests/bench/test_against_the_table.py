@@ -1,0 +1,96 @@
+"""What a correct tool does where another evaluator did something else: exit codes, files, refusals."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.bench.made import answering, benchmark, run, skill, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN = {"type": "custom", "customScorerPath": "scorer.py:score"}
+GATES = [
+    ("--exit-on-fail", "--min-completion", "1"),
+    ("--min-partial", "0"),
+    ("--max-error-rate", "1"),
+    ("--require-task", "t1"),
+    ("--require-task", "t1", "--allow-skipped"),
+]
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A directory with a skill that is right and a benchmark of one task."""
+    skill(tmp_path / "s", answering("data['n']"))
+    benchmark(tmp_path / "b.json", task())
+    return tmp_path
+
+
+@pytest.mark.parametrize("gates", GATES)
+def test_a_gate_without_its_figure_is_exit_3_and_no_failure_of_the_skill(one: Path, gates: tuple[str, ...]) -> None:
+    (one / "scorer.py").write_text("import os\ndef score(**_):\n    os._exit(1)\n", encoding="utf-8")
+    benchmark(one / "c.json", task(expectedOutput=OWN))
+    done = run(one, "eval", "--skills", "s", "--benchmark", "./c.json", "--json", *gates)
+    (report,) = done.json["reports"]
+    assert (done.code, report["taskResults"][0]["status"], report["gate"]["passed"]) == (3, "skipped", False)
+    assert {outcome["verdict"] for outcome in report["gate"]["outcomes"]} == {"unmeasured"}
+
+
+def test_a_gate_that_failed_comes_before_one_without_its_figure(one: Path) -> None:
+    (one / "scorer.py").write_text("def score(**_):\n    return 7\n", encoding="utf-8")
+    benchmark(one / "c.json", task(expectedOutput=OWN), task("t2", expectedOutput={"value": 2}))
+    words = ("eval", "--skills", "s", "--benchmark", "./c.json", "--require-task")
+    assert run(one, *words, "t1").code == 3
+    assert run(one, *words, "t1", "--require-task", "t2").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--require-task", "nope"), "no such task"),
+        (("--output-dir", "b.json"), "Not a directory"),
+        (("--output-dir", "b.json/reports"), "Not a directory"),
+        (("--store", "b.json"), "not a SQLite database"),
+        (("--store", "s"), "is a directory"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_run_refuses_and_makes_nothing(one: Path, words: tuple[str, ...], told: str) -> None:
+    there = sorted(one.rglob("*"))
+    run_words = ("eval", "--skills", "s", "--benchmark", "./b.json", *words)
+    done = run(one, *run_words, "--dry-run")
+    assert (done.code, done.out, told in done.err) == (2, "", True)
+    assert sorted(one.rglob("*")) == there
+    assert run(one, *run_words).code == 2
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(one: Path) -> None:
+    skill(one / "s", "open('ran', 'w')")
+    (one / "reports/eval-result.md").mkdir(parents=True)
+    done = run(one, "eval", "--skills", "s", "--benchmark", "./b.json")
+    assert (done.code, "reports/eval-result.md: it is a directory" in done.err) == (2, True)
+    assert not (one / ".skillgate").exists()
+
+
+def test_a_report_that_can_no_longer_be_written_costs_no_result(one: Path) -> None:
+    skill(one / "s", "import time; time.sleep(1.5)\n" + answering("data['n']"))
+    reports = one / "reports"
+
+    def spoil() -> None:
+        deadline = time.monotonic() + 30
+        while not reports.is_dir() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        reports.rmdir()
+        reports.write_text("in the way", encoding="utf-8")
+
+    spoiling = threading.Thread(target=spoil)
+    spoiling.start()
+    done = run(one, "eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--store", "kept.db")
+    spoiling.join()
+    assert (done.code, done.json["reports"][0]["summary"]["completionRate"]) == (3, 1)
+    assert "cannot write reports/eval-result.json" in done.err
+    assert len(run(one, "history", "--store", "kept.db", "--json").json["evaluations"]) == 1
