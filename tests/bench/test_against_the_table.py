@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -94,3 +95,34 @@ def test_a_report_that_can_no_longer_be_written_costs_no_result(one: Path) -> No
     assert (done.code, done.json["reports"][0]["summary"]["completionRate"]) == (3, 1)
     assert "cannot write reports/eval-result.json" in done.err
     assert len(run(one, "history", "--store", "kept.db", "--json").json["evaluations"]) == 1
+
+
+def test_a_diff_does_not_let_through_what_was_left_out_afterwards(one: Path) -> None:
+    benchmark(one / "b.json", task("t1"), task("t2", inputData={"n": 2}, expectedOutput={"value": 2}))
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--output-dir")
+    assert run(one, *words, "before").code == 0
+    skill(one / "s", answering("1"))  # t2 is broken now
+    assert run(one, *words, "after", "--task-id", "t1").code == 0
+    diff = ("report", "diff", "before/eval-result.json", "after/eval-result.json", "--fail-on-regression")
+    done = run(one, *diff)
+    assert (done.code, "not all tasks are in both reports" in done.out) == (1, True)
+    assert done.out.startswith("INCONCLUSIVE")
+    assert run(one, *diff, "--removed-tasks", "warn").code == 0
+    assert run(one, *diff, "--golden", "t2").out.startswith("FAIL")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"models": ["a-model"]}, "the models changed: none, then a-model"),
+        ({"run": {"evaluator": "numeric"}}, "the default scorer changed: exact, then numeric"),
+    ],
+)
+def test_a_diff_of_other_judges_or_scorers_is_inconclusive(one: Path, change: dict[str, Any], told: str) -> None:
+    assert run(one, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store").code == 0
+    before = json.loads((one / "reports/eval-result.json").read_text())
+    after = {**before, **change, "run": {**before["run"], **change.get("run", {})}}
+    (one / "after.json").write_text(json.dumps(after), encoding="utf-8")
+    words = ("report", "diff", "reports/eval-result.json", "after.json", "--fail-on-regression")
+    done = run(one, *words)
+    assert (done.code, done.out.startswith("INCONCLUSIVE"), told in done.out) == (1, True, True)
