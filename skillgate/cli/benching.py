@@ -14,7 +14,7 @@ from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, requir
 from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
-from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
+from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
 from skillgate.bench.serving import Unserved, serving
@@ -106,6 +106,7 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
     skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose) if skills is None else skills
     for notice in skills.notices:
         session.note(notice)
+    require_runs(loaded, asked.runs)
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:

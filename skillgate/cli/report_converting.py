@@ -32,7 +32,8 @@ _BENCH_DIFF = ("text", "json", "markdown", "html")
 def add_convert(words: argparse._SubParsersAction[Any]) -> None:
     """Declare ``convert``."""
     parser = words.add_parser("convert", help=f"write {WHAT}", description=f"Write {WHAT}.\n\n{_MORE}")
-    parser.add_argument("file", metavar="FILE", help="the report")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the report")
+    parser.add_argument("--input", metavar="FILE", help="the report, as an option")
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
@@ -49,12 +50,15 @@ def convert(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: the file is no report, or its kind has no such format.
     """
+    if (args.file is None) == (args.input is None):
+        raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
+    name = args.input if args.file is None else args.file
     form = _format(args)
     if args.output is not None:
         require_place(args.output, session.cwd)
-    data = data_of(args.file, session)
+    data = data_of(name, session)
     style = Style(width=session.width, color=session.color) if args.output is None else Style()
-    text = _rendered(data, form, args.file, style, session)
+    text = _rendered(data, form, name, style, session)
     if args.output is None:
         session.out(text)
     else:

@@ -126,3 +126,44 @@ def test_a_diff_of_other_judges_or_scorers_is_inconclusive(one: Path, change: di
     words = ("report", "diff", "reports/eval-result.json", "after.json", "--fail-on-regression")
     done = run(one, *words)
     assert (done.code, done.out.startswith("INCONCLUSIVE"), told in done.out) == (1, True, True)
+
+
+def test_the_history_says_which_runs_were_of_a_part(one: Path) -> None:
+    benchmark(one / "b.json", task("t1", tags=["x"]), task("t2"))
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json")
+    for part in (
+        (),
+        ("--task-id", "t1"),
+        ("--task-tag", "x"),
+        ("--shard", "1/2"),
+        ("--task-id", "t1", "--task-id", "t2"),
+    ):
+        assert run(one, *words, *part).code == 0
+    lines = run(one, "history").out.splitlines()[1:]
+    told = (", only t1 and 1 more", ", shard 1/2", ", tagged x", ", only t1", "")
+    assert [f" own 1.0.0{words}  " in line for words, line in zip(told, lines, strict=True)] == [True] * 5
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "csv", "junit"])
+def test_the_report_to_convert_may_be_named_by_an_option(one: Path, form: str) -> None:
+    assert run(one, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store").code == 0
+    file = "reports/eval-result.json"
+    done = run(one, "report", "convert", "--input", file, "--format", form, "--output", "out")
+    assert (
+        done.code,
+        (one / "out").read_bytes().decode() == run(one, "report", "convert", file, "--format", form).out,
+    ) == (
+        0,
+        True,
+    )
+    assert run(one, "report", "convert", file, "--input", file).code == 2
+    assert run(one, "report", "convert").code == 2
+
+
+def test_more_chances_than_runs_are_refused(one: Path) -> None:
+    benchmark(one / "k.json", task(), scoringMethod="pass_at_k", k=3)
+    words = ("eval", "--skills", "s", "--benchmark", "./k.json", "--json")
+    refused = run(one, *words, "--runs", "2")
+    assert (refused.code, "say --runs 3" in refused.err) == (2, True)
+    (report,) = run(one, *words, "--runs", "3").json["reports"]
+    assert (report["summary"]["partialScore"], report["summary"]["k"]) == (1, 3)
