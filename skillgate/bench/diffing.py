@@ -46,7 +46,8 @@ def diff(a: BenchReport, b: BenchReport, *, label_a: str, label_b: str, version:
     """
     before = {(one.skill_id, one.benchmark_id): one for one in a.reports}
     after = {(one.skill_id, one.benchmark_id): one for one in b.reports}
-    changes = tuple(_change(before.get(key), after.get(key), policy) for key in {**before, **after})
+    others = tuple(_other_settings(a, b))
+    changes = tuple(_change(before.get(key), after.get(key), policy, others) for key in {**before, **after})
     verdicts = [change.test.verdict for change in changes if change.test is not None]
     asked = [outcome.verdict for change in changes for outcome in change.gate.outcomes]
     verdict = Outcome.PASS
@@ -92,8 +93,24 @@ def _plain(verdict: Outcome) -> Outcome:
     return Outcome.INCONCLUSIVE if verdict is Outcome.UNMEASURED else verdict
 
 
+def _older(report: BenchReport) -> bool:
+    return report.tool.name != Tool(version="").name
+
+
+def _other_settings(a: BenchReport, b: BenchReport) -> Iterator[str]:
+    """Say what makes two runs two measurements: who answers or judges, and what scores by default."""
+    if _older(a) or _older(b):
+        return
+    for name, one, other in (
+        ("default scorer", a.run.evaluator, b.run.evaluator),
+        ("models", ", ".join(a.models) or "none", ", ".join(b.models) or "none"),
+    ):
+        if one != other:
+            yield f"the {name} changed: {one}, then {other}"
+
+
 def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iterator[str]:
-    older = [label for label, side in ((label_a, a), (label_b, b)) if side.tool.name != Tool(version="").name]
+    older = [label for label, side in ((label_a, a), (label_b, b)) if _older(side)]
     if older:
         yield f"{' and '.join(older)} come from another program: settings, versions and digests are not known of them"
         return
@@ -101,14 +118,14 @@ def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iter
         ("runs", a.run.runs, b.run.runs),
         ("a timeout in ms of", a.run.timeout_ms, b.run.timeout_ms),
         ("retries", a.run.retries, b.run.retries),
-        ("the evaluator", a.run.evaluator, b.run.evaluator),
-        ("models", ", ".join(a.models) or "none", ", ".join(b.models) or "none"),
     ):
         if one != other:
             yield f"{label_a} has {name} {one}, {label_b} {other}"
 
 
-def _change(a: CompletionReport | None, b: CompletionReport | None, policy: DiffPolicy) -> BenchChange:
+def _change(
+    a: CompletionReport | None, b: CompletionReport | None, policy: DiffPolicy, others: Sequence[str]
+) -> BenchChange:
     one = b or a
     if one is None:
         message = "a change is of at least one report"
@@ -129,9 +146,12 @@ def _change(a: CompletionReport | None, b: CompletionReport | None, policy: Diff
         for name, report in (("before", a), ("after", b))
         if report.incomplete is not None
     ]
+    doubts += others
     text = f"the benchmark's own text is another: {a.benchmark_version} and {b.benchmark_version}"
     is_other = all(digests) and digests[0] != digests[1]
     is_accepted = is_other and accepts(tasks, policy)
+    if not is_other and any(task.flip in (Flip.ADDED, Flip.REMOVED) for task in tasks) and not accepts(tasks, policy):
+        doubts.append("not all tasks are in both reports")
     doubts += [text] * (is_other and not is_accepted)
     test = _test(tasks, policy, decidable=not doubts)
     asked = tuple(limits(metrics, tasks, test, policy))

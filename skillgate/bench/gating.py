@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GATE = "benchmark"
 DEFAULT_COMPLETION = 0.7
 """The least completion rate of ``--exit-on-fail`` where none is named, as the method has it."""
+_DIGITS = 4
 
 
 class BenchPolicy(NamedTuple):
@@ -56,25 +57,31 @@ def gate(figures: Figures, results: Sequence[TaskResult], policy: BenchPolicy) -
 def _outcomes(figures: Figures, results: Sequence[TaskResult], policy: BenchPolicy) -> Iterator[GateOutcome]:
     summary, reasons = figures.summary, figures.summary.reasons
     interval = summary.completion_interval
-    completion = Measurement("completion rate", summary.completion_rate, reason=reasons.get("completionRate"))
+    completion = Measurement("completion rate", _shown(summary.completion_rate), reason=reasons.get("completionRate"))
     if interval is not None:
         completion = completion._replace(ci_low=interval.ci_low, ci_high=interval.ci_high)
-    partial = Measurement("partial score", summary.partial_score, reason=reasons.get("partialScore"))
-    composite = Measurement("composite", summary.composite_score, reason=reasons.get("compositeScore"))
+    partial = Measurement("partial score", _shown(summary.partial_score), reason=reasons.get("partialScore"))
+    composite = Measurement("composite", _shown(summary.composite_score), reason=reasons.get("compositeScore"))
     for measured, least in (
         (completion, policy.min_completion),
         (partial, policy.min_partial),
         (composite, policy.min_composite),
     ):
         if least is not None:
-            yield at_least(measured, least, gate=GATE, digits=4, on_inconclusive=policy.on_inconclusive)
+            yield at_least(measured, least, gate=GATE, digits=_DIGITS, on_inconclusive=policy.on_inconclusive)
     if policy.max_error_rate is not None:
-        errors = Measurement("error rate", summary.error_rate, reason=reasons.get("errorRate"))
-        yield at_most(errors, policy.max_error_rate, gate=GATE, digits=4)
+        errors = Measurement("error rate", _shown(summary.error_rate), reason=reasons.get("errorRate"))
+        yield at_most(errors, policy.max_error_rate, gate=GATE, digits=_DIGITS)
     if policy.max_p95_ms is not None:
-        slow = Measurement("95th percentile of latencies (ms)", figures.latency.p95, reason="nothing has a latency")
+        p95 = _shown(figures.latency.p95, digits=0)
+        slow = Measurement("95th percentile of latencies (ms)", p95, reason="nothing has a latency")
         yield at_most(slow, policy.max_p95_ms, gate=GATE, digits=0)
     yield from (_required(task, results) for task in policy.require_tasks)
+
+
+def _shown(value: float | None, *, digits: int = _DIGITS) -> float | None:
+    """Give a figure with the decimals that a gate's reason shows: 2 of 3 reach 0.6667, as the method has it."""
+    return None if value is None else round(value, digits)
 
 
 def _required(task: str, results: Sequence[TaskResult]) -> GateOutcome:

@@ -105,6 +105,17 @@ def scorers_of(loaded: Loaded, rules: dict[str, Rules], surroundings: Surroundin
     return found
 
 
+def require_runs(loaded: Loaded, runs: int) -> None:
+    """Make sure that there are as many runs as the chance of a pass in k of them needs.
+
+    Raises:
+        UsageError: there are fewer.
+    """
+    k = loaded.benchmark.k
+    if k is not None and k > runs:
+        raise UsageError(f"{loaded.origin}: k: a pass in {k} runs is asked for, and --runs is {runs}; say --runs {k}")
+
+
 def items_of(
     skills: Sequence[Runnable], loaded: Loaded, *, runs: int, shard: tuple[int, int] | None = None
 ) -> tuple[Item, ...]:

@@ -1,5 +1,5 @@
 """What a benchmark run writes: its files, what stdout gets, and how far it is."""
-# ruff: noqa: PTH103, PTH118
+# ruff: noqa: PTH103, PTH110, PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _RENDERERS = Room("skillgate.report")
 _TICK_S = 0.2
 
 
-def require_output(formats: Sequence[str], output_dir: str, session: Session) -> None:
-    """Make the directory of reports, and make sure that every file of it may be written.
+def require_output(formats: Sequence[str], output_dir: str, session: Session, *, make: bool = True) -> None:
+    """Make the directory of reports, unless it is not to be made, and make sure that every file of it may be written.
 
     Raises:
         UsageError: one may not.
@@ -38,12 +38,23 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session) ->
     folder = os.path.join(session.cwd, output_dir)
     for form in formats:
         require_format(form)  # what a format needs and is not installed is told now
-        require_place(os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}"), session.cwd)
+        name = os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}")
+        place = require_place(name, session.cwd)
+        if os.path.isdir(place):
+            raise UsageError(f"cannot write {name}: it is a directory; choose another --output-dir")
+        if os.path.exists(place) and not os.access(place, os.W_OK):
+            raise UsageError(f"cannot write {name}: not permitted; choose another --output-dir")
     try:
-        os.makedirs(folder, exist_ok=True)
+        if make:
+            os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write into {output_dir}: {error.strerror}; choose another --output-dir") from error
-    if not os.access(folder, os.W_OK):
+    above = folder
+    while not os.path.lexists(above):  # what is to be made is made in the nearest directory that is there
+        above = os.path.dirname(above)
+    if not os.path.isdir(above):
+        raise UsageError(f"cannot write into {output_dir}: Not a directory; choose another --output-dir")
+    if not os.access(above, os.W_OK):
         raise UsageError(f"cannot write into {output_dir}: not permitted; choose another --output-dir")
 
 

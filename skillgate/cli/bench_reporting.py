@@ -38,7 +38,7 @@ def report_of(
     reports.sort(key=lambda one: (-(one.summary.composite_score or 0.0), one.skill_id))
     verdicts = [one.gate.passed for one in reports if one.gate.passed is not None]
     measured = sum(one.summary.counts.total for one in reports)
-    whole = measured + sum(one.summary.counts.skipped for one in reports)
+    whole = len(plan.items)  # what an interrupted run did not come to was not measured either
     return BenchReport(
         reports=tuple(reports),
         tool=Tool(version=__version__),

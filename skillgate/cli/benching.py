@@ -14,7 +14,7 @@ from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, requir
 from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
-from skillgate.bench.planning import items_of, limits_of, scorers_of, scoring_of
+from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.runner import Job, run
 from skillgate.bench.serving import Unserved, serving
@@ -23,6 +23,7 @@ from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.executable import AdapterType
+from skillgate.model.score import Outcome
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
     skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose) if skills is None else skills
     for notice in skills.notices:
         session.note(notice)
+    require_runs(loaded, asked.runs)
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
@@ -187,7 +189,10 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         results = run(job, done)
     except (KeyboardInterrupt, SystemExit):
         partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
-        publish(partial, asked.formats, asked.output_dir, session)
+        try:
+            publish(partial, asked.formats, asked.output_dir, session)
+        except UsageError as error:
+            session.note(str(error))
         problem = None if kept is None else kept.keep(partial)
         if problem is not None:
             session.note(problem)
@@ -201,9 +206,12 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
-    """Give the exit code: a gate that failed comes before what could not be measured."""
-    if report.gate.passed is False:
+    """Give the exit code: a gate that failed comes before what could not be measured, a gate's own figure included."""
+    verdicts = {outcome.verdict for one in report.reports for outcome in one.gate.outcomes}
+    if verdicts & {Outcome.FAIL, Outcome.INCONCLUSIVE}:
         return EXIT_GATE_FAILED
+    if report.gate.passed is False:  # for want of its figure: no pass, and nothing that the skill did
+        return EXIT_INCOMPLETE
     skipped = sum(one.summary.counts.skipped for one in report.reports)
     measured = sum(one.summary.counts.total for one in report.reports)
     empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing

@@ -33,7 +33,7 @@ def add_convert(words: argparse._SubParsersAction[Any]) -> None:
     """Declare ``convert``."""
     parser = words.add_parser("convert", help=f"write {WHAT}", description=f"Write {WHAT}.\n\n{_MORE}")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the report")
-    parser.add_argument("--input", metavar="FILE", help="the report, in the place of FILE")
+    parser.add_argument("--input", metavar="FILE", help="the report, as an option")
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
@@ -50,25 +50,21 @@ def convert(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: the file is no report, or its kind has no such format.
     """
-    form, file = _format(args), _file(args)
+    if (args.file is None) == (args.input is None):
+        raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
+    name = args.input if args.file is None else args.file
+    form = _format(args)
     if args.output is not None:
         require_place(args.output, session.cwd)
-    data = data_of(file, session)
+    data = data_of(name, session)
     style = Style(width=session.width, color=session.color) if args.output is None else Style()
-    text = _rendered(data, form, file, style, session)
+    text = _rendered(data, form, name, style, session)
     if args.output is None:
         session.out(text)
     else:
         write(args.output, text.encode(errors="backslashreplace"), cwd=session.cwd)
         session.note(f"wrote {args.output}")
     return EXIT_PASSED
-
-
-def _file(args: argparse.Namespace) -> str:
-    given = [file for file in (args.file, args.input) if file is not None]
-    if len(given) != 1:
-        raise UsageError("report convert takes one report: FILE, or --input FILE")
-    return str(given[0])
 
 
 def _format(args: argparse.Namespace) -> str:

@@ -120,6 +120,21 @@ def keeping(args: argparse.Namespace, session: Session) -> Keeping:
     return Keeping(target, open_store(target, create=True), session)
 
 
+def require_store(args: argparse.Namespace, session: Session) -> None:
+    """Make sure that a store which is named, or is there, can be used; nothing is made, and no server is asked.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if args.no_store:
+        return
+    target, named = named_store(args.store, session)
+    if named:
+        require_packages(target)
+    if target.path is not None and os.path.lexists(target.path):
+        require_file(target, create=False)
+
+
 def settled(code: int, problem: str | None, session: Session) -> int:
     """Put together how a run ended and what could not be kept: a gate that failed comes first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from skillgate.model.history import Change
@@ -49,7 +50,7 @@ def _evaluation(one: PastEvaluation) -> tuple[str, ...]:
         _minute(one.started_at),
         one.skill_id,
         one.skill_version,
-        f"{one.benchmark_id} {one.benchmark_version}".strip(),
+        f"{one.benchmark_id} {one.benchmark_version}".strip() + _part(one.comparable),
         percent(one.completion_rate),
         interval,
         figure(one.composite_score),
@@ -58,6 +59,22 @@ def _evaluation(one: PastEvaluation) -> tuple[str, ...]:
         "incomplete" if one.incomplete else _gate(one.gate_passed),
         _commit(one.commit_id, one.branch),
     )
+
+
+def _part(comparable: str) -> str:
+    """Say which part of a benchmark was run, where it was not all of it."""
+    try:
+        said = json.loads(comparable)
+    except ValueError:
+        return ""
+    said = said if isinstance(said, dict) else {}
+    parts = [f"shard {said['shard']}"] if said.get("shard") else []
+    for key, word in (("tasks", "only"), ("tags", "tagged")):
+        names = said.get(key)
+        if isinstance(names, list) and names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            parts.append(f"{word} {str(names[0])[:20]}{more}")
+    return f", {', '.join(parts)}" if parts else ""
 
 
 def _score(one: PastScore) -> tuple[str, ...]:

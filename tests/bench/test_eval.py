@@ -294,8 +294,8 @@ def test_progress_as_json_is_a_line_for_each_result(tmp_path: Path) -> None:
 def test_a_run_that_is_ended_leaves_no_process_and_a_report_that_says_so(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    skill(tmp_path / "s", "import time; time.sleep(120)")
-    benchmark(tmp_path / "b.json", task("a"), task("b"))
+    skill(tmp_path / "s", "import json, sys, time\nrequest = json.load(sys.stdin)\n" + _QUICK_OR_NEVER)
+    benchmark(tmp_path / "b.json", task("a", inputData={"wait": 0}), task("b", inputData={"wait": 120}))
     words = ["eval", "--skills", "s", "--benchmark", "./b.json", "--concurrency", "2"]
     starter = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     starter += "from skillgate.cli.main import entry\nentry()"
@@ -309,7 +309,7 @@ def test_a_run_that_is_ended_leaves_no_process_and_a_report_that_says_so(
     deadline = time.monotonic() + 30
     while not _children(child.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(0.3)
+    time.sleep(2)
     started = _children(child.pid)
     child.send_signal(number)
     child.communicate(timeout=60)
@@ -318,6 +318,13 @@ def test_a_run_that_is_ended_leaves_no_process_and_a_report_that_says_so(
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
     report = json.loads((tmp_path / "reports/eval-result.json").read_text(encoding="utf-8"))
     assert report["reports"][0]["incomplete"] == "the run was interrupted"
+    assert report["coverage"] == 0.5  # of what was asked for, and not of what came back
+
+
+_QUICK_OR_NEVER = """\
+time.sleep(request["params"]["wait"])
+print(json.dumps({"jsonrpc": "2.0", "id": 1, "result": 1}))
+"""
 
 
 def _children(pid: int) -> list[int]:

@@ -56,3 +56,12 @@ def test_a_bound_inside_the_interval_can_be_made_to_fail() -> None:
     results = [result(f"t{n}", Status.PASS if n % 5 else Status.FAIL) for n in range(20)]
     assert asked(results, min_completion=0.75)[0] is True
     assert asked(results, min_completion=0.75, on_inconclusive="fail") == (False, [Outcome.INCONCLUSIVE])
+
+
+def test_a_bound_is_held_against_the_figure_with_the_decimals_that_are_shown() -> None:
+    two_of_three = [result("a"), result("b"), result("c", Status.FAIL, latency_ms=10.4)]
+    assert asked(two_of_three, min_completion=0.6667, min_partial=0.6667)[0] is True
+    assert asked(two_of_three, min_completion=0.6668)[0] is False
+    assert asked(two_of_three, max_p95_ms=10.0)[0] is True
+    tenths = [result(name, score=score) for name, score in (("a", 0.6), ("b", 0.8), ("c", 0.7))]
+    assert asked(tenths, min_partial=0.7)[0] is True

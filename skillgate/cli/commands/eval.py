@@ -51,13 +51,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     asked = asked_of(args, session)
     plan = planned(asked, session)
     if args.dry_run:
-        forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
-        lines = _plan_lines(plan, asked)
-        if plan.models is not None and forecast is not None:
-            lines[-1:-1] = plan.models.lines(forecast)
-        plan.closing.close()
-        session.out(json.dumps(_plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
-        return EXIT_PASSED
+        with plan.closing:
+            return _foresee(plan, asked, args, session)
     try:
         _require_tasks(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
@@ -69,10 +64,31 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.exit_on_fail and asked.runs == 1:
         session.note("one run cannot tell a flaky skill from a good one: --runs 3 shows its consistency")
     report = evaluated(plan, asked, session, kept)
-    publish(report, asked.formats, asked.output_dir, session)
-    problem = kept.keep(report)
+    unwritten = None
+    try:
+        publish(report, asked.formats, asked.output_dir, session)
+    except UsageError as error:  # such as a full disk: what was measured is kept and printed, and is no usage error
+        unwritten = str(error)
+    unkept = kept.keep(report)
+    problem = "\n".join(filter(None, (unwritten, unkept))) or None
     session.out(rendered(report, "json" if session.json else "text", session))
     return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
+
+
+def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Session) -> int:
+    """Refuse what a run would refuse, and say what it would do; nothing is run and nothing written."""
+    from skillgate.cli.bench_publishing import require_output
+    from skillgate.cli.storing import require_store
+
+    _require_tasks(plan, asked)
+    require_output(asked.formats, asked.output_dir, session, make=False)
+    require_store(args, session)
+    forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
+    lines = _plan_lines(plan, asked)
+    if plan.models is not None and forecast is not None:
+        lines[-1:-1] = plan.models.lines(forecast)
+    session.out(json.dumps(_plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
+    return EXIT_PASSED
 
 
 def _require_tasks(plan: Plan, asked: Asked) -> None:
