@@ -19,7 +19,14 @@ from skillgate.cli.parser import Parser
 from skillgate.model.score import Dimension
 from skillgate.registry import Room, settings
 from skillgate.report import rules
-from skillgate.report.schema import adapter_schema, benchmark_schema, config_schema, report_schema, skill_schema
+from skillgate.report.schema import (
+    adapter_schema,
+    benchmark_schema,
+    config_schema,
+    report_schema,
+    skill_schema,
+    strategy_schema,
+)
 from skillgate.static.catalogue import check_pages, pages
 
 HERE = Path(__file__).parent
@@ -123,6 +130,7 @@ def generated() -> dict[str, str]:
         "schemas/skill.schema.json": _json(skill_schema()),
         "schemas/adapter.schema.json": _json(adapter_schema()),
         "schemas/benchmark.schema.json": _json(benchmark_schema()),
+        "schemas/strategy.schema.json": _json(strategy_schema()),
         "how-to/pull-requests.md": pull_requests_page(),
         "../action.yml": action_yml(),
         **{f"../{path}": text for path, text in example_workflows().items()},

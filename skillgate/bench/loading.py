@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.checking import check_config, check_executable, unsupported
 from skillgate.bench.files import read_json
 from skillgate.errors import CodecError, UsageError
+from skillgate.model.bench import NotLoaded
 from skillgate.model.codec import decode
 from skillgate.model.digest import digest
 from skillgate.model.executable import AdapterConfig, AdapterType, Executable, Runnable
@@ -55,7 +56,7 @@ def load_skills(
     files: dict[str, str] = {}
     left = 0
     for path in paths:
-        found, skipped = _files(path, cwd, prose=prose)
+        found, skipped = main_files(path, cwd, prose=prose)
         left += skipped
         if without:
             kept = [file for file in found if not any(_is_below(file, folder) for folder in without)]
@@ -69,7 +70,7 @@ def load_skills(
             real = os.path.realpath(file)
             if real in files:
                 notices.append(f"{path} leads to {files[real]} again; it is evaluated once")
-            files.setdefault(real, _shown(file, cwd))
+            files.setdefault(real, shown_path(file, cwd))
     if left and files:
         notices.append(f"{left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
     skills = [
@@ -87,6 +88,27 @@ def load_skills(
 
 def _is_below(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))
+
+
+def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]:
+    """Read skills that a search met, by their main files with the paths to show; what is wrong with one stops no other.
+
+    Of two with one id and version the later is left out.
+    """
+    skills: list[Runnable] = []
+    left: list[NotLoaded] = []
+    seen: dict[tuple[str, str], Runnable] = {}
+    for file, shown in files.items():
+        problems: list[str] = []
+        for skill in _read(file, shown, problems):
+            other = seen.setdefault((skill.spec.id, skill.spec.version), skill)
+            if other is not skill:
+                problems.append(f"{shown}: its id and version are also those of {other.shown}")
+            if not problems:
+                skills.append(skill)
+        if problems:
+            left.append(NotLoaded(shown, "; ".join(problems)))
+    return Skills(tuple(_keyed(skills)), ()), tuple(left)
 
 
 def read_skill(file: str, shown: str) -> Runnable:
@@ -120,8 +142,12 @@ def _read(file: str, shown: str, problems: list[str]) -> Iterator[Runnable]:
     yield skill
 
 
-def _files(path: str, cwd: str, *, prose: bool) -> tuple[list[str], int]:
-    """Find the main files that a path means, and count the prose skills that were passed over."""
+def main_files(path: str, cwd: str, *, prose: bool) -> tuple[list[str], int]:
+    """Find the main files that a path means, and count the prose skills that were passed over.
+
+    Raises:
+        UsageError: it does not exist.
+    """
     place = os.path.abspath(os.path.join(cwd, path))
     if os.path.isfile(place):
         fits = place.endswith(".json") or os.path.basename(place) == SKILL_MD
@@ -149,19 +175,28 @@ def _main(folder: str) -> str | None:
     return None
 
 
-def _shown(file: str, cwd: str) -> str:
+def shown_path(file: str, cwd: str) -> str:
+    """Give the path to show: relative where a file lies below the working directory."""
     inside = file.startswith(os.path.join(cwd, ""))
     return (os.path.relpath(file, cwd) if inside else file).replace(os.sep, "/")
 
 
-def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
+def read_executable(file: str, shown: str) -> tuple[Executable, list[str]]:
+    """Read one skill.json alone, and say what is wrong with what it says.
+
+    Raises:
+        UsageError: it has not the shape of one; every problem, a line each.
+    """
     data = read_json(file, shown)
-    problems: list[str] = []
     try:
         spec = decode(Executable, data)
     except CodecError as error:
         raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
-    problems += [f"{shown}: {line}" for line in check_executable(spec)]
+    return spec, [f"{shown}: {line}" for line in check_executable(spec)]
+
+
+def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
+    spec, problems = read_executable(file, shown)
     beside = os.path.join(os.path.dirname(file), CONFIG_JSON)
     config = spec.adapter or AdapterConfig()
     if os.path.lexists(beside):
@@ -206,15 +241,25 @@ def _prose(root: str, shown: str) -> Executable:
     frontmatter = parse(source).frontmatter
     name, metadata = frontmatter.text("name"), frontmatter.values.get("metadata")
     version = metadata.get("version") if isinstance(metadata, Mapping) else None
-    identifier = re.sub(r"[^a-z0-9_-]+", "-", (name or os.path.basename(root)).lower()).strip("-") or "skill"
+    identifier = prose_id(name, root)
     return Executable(
         id=identifier,
         name=name or identifier,
-        version=str(version) if isinstance(version, str | float | int) else f"0.0.0+{_digest(root)[:12]}",
+        version=str(version) if isinstance(version, str | float | int) else content_version(root),
         adapter_type=AdapterType.SKILLMD,
         entrypoint=SKILL_MD,
         description=frontmatter.text("description"),
     )
+
+
+def prose_id(name: str, root: str) -> str:
+    """Make an id of a prose skill's name, else of its directory's."""
+    return re.sub(r"[^a-z0-9_-]+", "-", (name or os.path.basename(root)).lower()).strip("-") or "skill"
+
+
+def content_version(root: str) -> str:
+    """Give the version of a prose skill that names none: its files are read."""
+    return f"0.0.0+{_digest(root)[:12]}"
 
 
 def _clashes(skills: Sequence[Runnable]) -> Iterator[str]:

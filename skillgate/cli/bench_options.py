@@ -82,9 +82,12 @@ class Asked(NamedTuple):
     shard: tuple[int, int] | None = None
 
 
-def add_benchmark(parser: argparse.ArgumentParser) -> None:
-    """Declare which skills and tasks."""
-    parser.add_argument("--skills", metavar="PATH", nargs="+", action="extend", help="skill.json files, or directories")
+def add_benchmark(parser: argparse.ArgumentParser, *, named: bool = True) -> None:
+    """Declare which skills and tasks; without ``named`` the command looks for skills itself."""
+    if named:
+        parser.add_argument(
+            "--skills", metavar="PATH", nargs="+", action="extend", help="skill.json files, or directories"
+        )
     _setting(parser, "benchmark", "ID|PATH")
     parser.add_argument("--tasks", metavar="FILE", help="a file of tasks in the place of a benchmark")
     _setting(parser, "benchmarks-dir", "DIR")

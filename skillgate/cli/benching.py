@@ -22,6 +22,7 @@ from skillgate.cli.bench_asking import with_models
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.bench import NotLoaded
 from skillgate.model.executable import AdapterType
 from skillgate.model.score import Outcome
 from skillgate.registry import Room
@@ -90,7 +91,13 @@ def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> L
     return narrowed(loaded, asked.task_ids, asked.tags)
 
 
-def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, skills: Skills | None = None) -> Plan:
+def planned(
+    asked: Asked,
+    session: Session,
+    benchmark: Loaded | None = None,
+    skills: Skills | None = None,
+    left_out: list[NotLoaded] | None = None,
+) -> Plan:
     """Read and check everything that a run needs.
 
     Args:
@@ -98,6 +105,7 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
         session: the run.
         benchmark: where it has been read already.
         skills: likewise.
+        left_out: takes the skills that cannot be run, which are left out then; None: they are an error.
 
     Raises:
         UsageError: something is not valid; nothing was started.
@@ -130,7 +138,8 @@ def planned(asked: Asked, session: Session, benchmark: Loaded | None = None, ski
         if models is not None:
             ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
-        adapters = _adapters(skills.found, surroundings, loaded)
+        adapters = _adapters(skills.found, surroundings, loaded, left_out)
+        skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
         for adapter in adapters.values():
             ready.callback(adapter.close)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
@@ -218,22 +227,30 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     return EXIT_INCOMPLETE if (skipped and not allow_skipped) or empty else EXIT_PASSED
 
 
-def _adapters(skills: Sequence[Runnable], surroundings: Surroundings, loaded: Loaded) -> dict[str, Adapter]:
+def _adapters(
+    skills: Sequence[Runnable], surroundings: Surroundings, loaded: Loaded, left_out: list[NotLoaded] | None
+) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     problems: list[str] = []
     for skill in skills:
-        kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
-        if kind == STATIC != loaded.benchmark.adapter:
-            problems.append(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
-            continue
-        if kind not in _ADAPTERS.names():
-            runs = ", ".join(_ADAPTERS.names())
-            problems.append(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")
-            continue
         try:
-            found[skill.key] = _ADAPTERS.load(kind).open_adapter(skill, surroundings)
+            found[skill.key] = _adapter(skill, surroundings, loaded)
         except UsageError as error:
-            problems += str(error).splitlines()
+            if left_out is None:
+                problems += str(error).splitlines()
+            else:
+                left_out.append(NotLoaded(skill.shown, "; ".join(str(error).splitlines())))
     if problems:
         raise UsageError("\n".join(problems))
     return found
+
+
+def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Adapter:
+    kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
+    if kind == STATIC != loaded.benchmark.adapter:
+        raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
+    if kind not in _ADAPTERS.names():
+        runs = ", ".join(_ADAPTERS.names())
+        raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")
+    adapter: Adapter = _ADAPTERS.load(kind).open_adapter(skill, surroundings)
+    return adapter

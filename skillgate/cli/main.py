@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
 _COMMANDS = Room("skillgate.cli.commands")
-_STARTS_PROGRAMS = frozenset({"eval", "task"})  # foreign ones, that must not find this process's secrets
+_STARTS_PROGRAMS = frozenset({"eval", "run", "task"})  # foreign ones, that must not find this process's secrets
 _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
 
 

@@ -15,6 +15,7 @@ from skillgate.model.judging import Count, Ratio
 from skillgate.model.marks import Range, camel
 from skillgate.model.report import Tool, Verdict
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
+from skillgate.model.strategy import Selection
 
 _NO_GATE = Verdict(passed=None)
 
@@ -213,6 +214,7 @@ class BenchReport:
         gate: of all skills together.
         coverage: the share of results that were measured.
         duration_s: from first to last result.
+        selection: which skills were selected, where the run selects.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "bench")
@@ -228,5 +230,6 @@ class BenchReport:
     depth: None = None
     notices: tuple[str, ...] = ()
     not_loaded: tuple[NotLoaded, ...] = ()
+    selection: Selection | None = field(default=None, metadata={"omit_none": True})
     schema_version: int = SCHEMA_VERSION
     scoring_version: int = SCORING_VERSION

@@ -26,6 +26,7 @@ def render(report: BenchReport, style: Style, *, verbose: bool = False) -> str:
     lines += _table([_HEAD, *(_row(one) for one in report.reports)], style)
     for one in report.reports:
         lines += _details(one, style, verbose=verbose)
+    lines += [f"not loaded: {printable(one.path)}: {printable(one.reason)}" for one in report.not_loaded]
     lines += [f"note: {printable(notice)}" for notice in report.notices]
     return "\n".join(lines) + "\n"
 

@@ -111,6 +111,9 @@ def verdict(report: BenchReport) -> str:
     said = f"{count} skill{'s' * (count != 1)}"
     if skipped:
         said += f", {skipped} result{'s' * (skipped != 1)} not measured"
+    if report.selection is not None:
+        word = {True: "PASS", False: "FAIL", None: "NOT MEASURED"}[report.gate.passed]
+        return f"{word}: {'; '.join((*(gate.reason for gate in report.gate.outcomes), said))}"
     if report.gate.passed is None:
         return f"No gate was asked for: {said}"
     failed = [one.skill_id for one in report.reports if one.gate.passed is False]

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
+    from skillgate.model.choosing import FoundSkills
     from skillgate.model.diff import Diff
     from skillgate.model.documents import Document
     from skillgate.model.history import History
     from skillgate.model.run import ActionRun
 
 
-def render(document: Document | Diff | ActionRun | BenchReport | BenchDiff | History) -> str:
+def render(document: Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills) -> str:
     """Write a document, with two blanks of indent and a final line feed."""
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command

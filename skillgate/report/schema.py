@@ -8,6 +8,7 @@ from skillgate.model.bench import BenchReport
 from skillgate.model.bench_diff import BenchDiff
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.certificate import Certificate, CertificateCheck
+from skillgate.model.choosing import FoundSkills
 from skillgate.model.codec import schema
 from skillgate.model.diff import Diff
 from skillgate.model.documents import DOCUMENTS
@@ -15,11 +16,12 @@ from skillgate.model.executable import AdapterConfig, Executable
 from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
+from skillgate.model.strategy import Strategy
 from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck)
+_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck, FoundSkills)
 
 
 def report_schema() -> dict[str, Any]:
@@ -49,6 +51,11 @@ def adapter_schema() -> dict[str, Any]:
 def benchmark_schema() -> dict[str, Any]:
     """Give the schema of a benchmark's file."""
     return schema(Benchmark, title="A benchmark of skillgate", schema_id=_id("benchmark"))
+
+
+def strategy_schema() -> dict[str, Any]:
+    """Give the schema of a file that says how skills are selected."""
+    return schema(Strategy, title="A strategy of skillgate", schema_id=_id("strategy"))
 
 
 def _id(name: str) -> str:

@@ -136,6 +136,32 @@ class Store:
             query = query.where(table.c.benchmark_id == wanted.benchmark)
         return tuple(PastEvaluation(**row) for row in self._read(query))
 
+    def newest(self, *, measured: bool) -> tuple[PastEvaluation, ...]:
+        """Give the newest whole evaluation of each version of a skill on each benchmark, the newest first.
+
+        Whole are those that were neither interrupted nor of a part of the tasks.
+
+        Args:
+            measured: whether all results must have been measured too.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        table = BENCH_EVALUATIONS
+        keys = (table.c.skill_id, table.c.skill_version, table.c.benchmark_id)
+        order = (table.c.started_at.desc(), table.c.id.desc())
+        place = sa.func.row_number().over(partition_by=keys, order_by=order).label("place")
+        # A filter of tasks or a shard stands behind the scorer, with a comma between them.
+        ranked = sa.select(table.c.id, place).where(
+            table.c.incomplete.is_(None), sa.not_(table.c.comparable.contains(", "))
+        )
+        if measured:
+            ranked = ranked.where(table.c.skipped == 0, table.c.completion_rate.is_not(None))
+        firsts = ranked.subquery()
+        query = _query(PastEvaluation, table, table.c.started_at, Filter())
+        query = query.join(firsts, firsts.c.id == table.c.id).where(firsts.c.place == 1)
+        return tuple(PastEvaluation(**row) for row in self._read(query))
+
     def scores(self, wanted: Filter) -> tuple[PastScore, ...]:
         """Give past scores, the newest first; a skill is told by its name or its path.
 

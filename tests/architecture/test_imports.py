@@ -87,6 +87,7 @@ ARRAYS = (
 DOORS_IN_GITHUB = {"api"}
 READS_TIMES = {
     "skillgate.model.bench",
+    "skillgate.model.choosing",
     "skillgate.model.codec",
     "skillgate.model.history",
     "skillgate.model.shape",

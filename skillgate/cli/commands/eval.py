@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         with plan.closing:
             return _foresee(plan, asked, args, session)
     try:
-        _require_tasks(plan, asked)
+        require_required(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
         require_leave(plan)
         kept = keeping(args, session)
@@ -80,25 +80,30 @@ def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Sessio
     from skillgate.cli.bench_publishing import require_output
     from skillgate.cli.storing import require_store
 
-    _require_tasks(plan, asked)
+    require_required(plan, asked)
     require_output(asked.formats, asked.output_dir, session, make=False)
     require_store(args, session)
     forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
-    lines = _plan_lines(plan, asked)
+    lines = plan_lines(plan, asked)
     if plan.models is not None and forecast is not None:
         lines[-1:-1] = plan.models.lines(forecast)
-    session.out(json.dumps(_plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
+    session.out(json.dumps(plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
     return EXIT_PASSED
 
 
-def _require_tasks(plan: Plan, asked: Asked) -> None:
+def require_required(plan: Plan, asked: Asked) -> None:
+    """Make sure that every task of --require-task is run.
+
+    Raises:
+        UsageError: one is not.
+    """
     known = {task.id for task in plan.loaded.benchmark.tasks}
     missing = [task for task in asked.policy.require_tasks if task not in known]
     if missing:
         raise UsageError(f"--require-task {missing[0]}: no such task is run; known: {', '.join(sorted(known)[:20])}")
 
 
-def _plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
+def plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
     """Say what would be run for programs; ``estimate`` is null where no model would be asked."""
     benchmark = plan.loaded.benchmark
     estimate = None
@@ -118,7 +123,8 @@ def _plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
     }
 
 
-def _plan_lines(plan: Plan, asked: Asked) -> list[str]:
+def plan_lines(plan: Plan, asked: Asked) -> list[str]:
+    """Say what would be run."""
     from skillgate.bench.planning import PROSE_TIMEOUT_MS
     from skillgate.model.executable import AdapterType
 

@@ -1,4 +1,4 @@
-"""Print the JSON Schema of what skillgate writes (report) or reads (config, skill, adapter, benchmark)."""
+"""Print the JSON Schema of what skillgate writes (report) or reads (config, skill, adapter, benchmark, strategy)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
-from skillgate.report.schema import adapter_schema, benchmark_schema, config_schema, report_schema, skill_schema
+from skillgate.report.schema import (
+    adapter_schema,
+    benchmark_schema,
+    config_schema,
+    report_schema,
+    skill_schema,
+    strategy_schema,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +27,7 @@ _SCHEMAS = {
     "skill": skill_schema,
     "adapter": adapter_schema,
     "benchmark": benchmark_schema,
+    "strategy": strategy_schema,
 }
 
 

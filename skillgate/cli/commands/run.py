@@ -1,0 +1,132 @@
+"""Find skills, evaluate them, select the best, report: in one go.
+
+Every skill that the search finds is evaluated, and all of them stand in the report, marked as selected or not and why.
+The bounds say who is selected: --min-completion (default 0.7), the others, and --strategy. Nothing selected makes the
+exit code 1; with --exit-on-fail so does any skill that misses a bound. Nothing found makes it 2, and a skill that could
+not be loaded 3. Here -q is the query; --quiet has no short form behind the command.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
+from skillgate.cli.choosing_options import add_query
+from skillgate.cli.options import add_asking
+from skillgate.cli.storing import add_keeping
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.bench.selecting import Choice, Entrant
+    from skillgate.cli.bench_options import Asked
+    from skillgate.cli.benching import Plan
+    from skillgate.cli.run_selecting import Searched
+    from skillgate.cli.session import Session
+    from skillgate.model.bench import BenchReport, NotLoaded
+    from skillgate.model.strategy import Strategy
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    from skillgate.cli.strategies import add_ranking
+
+    add_query(parser)
+    add_ranking(parser, top_k=5)
+    add_benchmark(parser, named=False)
+    add_running(parser)
+    add_asking(parser)
+    add_gates(parser, title="bounds: who misses one is not selected")
+    add_results(parser)
+    add_keeping(parser)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Find, evaluate, select and report.
+
+    Raises:
+        UsageError: something is not valid, or nothing was found; nothing was run.
+    """
+    from skillgate.cli.benching import planned
+    from skillgate.cli.run_selecting import searched, with_bounds
+    from skillgate.cli.strategies import strategy_of
+
+    args.skills = [args.skills_dir]
+    asked, strategy = with_bounds(asked_of(args, session), strategy_of(args, session))
+    found = searched(args, strategy, session)
+    left: list[NotLoaded] = []
+    plan = planned(asked, session, skills=found.skills, left_out=left)
+    found = found._replace(broken=(*found.broken, *left))
+    try:
+        if not plan.skills:
+            raise UsageError("\n".join(["no skill that was found can be run", *(one.reason for one in left)]))
+        if args.dry_run:
+            return _told(plan, asked, found, session)
+        return _ran(plan, asked, found, strategy, args, session)
+    finally:
+        plan.closing.close()
+
+
+def _ran(
+    plan: Plan, asked: Asked, found: Searched, strategy: Strategy, args: argparse.Namespace, session: Session
+) -> int:
+    from skillgate.cli.bench_asking import require_leave
+    from skillgate.cli.bench_publishing import publish, require_output
+    from skillgate.cli.benching import evaluated, exit_code
+    from skillgate.cli.commands.eval import require_required
+    from skillgate.cli.run_selecting import selected
+    from skillgate.cli.storing import keeping, settled
+
+    require_required(plan, asked)
+    require_output(asked.formats, asked.output_dir, session)
+    require_leave(plan)
+    kept = keeping(args, session)
+    report, choices, entrants = selected(
+        evaluated(plan, asked, session, kept),
+        found,
+        strategy,
+        allow_skipped=asked.allow_skipped,
+        strict=args.exit_on_fail,
+    )
+    publish(report, asked.formats, asked.output_dir, session)
+    problem = kept.keep(report)
+    session.out(_shown(report, choices, entrants, session))
+    code = exit_code(report, allow_skipped=asked.allow_skipped)
+    if code == EXIT_PASSED and report.not_loaded:
+        code = EXIT_INCOMPLETE
+    return settled(code, problem, session)
+
+
+def _shown(report: BenchReport, choices: tuple[Choice, ...], entrants: tuple[Entrant, ...], session: Session) -> str:
+    from skillgate.cli.bench_publishing import rendered
+
+    if session.json:
+        return rendered(report, "json", session)
+    from skillgate.report.choosing_text import selected_text
+    from skillgate.report.terminal import Style
+
+    style = Style(width=session.width, color=session.color)
+    figures = [one.figures for one in entrants]
+    head = selected_text([one.id for one in entrants], figures, choices, style, verbose=session.verbose)
+    return f"{head}\n{rendered(report, 'text', session)}"
+
+
+def _told(plan: Plan, asked: Asked, found: Searched, session: Session) -> int:
+    """Say what would be run, and what was found that would not be."""
+    from skillgate.cli.commands.eval import plan_document, plan_lines
+
+    forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
+    if session.json:
+        session.out(json.dumps(plan_document(plan, forecast), indent=2))
+    else:
+        lines = plan_lines(plan, asked)
+        if plan.models is not None and forecast is not None:
+            lines[-1:-1] = plan.models.lines(forecast)
+        session.out("\n".join(lines))
+    for one in found.misfits:
+        session.note(f"{one.skill_id} would not be evaluated: {'; '.join(one.reasons)}")
+    for broken in found.broken:
+        session.note(f"{broken.path} cannot be loaded: {broken.reason}")
+    return EXIT_INCOMPLETE if found.broken else EXIT_PASSED
