@@ -26,6 +26,8 @@ _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their qualit
 
 def _starts_programs(word: str | None) -> bool:
     """Tell whether a command will start foreign programs; the Action does so where its input says so."""
+    if word == "bench":
+        return "serve" in sys.argv
     return word in _STARTS_PROGRAMS or (
         word == "action" and os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
     )
