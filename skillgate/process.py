@@ -7,10 +7,11 @@ imports it.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -161,6 +162,58 @@ def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None 
     if not os.path.isfile(path):  # noqa: PTH113
         raise MissingExecutableError(f"{program} does not exist below {cwd}")
     return path
+
+
+def attend(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> int:
+    """Run a program in the foreground until it ends or this process is interrupted, and end it and its group then.
+
+    It reads nothing, and what it writes goes to this process's standard error.
+
+    Args:
+        argv: the program and its arguments, found as by :func:`start`.
+        cwd: the absolute directory to run in.
+        env: all of its environment.
+
+    Returns:
+        Its exit status; negative: the signal that ended it.
+
+    Raises:
+        MissingExecutableError: there is no such program.
+        IncompleteError: it could not be started.
+    """
+    program = located(argv[0], cwd=cwd, env=env)
+    try:
+        child = subprocess.Popen(  # noqa: S603 - no shell; the user asked for this program
+            [program, *argv[1:]],
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise IncompleteError(f"{argv[0]} could not be started: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        return child.wait()
+    finally:
+        _end_group(child)
+
+
+def _end_group(child: Child) -> None:
+    """Ask a program and what it started to end, and end what does not within two seconds."""
+    group = hasattr(os, "killpg")  # elsewhere there is the program alone
+    with suppress(OSError):
+        if group:
+            os.killpg(child.pid, signal.SIGTERM)
+        else:
+            child.terminate()
+    ends_within(child, 2.0)
+    with suppress(OSError):
+        if group:
+            os.killpg(child.pid, signal.SIGKILL)
+        else:
+            child.kill()
+    child.wait()
 
 
 @contextmanager

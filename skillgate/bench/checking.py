@@ -33,6 +33,11 @@ CHECK_TYPE = "checkType"
 _SERVERS = Room("skillgate.bench.servers")
 
 
+def is_version(text: str) -> bool:
+    """Tell whether a text is a semantic version."""
+    return _VERSION.fullmatch(text) is not None
+
+
 def check_executable(spec: Executable) -> Iterator[str]:
     """Say what is wrong with a skill.json, each line beginning with the key that it is about."""
     if not _ID.fullmatch(spec.id):
@@ -56,8 +61,10 @@ def check_config(config: AdapterConfig) -> Iterator[str]:
     ):
         if word not in known:
             yield f"{key}: expected {' or '.join(known)}, found {word[:80]!r}"
-    if any("\0" in text for text in (*config.args, config.command or "", *config.env, *config.env.values())):
-        yield "args, command, env: hold a NUL"
+    if any("\0" in text for text in (*config.args, *config.serve, config.command or "")):
+        yield "args, command, serve: hold a NUL"
+    if any("\0" in text for text in (*config.env, *config.env.values())):
+        yield "env: holds a NUL"
     if config.args and not config.command:
         yield "args: are for a command, and there is none; a command line stands whole in the entrypoint"
 
@@ -200,5 +207,5 @@ def _patterns(patterns: tuple[str, ...], needs: str) -> Iterator[str]:
 
 
 def _version(version: str) -> Iterator[str]:
-    if not _VERSION.fullmatch(version):
+    if not is_version(version):
         yield f"version: expected a semantic version such as 1.0.0, found {version[:80]!r}"

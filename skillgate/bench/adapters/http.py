@@ -52,20 +52,30 @@ class HttpAdapter:
     def __init__(self, skill: Runnable, target: Target, stop: threading.Event) -> None:
         self._skill, self._target, self._stop = skill, target, stop
         self._tls = ssl.create_default_context()
+        self._met = False  # whether it has ever answered
 
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
         bounds = Try(self._target.hosts, call.timeout_s, self._stop)
         try:
             reply = self._asked(call, bounds)
+            self._met = True
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reply = _failed(error, bounds, call.timeout_s, self._target)
+            if isinstance(error, httpx2.ConnectError) and bounds.kind is None and self._is_not_served():
+                reply = _wrong(ErrorKind.SERVER, f"its server does not run; skillgate bench serve {self._skill.shown}")
         return reply._replace(
             output=self._target.redacted(reply.output), error=self._target.redacted(reply.error)[:MAX_WORDS]
         )
 
     def close(self) -> None:
         """Nothing stays between calls."""
+
+    def _is_not_served(self) -> bool:
+        """Tell a server that nobody has started on this machine yet from one that went away."""
+        host = origin_of(self._target.url)[1]
+        here = host in ("localhost", "127.0.0.1", "::1")
+        return bool(self._skill.config.serve) and here and not self._met
 
     def _asked(self, call: Call, bounds: Try) -> Reply:
         spec = self._skill.spec

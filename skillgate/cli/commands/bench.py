@@ -28,8 +28,11 @@ Three answers are held against every task's scorer, and no skill is started: nul
 the one constant that passes most. Tasks that a model or a program scores are left out and named; where none is left the
 exit code is 3. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
 {"constant": 2}. The exit code is 1 where one passes more."""
-_SERVE = "run a packaged benchmark's server, for skills under development"
+_SERVE = "run a packaged benchmark's server, or a skill's own, for skills under development"
 _SERVES = """\
+The path of an http skill runs the program that its adapter.config.json names under serve, in the skill's directory,
+with none of your variables but those of passEnv. What follows is about the servers of benchmarks.
+
 The server listens on loopback alone until Ctrl-C, and prints its variables, with --json as one line of JSON. eval needs
 none: it starts the server of a benchmark by itself."""
 _IMPORT = "make a benchmark of lines of JSON: your own copy of a published data set, or fields that you name"
@@ -48,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checking = words.add_parser("check", help=_CHECK, description=f"{_CHECK.capitalize()}.\n\n{_CHECKS}")
     checking.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="ids or files (default: all packaged)")
     serving = words.add_parser("serve", help=_SERVE, description=f"{_SERVE.capitalize()}.\n\n{_SERVES}")
-    serving.add_argument("name", metavar="SERVER|BENCHMARK", help="a server's name, or a benchmark that needs one")
+    serving.add_argument("name", metavar="SERVER|BENCHMARK|PATH", help="a server, a benchmark, or a skill")
     serving.add_argument("--port", metavar="N", type=_port, default=0, help="listen there (default: one that is free)")
     _importing(words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}"))
     for one in (listing, showing, checking, serving):

@@ -1,0 +1,1 @@
+"""Starters: each file gives the files of one kind of new skill, which run as they are."""
