@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping
+from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_gates(parser)
     add_results(parser)
     add_keeping(parser)
+    add_write_back(parser)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     from skillgate.cli.bench_publishing import publish, rendered, require_output
     from skillgate.cli.benching import evaluated, exit_code, planned
     from skillgate.cli.storing import keeping, settled
+    from skillgate.cli.writing_back import require_writable, write_back
 
     asked = asked_of(args, session)
     plan = planned(asked, session)
@@ -62,6 +64,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         require_required(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
         require_leave(plan)
+        if args.write_metadata:
+            require_writable(plan.skills, asked, session)
         kept = keeping(args, session)
     except UsageError:
         plan.closing.close()
@@ -71,6 +75,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     report = evaluated(plan, asked, session, kept)
     publish(report, asked.formats, asked.output_dir, session)
     problem = kept.keep(report)
+    if args.write_metadata:
+        problem = write_back(plan.skills, report, session) or problem
     session.out(rendered(report, "json" if session.json else "text", session))
     return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
 

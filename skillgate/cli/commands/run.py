@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.choosing_options import add_query
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping
+from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_gates(parser, title="bounds: who misses one is not selected")
     add_results(parser)
     add_keeping(parser)
+    add_write_back(parser)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -78,10 +79,13 @@ def _ran(
     from skillgate.cli.commands.eval import require_required
     from skillgate.cli.run_selecting import selected
     from skillgate.cli.storing import keeping, settled
+    from skillgate.cli.writing_back import require_writable, write_back
 
     require_required(plan, asked)
     require_output(asked.formats, asked.output_dir, session)
     require_leave(plan)
+    if args.write_metadata:
+        require_writable(plan.skills, asked, session)
     kept = keeping(args, session)
     report, choices, entrants = selected(
         evaluated(plan, asked, session, kept),
@@ -92,6 +96,8 @@ def _ran(
     )
     publish(report, asked.formats, asked.output_dir, session)
     problem = kept.keep(report)
+    if args.write_metadata:
+        problem = write_back(plan.skills, report, session) or problem
     session.out(_shown(report, choices, entrants, session))
     code = exit_code(report, allow_skipped=asked.allow_skipped)
     if code == EXIT_PASSED and report.not_loaded:
