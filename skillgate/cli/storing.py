@@ -35,6 +35,15 @@ def add_keeping(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-store", action="store_true", help="keep nothing there")
 
 
+def add_write_back(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--write-metadata``."""
+    parser.add_argument(
+        "--write-metadata",
+        action="store_true",
+        help="write the completion rate into metadata.benchmarkResults of each skill.json",
+    )
+
+
 def named_store(given: str | None, session: Session) -> tuple[Target, bool]:
     """Say which store is meant, and whether anybody named it: the option, the settings, else the default.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping
+from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.benching import Plan
     from skillgate.cli.session import Session
+    from skillgate.cli.storing import Keeping
     from skillgate.llm.dry import Forecast
+    from skillgate.model.bench import BenchReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_gates(parser)
     add_results(parser)
     add_keeping(parser)
+    add_write_back(parser)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -44,9 +47,10 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: something is not valid; nothing was run.
     """
     from skillgate.cli.bench_asking import require_leave
-    from skillgate.cli.bench_publishing import publish, rendered, require_output
+    from skillgate.cli.bench_publishing import rendered, require_output
     from skillgate.cli.benching import evaluated, exit_code, planned
     from skillgate.cli.storing import keeping, settled
+    from skillgate.cli.writing_back import require_writable
 
     asked = asked_of(args, session)
     plan = planned(asked, session)
@@ -57,6 +61,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         require_required(plan, asked)
         require_output(asked.formats, asked.output_dir, session)
         require_leave(plan)
+        if args.write_metadata:
+            require_writable(plan.skills, asked, session)
         kept = keeping(args, session)
     except UsageError:
         plan.closing.close()
@@ -64,15 +70,27 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.exit_on_fail and asked.runs == 1:
         session.note("one run cannot tell a flaky skill from a good one: --runs 3 shows its consistency")
     report = evaluated(plan, asked, session, kept)
-    unwritten = None
+    problem = delivered(report, plan, asked, args, kept, session)
+    session.out(rendered(report, "json" if session.json else "text", session))
+    return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
+
+
+def delivered(
+    report: BenchReport, plan: Plan, asked: Asked, args: argparse.Namespace, kept: Keeping, session: Session
+) -> str | None:
+    """Write a report wherever it is asked for; what to say where one of these places failed, None where none did."""
+    from skillgate.cli.bench_publishing import publish
+    from skillgate.cli.writing_back import write_back
+
+    problems: list[str | None] = []
     try:
         publish(report, asked.formats, asked.output_dir, session)
     except UsageError as error:  # such as a full disk: what was measured is kept and printed, and is no usage error
-        unwritten = str(error)
-    unkept = kept.keep(report)
-    problem = "\n".join(filter(None, (unwritten, unkept))) or None
-    session.out(rendered(report, "json" if session.json else "text", session))
-    return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
+        problems.append(str(error))
+    problems.append(kept.keep(report))
+    if args.write_metadata:
+        problems.append(write_back(plan.skills, report, session))
+    return "\n".join(filter(None, problems)) or None
 
 
 def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Session) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.choosing_options import add_query
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping
+from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_gates(parser, title="bounds: who misses one is not selected")
     add_results(parser)
     add_keeping(parser)
+    add_write_back(parser)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -73,15 +74,18 @@ def _ran(
     plan: Plan, asked: Asked, found: Searched, strategy: Strategy, args: argparse.Namespace, session: Session
 ) -> int:
     from skillgate.cli.bench_asking import require_leave
-    from skillgate.cli.bench_publishing import publish, require_output
+    from skillgate.cli.bench_publishing import require_output
     from skillgate.cli.benching import evaluated, exit_code
-    from skillgate.cli.commands.eval import require_required
+    from skillgate.cli.commands.eval import delivered, require_required
     from skillgate.cli.run_selecting import selected
     from skillgate.cli.storing import keeping, settled
+    from skillgate.cli.writing_back import require_writable
 
     require_required(plan, asked)
     require_output(asked.formats, asked.output_dir, session)
     require_leave(plan)
+    if args.write_metadata:
+        require_writable(plan.skills, asked, session)
     kept = keeping(args, session)
     report, choices, entrants = selected(
         evaluated(plan, asked, session, kept),
@@ -90,8 +94,7 @@ def _ran(
         allow_skipped=asked.allow_skipped,
         strict=args.exit_on_fail,
     )
-    publish(report, asked.formats, asked.output_dir, session)
-    problem = kept.keep(report)
+    problem = delivered(report, plan, asked, args, kept, session)
     session.out(_shown(report, choices, entrants, session))
     code = exit_code(report, allow_skipped=asked.allow_skipped)
     if code == EXIT_PASSED and report.not_loaded:
