@@ -219,6 +219,24 @@ def test_a_check_that_cannot_be_made_is_skipped(tmp_path: Path) -> None:
     assert "pip install" in skipped["error"]
 
 
+def test_many_skills_meet_the_missing_package_at_once(tmp_path: Path) -> None:
+    """While one thread fails to load it, another sees half of a module: that is the same thing missing."""
+    for number in range(4):
+        program(tmp_path / f"words-{number}", id=f"words-{number}")
+    (tmp_path / "gone").mkdir()
+    halting = "import time\ntime.sleep(0.3)\nraise ModuleNotFoundError('gone', name='jsonschema')\n"
+    (tmp_path / "gone" / "jsonschema.py").write_text(halting, encoding="utf-8")
+    argv = [sys.executable, "-c", "from skillgate.cli.main import entry; entry()", "eval", "--skills", "."]
+    argv += ["--benchmark", "skill-quality", "--concurrency", "8", "--json"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": f"{tmp_path / 'gone'}:{ROOT}"}
+    done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    reports = json.loads(done.stdout)["reports"]
+    told = [one["error"] for report in reports for one in report["taskResults"] if one["status"] == "skipped"]
+    assert len(told) == 4
+    assert all("pip install" in error for error in told)
+
+
 def test_a_skill_cannot_score_itself(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("{'score': 1, 'passed': True, 'reasons': []}"))
     benchmark(tmp_path / "b.json", task(expectedOutput={"type": "static"}))

@@ -34,7 +34,7 @@ def _problem(key: str, schema: Mapping[str, Any]) -> str | None:
         return f"skill.json declares no {key}"
     try:
         from skillgate.bench.schemas import schema_problem
-    except ModuleNotFoundError as missing:
+    except ImportError as missing:  # not ModuleNotFoundError: a thread that waited for a load that failed gets this
         raise UncheckedError(
             'whether a schema is one is known to jsonschema: pip install "skillgate-action[bench]"'
         ) from missing
