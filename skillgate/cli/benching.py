@@ -216,11 +216,11 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     """Give the exit code: a gate that failed comes before what could not be measured, a gate's own figure included."""
-    verdicts = {outcome.verdict for one in report.reports for outcome in one.gate.outcomes}
-    if verdicts & {Outcome.FAIL, Outcome.INCONCLUSIVE}:
-        return EXIT_GATE_FAILED
-    if report.gate.passed is False:  # for want of its figure: no pass, and nothing that the skill did
-        return EXIT_INCOMPLETE
+    if report.gate.passed is False:
+        gates = (report.gate, *(one.gate for one in report.reports))
+        verdicts = {outcome.verdict for gate in gates for outcome in gate.outcomes}
+        decided = verdicts & {Outcome.FAIL, Outcome.INCONCLUSIVE}
+        return EXIT_GATE_FAILED if decided else EXIT_INCOMPLETE  # for want of a figure: nothing that a skill did
     skipped = sum(one.summary.counts.skipped for one in report.reports)
     measured = sum(one.summary.counts.total for one in report.reports)
     empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing
