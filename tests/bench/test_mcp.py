@@ -264,3 +264,26 @@ def test_a_token_reaches_such_a_server_and_no_report(tmp_path: Path) -> None:
 def test_where_a_server_cannot_be_is_refused_before_anything_runs(tmp_path: Path, url: str, words: str) -> None:
     done = over_http(tmp_path, url, "add")
     assert (done.code, words in done.err) == (2, True), done.err
+
+
+BY_HAND = """\
+import json, sys
+INFO = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+TOOL = {"name": "s", "inputSchema": {"type": "object"}, "outputSchema": SCHEMA}
+ANSWERS = {
+    "initialize": INFO,
+    "tools/list": {"tools": [TOOL]},
+    "tools/call": {"content": [], "structuredContent": {"a": "a" * 40 + "!"}},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": ANSWERS[asked["method"]]}), flush=True)
+"""
+
+
+def test_a_schema_of_a_server_cannot_hold_the_run_up(tmp_path: Path) -> None:
+    """Its own pattern would be tried on its own answer for longer than anybody lives."""
+    done = evaluated(tmp_path, None, "--timeout", "20s", code=BY_HAND, env={})
+    assert outputs(done) == [{"a": "a" * 40 + "!"}], results(done)

@@ -62,6 +62,16 @@ class Traffic:
         self.trouble = self.trouble or Trouble(kind, words, retryable)
 
 
+class _Session(ClientSession):
+    """A session that does not hold a server's answer against the schema that the same server gave.
+
+    Scorers judge answers. And a schema's regular expression may take for ever, in the one thread that keeps the time.
+    """
+
+    async def validate_tool_result(self, name: str, result: types.CallToolResult) -> None:
+        """Accept it."""
+
+
 class Connection:
     """A session in a task of its own, since what the SDK opens has to be closed by the task that opened it."""
 
@@ -134,7 +144,7 @@ class Connection:
 
     async def _live(self) -> None:
         info = types.Implementation(name="skillgate", version=__version__)
-        async with self._transport() as (read, write), ClientSession(read, write, client_info=info) as session:
+        async with self._transport() as (read, write), _Session(read, write, client_info=info) as session:
             await session.initialize()
             self.tools = await _listed(session)
             self._session = session
