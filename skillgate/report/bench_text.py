@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 from skillgate.model.bench_result import Status
 from skillgate.model.text import printable
 from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, why
-from skillgate.report.terminal import Style, columns, cut, pad
+from skillgate.report.terminal import Style, columns, cut, pad, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.report.bench_words import TaskRow
 
 _SHOWN = 20  # tasks of a skill that did not pass
+_EACH = 10  # skills up to which one without a fault is shown by itself
+_NAME = 32  # columns of a task's id before the others' reasons are moved no further
+_LEAST = 30  # columns that a reason needs to stand beside its task
+_LINES = 2
 _HEAD = ("skill", "completed", "95 %", "partial", "errors", "consistent", "p50", "p95", "composite", "gate")
 
 
@@ -22,10 +27,23 @@ def render(report: BenchReport, style: Style, *, verbose: bool = False) -> str:
     """Render it; with ``verbose`` every task and the table of tags."""
     lines = [_painted(verdict(report), report.gate.passed, style), ""]
     lines += _table([_HEAD, *(_row(one) for one in report.reports)], style)
+    whole = [] if verbose or len(report.reports) <= _EACH else [one for one in report.reports if _faultless(one)]
+    quiet = {id(one) for one in whole}
     for one in report.reports:
-        lines += _details(one, style, verbose=verbose)
+        if id(one) not in quiet:
+            lines += _details(one, style, verbose=verbose)
+    if whole:
+        which = "1 skill" if len(whole) == 1 else f"{len(whole)} skills"
+        gated = "" if all(one.gate.passed is None for one in whole) else " and no gate failed"
+        lines += ["", f"{which}: every task passed{gated}; -v shows each"]
     lines += [f"note: {printable(notice)}" for notice in report.notices]
     return "\n".join(lines) + "\n"
+
+
+def _faultless(report: CompletionReport) -> bool:
+    """Tell whether there is nothing to act on: all of it was measured, every task passed, and no gate failed."""
+    passed = all(result.status is Status.PASS for result in report.task_results)
+    return bool(report.task_results) and passed and report.gate.passed is not False and not report.incomplete
 
 
 def _row(report: CompletionReport) -> tuple[str, ...]:
@@ -56,10 +74,7 @@ def _details(report: CompletionReport, style: Style, *, verbose: bool) -> Iterat
     table = rows(report.task_results)
     missed = [row for row in table if row.worst.status is not Status.PASS]
     shown = table if verbose else missed[:_SHOWN]
-    for row in shown:
-        told = f"  {row.status:<8} {printable(row.task)}  {row.passed}/{row.measured}"
-        reason = printable(why(row.worst)) if row.worst.status is not Status.PASS else ""
-        yield cut(f"{told}  {reason}".rstrip(), style.width)
+    yield from _tasks(shown, style.width)
     if len(missed) > len(shown):
         yield f"  … {len(missed) - len(shown)} more; -v shows them"
     if not missed:
@@ -74,6 +89,32 @@ def _details(report: CompletionReport, style: Style, *, verbose: bool) -> Iterat
     if cost is not None:
         price = "" if cost.cost_usd is None else f", ${cost.cost_usd:.4f}"
         yield f"  tokens: {cost.total:,}{price}"
+
+
+def _tasks(table: Sequence[TaskRow], width: int) -> Iterator[str]:
+    """Give each task its line, and up to two for the reason: how that begins tells more than how it ends."""
+    heads = [(row.status, printable(row.task), f"{row.passed}/{row.measured}") for row in table]
+    widths = [max((columns(head[index]) for head in heads), default=0) for index in range(3)]
+    widths[1] = min(widths[1], _NAME)
+    for row, head in zip(table, heads, strict=True):
+        told = "  " + "  ".join(pad(cell, size) for cell, size in zip(head, widths, strict=True))
+        reason = printable(why(row.worst)) if row.worst.status is not Status.PASS else ""
+        room = width - columns(told) - 2
+        indent = columns(told) + 2 if room >= _LEAST else 6
+        lines = wrap(reason, width - indent) if reason else []
+        if len(lines) > _LINES:
+            lines = [*lines[: _LINES - 1], _begun(lines[_LINES - 1], width - indent)]
+        if lines and room >= _LEAST:
+            told = f"{told}  {lines.pop(0)}"
+        yield cut(told.rstrip(), width)
+        yield from (" " * indent + line for line in lines)
+
+
+def _begun(text: str, width: int) -> str:
+    """Say that a text goes on, within a width."""
+    while text and columns(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
 
 
 def _table(table: Sequence[Sequence[str]], style: Style) -> Iterator[str]:
