@@ -15,6 +15,9 @@ from skillgate.skill.walk import SKIPPED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.benchmark import Benchmark
+    from skillgate.model.executable import Executable
+
 _FOLDER = "benchmarks"
 _EVAL = ".eval.json"
 
@@ -22,12 +25,14 @@ _EVAL = ".eval.json"
 class Checked(NamedTuple):
     """One file: what it is taken for, and what is wrong with it.
 
-    ``kind`` is ``skill``, ``adapter``, ``benchmark`` or ``tasks``; None for a file that is none of them.
+    ``kind`` is ``skill``, ``adapter``, ``benchmark`` or ``tasks``; None for a file that is none of them. ``unchecked``
+    counts the JSON Schemas in it that were not looked at, since the package that knows them is not installed.
     """
 
     path: str
     kind: str | None
     problems: tuple[str, ...]
+    unchecked: int = 0
 
 
 def find_files(paths: Sequence[str], *, cwd: str) -> tuple[str, ...]:
@@ -60,8 +65,7 @@ def check_file(shown: str, *, cwd: str) -> Checked:
     try:
         if name == SKILL_JSON:
             kind = "skill"
-            skill = read_skill(place, shown)
-            return Checked(shown, kind, tuple(_schemas(shown, skill.spec)))
+            return _with_schemas(shown, kind, _declared(read_skill(place, shown).spec))
         if name == CONFIG_JSON:
             kind = "adapter"
             read_config(place, shown)
@@ -69,8 +73,7 @@ def check_file(shown: str, *, cwd: str) -> Checked:
         data = read_json(place, shown)
         kind = _kind(data)
         if kind is not None:
-            loaded = read_tasks(place, shown)
-            return Checked(shown, kind, tuple(_expected(shown, loaded.benchmark)))
+            return _with_schemas(shown, kind, _expected(read_tasks(place, shown).benchmark))
     except UsageError as error:
         return Checked(shown, kind, tuple(str(error).splitlines()))
     words = f"{shown}: is no skill.json, no adapter.config.json and no benchmark: it has no tasks"
@@ -94,27 +97,22 @@ def _below(place: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def _schemas(shown: str, spec: Any) -> Iterator[str]:  # noqa: ANN401 - an Executable
-    for key, schema in (("inputSchema", spec.input_schema), ("outputSchema", spec.output_schema)):
-        problem = _schema_problem(dict(schema))
-        if problem:
-            yield f"{shown}: {key}: {problem}"
-
-
-def _expected(shown: str, benchmark: Any) -> Iterator[str]:  # noqa: ANN401 - a Benchmark
-    for index, task in enumerate(benchmark.tasks):
-        schema = task.expected_output.schema
-        problem = None if schema is None else _schema_problem(schema)
-        if problem:
-            yield f"{shown}: tasks[{index}].expectedOutput.schema: {problem}"
-
-
-def _schema_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Say why something is no JSON Schema; None where it is one, or where the package that knows is not installed."""
-    if not schema or isinstance(schema, bool):
-        return None
+def _with_schemas(shown: str, kind: str, schemas: Iterator[tuple[str, Any]]) -> Checked:
+    """Check the schemas in a file that is valid otherwise; those that allow all or nothing need no check."""
+    found = [(key, schema) for key, schema in schemas if schema and not isinstance(schema, bool)]
     try:
         from skillgate.bench.schemas import schema_problem
     except ModuleNotFoundError:
-        return None
-    return schema_problem(schema)
+        return Checked(shown, kind, (), unchecked=len(found))
+    problems = ((key, schema_problem(schema)) for key, schema in found)
+    return Checked(shown, kind, tuple(f"{shown}: {key}: {problem}" for key, problem in problems if problem))
+
+
+def _declared(spec: Executable) -> Iterator[tuple[str, Any]]:
+    yield "inputSchema", dict(spec.input_schema)
+    yield "outputSchema", dict(spec.output_schema)
+
+
+def _expected(benchmark: Benchmark) -> Iterator[tuple[str, Any]]:
+    for index, task in enumerate(benchmark.tasks):
+        yield f"tasks[{index}].expectedOutput.schema", task.expected_output.schema

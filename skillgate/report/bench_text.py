@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.bench_result import Status
 from skillgate.model.text import printable
 from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, why
-from skillgate.report.terminal import Style, columns, cut, pad
+from skillgate.report.terminal import Style, columns, cut, pad, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from skillgate.model.bench import BenchReport, CompletionReport
     from skillgate.report.bench_words import TaskRow
 
-_SHOWN = 20  # lines about tasks of a skill that did not pass
-_NAME, _LEAST = 40, 40  # columns of a task's name, and of its reason however narrow the terminal is
+_SHOWN = 20  # tasks of a skill that did not pass
+_EACH = 10  # skills up to which one without a fault is shown by itself
+_NAME = 32  # columns of a task's id before the others' reasons are moved no further
+_LEAST = 30  # columns that a reason needs to stand beside its task
+_LINES = 2
 _HEAD = ("skill", "completed", "95 %", "partial", "errors", "consistent", "p50", "p95", "composite", "gate")
 
 
@@ -24,11 +27,24 @@ def render(report: BenchReport, style: Style, *, verbose: bool = False) -> str:
     """Render it; with ``verbose`` every task and the table of tags."""
     lines = [_painted(verdict(report), report.gate.passed, style), ""]
     lines += _table([_HEAD, *(_row(one) for one in report.reports)], style)
+    whole = [] if verbose or len(report.reports) <= _EACH else [one for one in report.reports if _faultless(one)]
+    quiet = {id(one) for one in whole}
     for one in report.reports:
-        lines += _details(one, style, verbose=verbose)
+        if id(one) not in quiet:
+            lines += _details(one, style, verbose=verbose)
+    if whole:
+        which = "1 skill" if len(whole) == 1 else f"{len(whole)} skills"
+        gated = "" if all(one.gate.passed is None for one in whole) else " and no gate failed"
+        lines += ["", f"{which}: every task passed{gated}; -v shows each"]
     lines += [f"not loaded: {printable(one.path)}: {printable(one.reason)}" for one in report.not_loaded]
     lines += [f"note: {printable(notice)}" for notice in report.notices]
     return "\n".join(lines) + "\n"
+
+
+def _faultless(report: CompletionReport) -> bool:
+    """Tell whether there is nothing to act on: all of it was measured, every task passed, and no gate failed."""
+    passed = all(result.status is Status.PASS for result in report.task_results)
+    return bool(report.task_results) and passed and report.gate.passed is not False and not report.incomplete
 
 
 def _row(report: CompletionReport) -> tuple[str, ...]:
@@ -60,12 +76,7 @@ def _details(report: CompletionReport, style: Style, *, verbose: bool) -> Iterat
     missed = [row for row in table if row.worst.status is not Status.PASS]
     groups = [[row] for row in table] if verbose else _alike(missed)
     shown = groups if verbose else groups[:_SHOWN]
-    names = [_named(group) for group in shown]
-    width = min(_NAME, max(map(columns, names), default=0))
-    for name, (row, *_) in zip(names, shown, strict=True):
-        told = f"  {row.status:<8} {pad(cut(name, _NAME), width)}  {row.passed}/{row.measured}"
-        reason = " ".join(printable(why(row.worst)).split()) if row.worst.status is not Status.PASS else ""
-        yield f"{told}  {cut(reason, max(_LEAST, style.width - columns(told) - 2))}".rstrip()
+    yield from _tasks(shown, style.width)
     left = sum(map(len, groups)) - sum(map(len, shown))
     if left:
         yield f"  … {left} more; -v shows them"
@@ -94,6 +105,32 @@ def _alike(missed: Sequence[TaskRow]) -> list[list[TaskRow]]:
 def _named(group: Sequence[TaskRow]) -> str:
     more = f" and {len(group) - 1} more" if len(group) > 1 else ""
     return printable(group[0].task) + more
+
+
+def _tasks(groups: Sequence[Sequence[TaskRow]], width: int) -> Iterator[str]:
+    """Give tasks that ended alike their line, and up to two for the reason: how that begins tells more than how it ends."""
+    heads = [(group[0].status, _named(group), f"{group[0].passed}/{group[0].measured}") for group in groups]
+    widths = [max((columns(head[index]) for head in heads), default=0) for index in range(3)]
+    widths[1] = min(widths[1], _NAME)
+    for (row, *_), head in zip(groups, heads, strict=True):
+        told = "  " + "  ".join(pad(cell, size) for cell, size in zip(head, widths, strict=True))
+        reason = printable(why(row.worst)) if row.worst.status is not Status.PASS else ""
+        room = width - columns(told) - 2
+        indent = columns(told) + 2 if room >= _LEAST else 6
+        lines = wrap(reason, width - indent) if reason else []
+        if len(lines) > _LINES:
+            lines = [*lines[: _LINES - 1], _begun(lines[_LINES - 1], width - indent)]
+        if lines and room >= _LEAST:
+            told = f"{told}  {lines.pop(0)}"
+        yield cut(told.rstrip(), width)
+        yield from (" " * indent + line for line in lines)
+
+
+def _begun(text: str, width: int) -> str:
+    """Say that a text goes on, within a width."""
+    while text and columns(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
 
 
 def _table(table: Sequence[Sequence[str]], style: Style) -> Iterator[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +14,7 @@ from skillgate.bench.catalog import find_benchmark, listed, narrowed, packaged, 
 from skillgate.bench.loading import load_skills
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
+from tests.architecture.source import ROOT
 from tests.bench.made import benchmark, run, skill, task
 
 if TYPE_CHECKING:
@@ -220,6 +224,18 @@ def test_validate_knows_a_schema_that_is_none(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema")
     skill(tmp_path / "a", inputSchema={"type": "nope"})
     assert "inputSchema: no JSON Schema" in run(tmp_path, "bench", "validate", "a").out
+
+
+def test_validate_says_that_schemas_were_not_checked_without_the_package(tmp_path: Path) -> None:
+    skill(tmp_path / "a", inputSchema={"type": "nope"}, outputSchema={"type": "number"})
+    benchmark(tmp_path / "b.eval.json", task(expectedOutput={"type": "schema", "schema": {"type": "object"}}))
+    code = "import sys; sys.modules['jsonschema'] = None; from skillgate.cli.main import entry; entry()"
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-c", code, "bench", "validate", "--json"]
+    done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)["uncheckedSchemas"]) == (0, 3), done.stderr
+    assert "3 JSON Schemas were not checked" in done.stderr
+    assert "pip install" in done.stderr
 
 
 def test_validate_refuses_a_path_that_is_not_there(tmp_path: Path) -> None:

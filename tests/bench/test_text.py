@@ -1,0 +1,66 @@
+"""A benchmark report in a terminal: what has to be acted on can be read there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skillgate.bench.gating import BenchPolicy
+from skillgate.model.bench_result import Status
+from skillgate.report.bench_text import render
+from skillgate.report.terminal import Style, columns
+from tests.bench.made import result
+from tests.bench.written import skill_report, whole
+
+if TYPE_CHECKING:
+    from skillgate.model.bench_result import TaskResult
+
+LONG = "expected a number, found " + "a text that goes on and on " * 20
+
+
+def failed(task: str, reason: str = LONG) -> TaskResult:
+    return result(task, status=Status.FAIL, reason=reason)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_long_reason_is_shown_from_its_beginning(width: int) -> None:
+    tasks = [
+        failed("a"),
+        failed("数字-数字"),
+        failed("a-rather-long-name"),
+        failed("x" * 60),
+        failed("wide", "字数は合わない " * 40),
+    ]
+    text = render(whole(skill_report(tasks)), Style(width=width))
+    body = text[text.index("calculator 1.2.0 on own") :].splitlines()
+    assert max(columns(line) for line in body) <= width
+    told = " ".join(" ".join(line.split()) for line in body)
+    assert told.count("expected a number, found a text") == 4
+    assert sum(line.endswith("…") for line in body) >= 5
+
+
+def test_reasons_stand_in_one_column() -> None:
+    text = render(whole(skill_report([failed("a", "first"), failed("数字-数字", "second")])), Style(width=80))
+    lines = [line for line in text.splitlines() if line.endswith(("first", "second"))]
+    starts = {columns(line[: line.rindex(" ") + 1]) for line in lines}
+    assert (len(lines), len(starts)) == (2, 1)
+
+
+def test_among_many_skills_those_without_a_fault_are_counted() -> None:
+    good = [skill_report([result("a")], f"good-{number}") for number in range(11)]
+    report = whole(*good, skill_report([failed("a", "wrong")], "bad"))
+    text = render(report, Style(width=80))
+    assert "11 skills: every task passed; -v shows each" in text
+    assert "bad 1.2.0 on own" in text
+    assert "good-3 1.2.0 on own" not in text
+    assert "good-3 1.2.0 on own" in render(report, Style(width=80), verbose=True)
+    assert "good-3 1.2.0 on own" in render(whole(*good[:5]), Style(width=80))
+
+
+def test_among_many_skills_a_missed_gate_is_told() -> None:
+    good = [skill_report([result("a")], f"good-{number}", policy=BenchPolicy(min_partial=0.5)) for number in range(11)]
+    slow = skill_report([result("a")], "slow", policy=BenchPolicy(max_p95_ms=0.001))
+    text = render(whole(*good, slow), Style(width=80))
+    assert "11 skills: every task passed and no gate failed" in text
+    assert "slow 1.2.0 on own" in text
