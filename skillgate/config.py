@@ -11,9 +11,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillgate.config_file import DISK, TOML_NAME, YAML_NAME, Files, declared, defines_settings, read_toml, read_yaml
+from skillgate.config_file import (
+    DISK,
+    TOML_NAME,
+    YAML_NAME,
+    Files,
+    declared,
+    defines_settings,
+    read_other,
+    read_toml,
+    read_yaml,
+)
 from skillgate.errors import UsageError
 from skillgate.model.layer import Layer, checked, matches
+from skillgate.model.other_names import OTHER_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,19 +155,18 @@ def load(
     home = os.path.normpath(home) if home else ""
     layers: tuple[Layer, ...] = ()
     notices: tuple[str, ...] = ()
-    user = _user_file(environ, home)
+    user = user_file(environ)
     if user and DISK.is_file(user):
         label = "~" + user[len(home) :] if home and user.startswith(home + os.sep) else user
         layers += read_yaml(DISK, user, label=label, base=cwd, personal=True)
     if explicit is not None:
-        return Config(cwd=shown_from or cwd, layers=layers + _read_explicit(files, explicit, cwd))
-    for folder in _upward(files, cwd, home):
-        if _is_skill_of_others(files, folder):
-            continue
-        found = _read_folder(files, folder, cwd)
-        if found is not None:
-            layers, notices = layers + found[0], found[1]
-            break
+        own, notices = _read_explicit(files, explicit, cwd)
+        return Config(cwd=shown_from or cwd, layers=layers + own, notices=notices)
+    folders = [folder for folder in _upward(files, cwd, home) if not _is_skill_of_others(files, folder)]
+    readings = ((read, folder) for read in (_read_folder, _read_other) for folder in folders)
+    found = next((one for read, folder in readings if (one := read(files, folder, cwd)) is not None), None)
+    if found is not None:
+        layers, notices = layers + found[0], found[1]
     return Config(cwd=shown_from or cwd, layers=layers, notices=notices)
 
 
@@ -169,10 +179,13 @@ def read_file(path: str, *, cwd: str) -> Config | None:
     place = os.path.join(cwd, path)  # noqa: PTH118
     if not DISK.is_file(place):
         raise UsageError(f"there is no configuration file {path}")
+    if os.path.basename(place) in OTHER_FILES:  # noqa: PTH119
+        layers, notices = read_other(DISK, place, label=path, base=cwd)
+        return Config(cwd=cwd, layers=layers, notices=notices)
     if not path.endswith(".toml"):
         return Config(cwd=cwd, layers=read_yaml(DISK, place, label=path, base=cwd))
-    layers = read_toml(DISK, place, label=path, base=cwd)
-    return None if layers is None else Config(cwd=cwd, layers=layers)
+    table = read_toml(DISK, place, label=path, base=cwd)
+    return None if table is None else Config(cwd=cwd, layers=table)
 
 
 def config_digest(config: Config) -> str:
@@ -186,7 +199,10 @@ def config_digest(config: Config) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _user_file(environ: Mapping[str, str], home: str) -> str:
+def user_file(environ: Mapping[str, str]) -> str:
+    """Give the path of the user's own file, whether there is one or not; ``""`` where there is no place for it."""
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    home = os.path.normpath(home) if home else ""
     if os.name == "nt":
         folder = environ.get("APPDATA", "")
     else:
@@ -212,16 +228,27 @@ def _is_skill_of_others(files: Files, folder: str) -> bool:
     return any(map(files.is_there, names)) and not files.is_there(os.path.join(folder, ".git"))  # noqa: PTH118
 
 
-def _read_explicit(files: Files, explicit: str, cwd: str) -> tuple[Layer, ...]:
+def _read_explicit(files: Files, explicit: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     path = os.path.join(cwd, explicit)  # noqa: PTH118
     if not files.is_file(path):
         raise UsageError(f"there is no configuration file {explicit}")
+    if os.path.basename(path) in OTHER_FILES:  # noqa: PTH119
+        return read_other(files, path, label=explicit, base=cwd)
     if not explicit.endswith(".toml"):
-        return read_yaml(files, path, label=explicit, base=cwd)
+        return read_yaml(files, path, label=explicit, base=cwd), ()
     layers = read_toml(files, path, label=explicit, base=cwd)
     if layers is None:
         raise UsageError(f"{explicit} has no [tool.skillgate]")
-    return layers
+    return layers, ()
+
+
+def _read_other(files: Files, folder: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]] | None:
+    """Read the configuration of eval-skills that a directory holds; None without one."""
+    for name in OTHER_FILES:
+        path = os.path.join(folder, name)  # noqa: PTH118
+        if files.is_file(path):
+            return read_other(files, path, label=os.path.relpath(path, cwd), base=folder)
+    return None
 
 
 def _read_folder(files: Files, folder: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]] | None:

@@ -81,14 +81,9 @@ def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool 
     Raises:
         UsageError: it is not valid (with all of its problems), too large, or cannot be read.
     """
-    data = _read_bytes(files, path, label, limit=_YAML_BYTES)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
-    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
-        return ()  # comments alone: a file that sets nothing yet
+    text = _text(files, path, label)
+    if text is None:
+        return ()
     from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # brings in yaml: only with a file to read
 
     try:
@@ -101,12 +96,42 @@ def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool 
     return reader.layers(document.values)
 
 
+def read_other(files: Files, path: str, *, label: str, base: str) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
+    """Read a configuration of eval-skills, YAML or JSON, as :func:`read_yaml`, and say what is not read of it."""
+    told = f"{label}: read in the place of {YAML_NAME}, which comes before it where there is one"
+    text = _text(files, path, label)
+    if text is None:
+        return (), (told,)
+    from skillgate.model.other_names import translated
+    from skillgate.model.yaml_bounded import YamlProblem, load_mapping
+
+    try:
+        document = load_mapping(text)
+    except YamlProblem as problem:
+        raise UsageError(f"{label}:{problem.line}:{problem.column}: {problem.message}") from None
+    found = translated(document.values, document.places)
+    reader = LayerReader(label=label, base=base, places=found.places, declared=declared())
+    return reader.layers(found.values), (told, *(f"{label}: {line}" for line in found.notices))
+
+
 def read_toml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer, ...] | None:
     """Read ``[tool.skillgate]`` of a file, as :func:`read_yaml`; None without the file or the table."""
     table = _toml_table(files, path, label)
     if table is None:
         return None
     return LayerReader(label=label, base=base, places={}, declared=declared()).layers(table)
+
+
+def _text(files: Files, path: str, label: str) -> str | None:
+    """Give the text of a file of YAML; None for comments alone: a file that sets nothing yet."""
+    data = _read_bytes(files, path, label, limit=_YAML_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
+    blank = all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n"))
+    return None if blank else text
 
 
 def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | None:

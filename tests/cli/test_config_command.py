@@ -138,3 +138,128 @@ def test_notices_go_to_stderr_unless_quiet(configured: Path) -> None:
 def test_values_from_files_are_shown_safely(configured: Path) -> None:
     (configured / ".skillgate.yaml").write_text('baseline: "x\\e[31m"\n')
     assert run("config", "get", "baseline", cwd=configured)[1] == "x\\x1b[31m\n"
+
+
+OTHER = """\
+concurrency: 2
+timeoutMs: 5000
+outputDir: ./out
+defaultFormats: [json, md, html]
+plugins: [x]
+llm:
+  model: gpt-4o
+  temperature: 0
+  baseUrl: https://elsewhere.example
+"""
+
+
+def test_a_configuration_of_eval_skills_is_read_with_a_notice_where_there_is_none_of_ours(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "below").mkdir()
+    (tmp_path / "eval-skills.config.yaml").write_text(OTHER)
+    code, out, err = run("config", "list", "--show-origin", cwd=tmp_path / "below")
+    assert code == 0
+    lines = {line.split(" = ")[0]: line.split(" = ")[1].split("  ")[0] for line in out.splitlines()}
+    assert lines["concurrency"] == "2"
+    assert lines["timeout-ms"] == "5000"
+    assert lines["output-dir"] == "./out"
+    assert lines["formats"] == '["json", "markdown", "html"]'
+    assert lines["judge-model"] == '["gpt-4o"]'
+    assert lines["temperature"] == "0"
+    assert lines["base-url"] == "null"  # a project's file does not say where requests go
+    assert "../eval-skills.config.yaml:1" in out
+    assert err.splitlines() == [
+        "../eval-skills.config.yaml: read in the place of .skillgate.yaml, which comes before it where there is one",
+        "../eval-skills.config.yaml: line 5: plugins has no counterpart here and is not read",
+        "../eval-skills.config.yaml: line 9: llm.baseUrl is not read from a project's file; skillgate config set"
+        " base-url VALUE sets yours",
+    ]
+    (tmp_path / ".skillgate.yaml").write_text("runs: 3\n")
+    code, out, err = run("config", "get", "concurrency", cwd=tmp_path / "below")
+    assert (code, out, err) == (0, "4\n", "")
+
+
+def test_it_is_read_too_where_it_is_named_and_its_mistakes_are_told(tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (place / "eval-skills.config.json").write_text('{"concurrency": 0, "timeoutMs": "soon"}')
+    for words in (("-c", "elsewhere/eval-skills.config.json", "config", "list"), ("config", "validate", str(place))):
+        words = (*words[:2], f"{place}/eval-skills.config.json") if words[1] == "validate" else words
+        code, _, err = run(*words, cwd=tmp_path)
+        assert code == 2
+        assert "concurrency: expected a whole number from 1 to 256, found 0" in err
+        assert "timeout-ms: expected a whole number" in err
+    (place / "eval-skills.config.json").write_text('{"concurrency": 7}')
+    code, out, _ = run("-c", "elsewhere/eval-skills.config.json", "config", "get", "concurrency", cwd=tmp_path)
+    assert (code, out) == (0, "7\n")
+
+
+def own(*argv: str, cwd: Path) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    environ = {"HOME": str(cwd / "home")}
+    return main(argv, stdout=out, stderr=err, environ=environ, cwd=str(cwd)), out.getvalue(), err.getvalue()
+
+
+def test_set_keeps_a_value_for_every_project(tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".config" / "skillgate" / "config.yaml"
+    for word, value in (("concurrency", "8"), ("llm.model", "gpt-4o"), ("llm.temperature", "0"), ("timeoutMs", "500")):
+        code, _, err = own("config", "set", word, value, cwd=tmp_path)
+        assert (code, err) == (0, "")
+    assert file.read_text() == 'concurrency: 8\njudge-model: ["gpt-4o"]\ntemperature: 0\ntimeout-ms: 500\n'
+    assert own("config", "get", "llm.model", cwd=tmp_path)[1] == '["gpt-4o"]\n'
+    assert own("config", "get", "llm.temperature", cwd=tmp_path)[1] == "0\n"
+    code, out, _ = own("config", "set", "formats", "json,html", "--json", cwd=tmp_path)
+    assert json.loads(out) == {"key": "formats", "value": ["json", "html"], "file": str(file)}
+    (tmp_path / ".skillgate.yaml").write_text("concurrency: 2\n")
+    code, _, err = own("config", "set", "concurrency", "9", cwd=tmp_path)
+    assert code == 0
+    assert ".skillgate.yaml:1 sets concurrency to something else" in err
+
+
+def test_set_leaves_every_other_line_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".config" / "skillgate" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    real = tmp_path / "dotfiles.yaml"
+    real.write_text("# mine\nruns: 3  # three\nformats:\n  - json\n  - csv\n\n# last\nretries: 1")
+    file.symlink_to(real)
+    assert own("config", "set", "formats", '["html"]', cwd=tmp_path)[0] == 0
+    assert own("config", "set", "model", "null", cwd=tmp_path)[0] == 0
+    assert file.is_symlink()
+    wanted = '# mine\nruns: 3  # three\nformats: ["html"]\n\n# last\nretries: 1\nmodel: null\n'
+    assert real.read_text() == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("concurrency", "0"), "concurrency: expected a whole number from 1 to 256"),
+        (("timeoutMs", "soon"), "timeoutMs: expected a whole number"),
+        (("concurency", "4"), "concurrency"),
+        (("__proto__.x", "4"), "unknown key"),
+        (("llm.modl", "x"), "llm.model"),
+        (("formats", "pdf"), "formats: expected a list of json"),
+        (("runs", "null"), "runs: expected"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_and_nothing_is_written(
+    words: tuple[str, str], told: str, tmp_path: Path
+) -> None:
+    code, _, err = own("config", "set", *words, cwd=tmp_path)
+    assert code == 2
+    assert told in err
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("text", ["{runs: 2}\n", "runs: 2\n...\n", "nonsense: 1\n", "concurrency: [1,\n2]\n"])
+def test_a_file_that_cannot_be_changed_line_by_line_is_left_alone(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".config" / "skillgate" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert own("config", "set", "concurrency", "4", cwd=tmp_path)[0] == 2
+    assert file.read_text() == text
+
+
+def test_without_a_home_there_is_nothing_to_set(tmp_path: Path) -> None:
+    code, _, err = run("config", "set", "runs", "3", cwd=tmp_path)
+    assert code == 2
+    assert "HOME" in err

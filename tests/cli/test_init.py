@@ -150,3 +150,26 @@ def test_a_place_that_cannot_be_written_is_exit_2(tmp_path: Path) -> None:
     code, _, err = run("--dir", "file", cwd=tmp_path)
     assert code == 2
     assert err.startswith("skillgate: error: cannot write ")
+
+
+def test_what_eval_skills_was_configured_with_is_carried_over(tmp_path: Path) -> None:
+    (tmp_path / "eval-skills.config.yaml").write_text(
+        "concurrency: 2\noutputDir: './on: #1'\ndefaultFormats: [json, md]\nplugins: [x]\n"
+        "llm:\n  model: gpt-4o\n  baseUrl: https://a.example\n"
+    )
+    before = load(explicit=None, cwd=str(tmp_path), environ={})
+    code, _, err = run("--minimal", cwd=tmp_path)
+    assert code == 0
+    assert "carried over into .skillgate.yaml" in err
+    assert "plugins has no counterpart" in err
+    assert "llm.baseUrl is not read" in err
+    after = load(explicit=None, cwd=str(tmp_path), environ={})
+    assert after.notices == ()
+    assert after.get("concurrency") == 2
+    assert [after.get(key) for key in after.keys()] == [before.get(key) for key in before.keys()]  # noqa: SIM118
+
+
+def test_the_scaffold_of_the_seed_is_laid_out_where_it_is_asked_for(tmp_path: Path) -> None:
+    code, _, _ = run("--dir", ".", cwd=tmp_path)
+    assert code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {".skillgate.yaml", "skills", "benchmarks", "reports"}

@@ -1,4 +1,9 @@
-"""Show the configuration that holds here, and where each value was set."""
+"""Show the configuration that holds here, and where each value was set.
+
+`set` writes your own file, which holds for every project and comes after the project's file and options. The names that
+eval-skills has for settings are understood: concurrency, timeoutMs, outputDir, defaultFormats, llm.model,
+llm.temperature, llm.baseUrl, llm.keyEnv.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.findings import require_known_words
 from skillgate.config import read_file
 from skillgate.errors import UsageError
+from skillgate.model.other_names import OTHER_NAMES
 from skillgate.model.text import did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -20,16 +26,20 @@ if TYPE_CHECKING:
 
 _LIST = "every setting and its value"
 _GET = "one setting's value"
+_SET = "set one value in your own configuration"
 _VALIDATE = "say whether configuration files are valid; what hooks run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``list`` and ``get``."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="list|get|validate")
+    """Declare the words, each with what it takes."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="list|get|set|validate")
     listing = words.add_parser("list", help=_LIST, description=_LIST)
     listing.add_argument("--show-origin", action="store_true", help="say where each value was set")
     getting = words.add_parser("get", help=_GET, description=_GET)
     getting.add_argument("key", metavar="KEY", help="as in: max-drop")
+    setting = words.add_parser("set", help=_SET, description=_SET)
+    setting.add_argument("key", metavar="KEY", help="as in: concurrency")
+    setting.add_argument("value", metavar="VALUE", help="as JSON, or as it is; several with commas; null to unset it")
     validating = words.add_parser("validate", help=_VALIDATE, description=_VALIDATE)
     validating.add_argument("paths", nargs="*", metavar="FILE", help="configuration files (default: what holds here)")
 
@@ -38,6 +48,10 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Print one value or all of them; ``null`` is what nobody set."""
     if args.word == "validate":
         _validate(args.paths, session)
+    elif args.word == "set":
+        from skillgate.cli.config_setting import set_value  # the only word that writes
+
+        set_value(args.key, args.value, session)
     elif args.word == "get":
         _get(args.key, session)
     elif session.json:
@@ -72,6 +86,7 @@ def _validate(paths: Sequence[str], session: Session) -> None:
 
 def _get(key: str, session: Session) -> None:
     config = session.config
+    key = OTHER_NAMES.get(key, key)
     if key not in config.keys():  # noqa: SIM118 - a method of Config, not of a dict
         raise UsageError(f"unknown key {key!r}{did_you_mean(key, config.keys())}")
     if session.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.cli.workflows import FILES, place, workflow
-from skillgate.config_file import TOML_NAME, YAML_NAME, defines_settings
+from skillgate.config_file import DISK, TOML_NAME, YAML_NAME, defines_settings, read_other
 from skillgate.errors import UsageError
+from skillgate.model.other_names import OTHER_FILES
 from skillgate.model.setting import Kind
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
@@ -23,13 +25,14 @@ from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from skillgate.cli.session import Session
-    from skillgate.model.setting import Setting
+    from skillgate.model.setting import Setting, Value
 
 _FOLDERS = {
     "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md`.\n\n    skillgate score skills\n",
     "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n",
     "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
 }
+_PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
 HOOKS_NAME = ".pre-commit-config.yaml"
 _HOOKS = f"""\
 repos:
@@ -87,7 +90,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         _require_top(root, session.cwd, args.workflow)
     files = {HOOKS_NAME: _HOOKS} if args.pre_commit else {}
     files |= {place(name): workflow(name) for name in args.workflow}
-    wanted = {YAML_NAME: configuration()}
+    carried, notices = _carried(root)
+    wanted = {YAML_NAME: configuration(carried)}
     try:
         folders = _folders(args, root)
         wanted |= {f"{name}/README.md": _FOLDERS[name] for name in folders if not (root / name).exists()}
@@ -98,6 +102,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     asked = (YAML_NAME, *folders, *files)
     kept = [name for name in asked if not _is_new(name, written)]
     _report(session, args.dir, written, kept)
+    if YAML_NAME in written:
+        for notice in notices:
+            session.note(notice)
     if args.pre_commit and not session.json:
         _tell_hooks(session, new=HOOKS_NAME in written)
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
@@ -130,26 +137,48 @@ def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
     return tuple(_FOLDERS)
 
 
-def configuration() -> str:
-    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations."""
-    return _HEAD + "".join(_section(setting) for setting in settings() if not setting.personal) + _OVERRIDES
+def configuration(carried: Mapping[str, Value] | None = None) -> str:
+    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations.
+
+    Args:
+        carried: values that are set too.
+    """
+    values = {} if carried is None else carried
+    sections = (_section(setting, values) for setting in settings() if not setting.personal)
+    return _HEAD + "".join(sections) + _OVERRIDES
 
 
-def _section(setting: Setting) -> str:
-    active = "" if setting.key == "depth" else "# "
+def _carried(root: Path) -> tuple[Mapping[str, Value], tuple[str, ...]]:
+    """Give what a configuration of eval-skills in a directory sets: beside the new file it is read no more.
+
+    Raises:
+        UsageError: it is not valid.
+    """
+    for name in OTHER_FILES:
+        if (root / name).is_file():
+            layers, notices = read_other(DISK, str(root / name), label=name, base=str(root))
+            told = f"{name}: its settings are carried over into {YAML_NAME}, and it is read no more"
+            return {key: value for layer in layers for key, value in layer.values.items()}, (told, *notices[1:])
+    return {}, ()
+
+
+def _section(setting: Setting, carried: Mapping[str, Value]) -> str:
+    active = "" if setting.key == "depth" or setting.key in carried else "# "
     value = setting.example if setting.default is None else setting.default
+    value = carried.get(setting.key, value)
     words = setting.help if setting.kind is Kind.TEXT else f"{setting.help} ({setting.expected()})"
     comment = "".join(f"# {line}\n" for line in textwrap.wrap(words, width=110))
     return f"\n{comment}{active}{setting.key}: {_yaml(value)}\n"
 
 
 def _yaml(value: object) -> str:
-    """Write a value in YAML's short form; the words of the declarations need no quotes."""
+    """Write a value in YAML's short form."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
-    return value if isinstance(value, str) else json.dumps(value)
+    # What is carried over may be any text; the declarations' own need no quotes.
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _tell_hooks(session: Session, *, new: bool) -> None:

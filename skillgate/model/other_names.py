@@ -1,0 +1,65 @@
+"""The settings of eval-skills under their own names, and what they are called here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
+"""What its file is called."""
+OTHER_NAMES: Mapping[str, str] = {
+    "concurrency": "concurrency",
+    "timeoutMs": "timeout-ms",
+    "outputDir": "output-dir",
+    "defaultFormats": "formats",
+    "llm.model": "judge-model",  # its models only judge
+    "llm.temperature": "temperature",
+    "llm.baseUrl": "base-url",
+    "llm.keyEnv": "key-variable",
+}
+"""Its settings that have a counterpart, by their path in its file."""
+_PERSONAL = ("llm.baseUrl", "llm.keyEnv")  # they decide where requests and keys go
+_WORDS = {"md": "markdown"}
+
+
+class Translated(NamedTuple):
+    """What a file of it means: values by our keys, the line of each, and what was not read, a line each."""
+
+    values: dict[str, object]
+    places: dict[str, int]
+    notices: tuple[str, ...]
+
+
+def translated(table: Mapping[str, Any], places: Mapping[str, int]) -> Translated:
+    """Translate a file's mapping; ``places`` holds the line of each of its paths."""
+    values: dict[str, object] = {}
+    lines: dict[str, int] = {}
+    left: list[str] = []
+    for path, value in _flat(table):
+        key = OTHER_NAMES.get(path)
+        line = f"line {places[path]}: " if path in places else ""
+        if path in _PERSONAL:
+            left.append(f"{line}{path} is not read from a project's file; skillgate config set {key} VALUE sets yours")
+        elif key is None:
+            left.append(f"{line}{path} has no counterpart here and is not read")
+        else:
+            values[key] = _value(path, value)
+            if path in places:
+                lines[key] = places[path]
+    return Translated(values, lines, tuple(left))
+
+
+def _flat(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        if key == "llm" and isinstance(value, Mapping):
+            found += [(f"llm.{name}", item) for name, item in value.items()]
+        elif not (key == "llm" and value is None):  # a block of which every line is a comment
+            found.append((key, value))
+    return found
+
+
+def _value(path: str, value: object) -> object:
+    if path != "defaultFormats" or not isinstance(value, list):
+        return value
+    return [_WORDS.get(word, word) if isinstance(word, str) else word for word in value]
