@@ -108,7 +108,7 @@ def _named(group: Sequence[TaskRow]) -> str:
 
 
 def _tasks(groups: Sequence[Sequence[TaskRow]], width: int) -> Iterator[str]:
-    """Give tasks that ended alike their line, and up to two for the reason: how that begins tells more than how it ends."""
+    """Give tasks that ended alike their line, and up to two for the reason: its beginning tells more than its end."""
     heads = [(group[0].status, _named(group), f"{group[0].passed}/{group[0].measured}") for group in groups]
     widths = [max((columns(head[index]) for head in heads), default=0) for index in range(3)]
     widths[1] = min(widths[1], _NAME)

@@ -26,10 +26,10 @@ def failed(task: str, reason: str = LONG) -> TaskResult:
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_long_reason_is_shown_from_its_beginning(width: int) -> None:
     tasks = [
-        failed("a"),
-        failed("数字-数字"),
-        failed("a-rather-long-name"),
-        failed("x" * 60),
+        failed("a", f"{LONG} 1"),
+        failed("数字-数字", f"{LONG} 2"),
+        failed("a-rather-long-name", f"{LONG} 3"),
+        failed("x" * 60, f"{LONG} 4"),
         failed("wide", "字数は合わない " * 40),
     ]
     text = render(whole(skill_report(tasks)), Style(width=width))
@@ -64,3 +64,12 @@ def test_among_many_skills_a_missed_gate_is_told() -> None:
     text = render(whole(*good, slow), Style(width=80))
     assert "11 skills: every task passed and no gate failed" in text
     assert "slow 1.2.0 on own" in text
+
+
+def test_tasks_that_ended_alike_are_told_once() -> None:
+    tasks = [failed(f"t{number}", "the same") for number in range(30)]
+    text = render(whole(skill_report([*tasks, failed("other", "another")])), Style(width=80))
+    assert "t0 and 29 more" in text
+    assert text.count("the same") == 1
+    assert "t17" not in text
+    assert "t17" in render(whole(skill_report(tasks)), Style(width=80), verbose=True)
