@@ -8,7 +8,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.files import MAX_BYTES, parse_json
+from skillgate.bench.files import MAX_BYTES, parse_json, read_json
 from skillgate.bench.loading import SKILL_JSON
 from skillgate.bench.write_back import with_result
 from skillgate.cli.writing import require_place
@@ -40,7 +40,12 @@ def require_writable(skills: Sequence[Runnable], asked: Asked, session: Session)
         except UsageError as error:
             problems.append(str(error))
             continue
-        if not (os.access(file, os.W_OK) and os.access(skill.root, os.W_OK)):
+        if not _is_of(file, skill):
+            problems.append(
+                f"--write-metadata: {skill.shown} holds no skill.json of {skill.spec.id}: it was read through a link, or"
+                " from a file of another name"
+            )
+        elif not (os.access(file, os.W_OK) and os.access(skill.root, os.W_OK)):
             problems.append(f"--write-metadata: {skill.shown}/{SKILL_JSON} cannot be written: not permitted")
     if problems:
         raise UsageError("\n".join(problems))
@@ -60,6 +65,8 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Session
             session.note(f"{skill.shown}: nothing is written into its metadata: not everything was measured")
             continue
         try:
+            if not _is_of(os.path.join(skill.root, SKILL_JSON), skill):
+                raise UsageError(f"cannot write {skill.shown}/{SKILL_JSON}: it is another one now")
             _write(os.path.join(skill.root, SKILL_JSON), f"{skill.shown}/{SKILL_JSON}", result, session)
             written += 1
         except UsageError as error:
@@ -67,6 +74,15 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Session
     if written:
         session.note(f"wrote results into {written} skill.json")
     return "\n".join(problems) or None
+
+
+def _is_of(file: str, skill: Runnable) -> bool:
+    """Tell whether a file is the skill.json that a skill was read from."""
+    try:
+        data = read_json(file, file)
+    except UsageError:
+        return False
+    return isinstance(data, dict) and (data.get("id"), data.get("version")) == (skill.spec.id, skill.spec.version)
 
 
 def _programs(skills: Sequence[Runnable]) -> list[Runnable]:
