@@ -9,6 +9,7 @@ from skillgate.bench.ports import MAX_WORDS, Reply
 from skillgate.model.bench_result import BenchUsage, ErrorKind
 from skillgate.model.text import printable
 
+_MOST_TOKENS = 10**15  # more is no count, and more than a database keeps
 _SHOWN = 200  # characters of foreign text in a message
 
 
@@ -87,7 +88,10 @@ def _usage(data: Any) -> BenchUsage | None:  # noqa: ANN401 - JSON
     if not isinstance(data, dict):
         return None
     counts = [data.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
-    read = [count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0 for count in counts]
+    read = [
+        count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < _MOST_TOKENS else 0
+        for count in counts
+    ]
     return BenchUsage(input=read[0], output=read[1], total=read[2] or read[0] + read[1]) if any(read) else None
 
 

@@ -5,6 +5,7 @@ Results come in the order run, skill, task, whatever the order in which they end
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter, deque
@@ -169,9 +170,21 @@ def _tried(item: Item, job: Job) -> tuple[Reply, float]:
         data["skillDir"] = "." if is_program else item.skill.root
     call = Call(task=task, data=data, timeout_s=timeout_s, run=item.run)
     began = job.clock()
-    reply = job.adapters[item.skill.key].invoke(call)
+    reply = _sound(job.adapters[item.skill.key].invoke(call))
     latency_ms = (job.clock() - began) * 1000 if reply.latency_ms is None else reply.latency_ms
     return reply, timeout_s * 1000 if reply.kind is ErrorKind.TIMEOUT else latency_ms
+
+
+def _sound(reply: Reply) -> Reply:
+    """Refuse an answer that a report could not hold: readers of JSON make an infinity of 1e999."""
+    if not reply.answered:
+        return reply
+    try:
+        json.dumps(reply.output, allow_nan=False)
+    except (ValueError, RecursionError):
+        words = "its answer holds a number that is not finite, such as 1e999, or is nested too deeply"
+        return reply._replace(output=None, kind=ErrorKind.PROTOCOL, error=words, retryable=True, answered=False)
+    return reply
 
 
 def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tuple[Attempt, ...]) -> TaskResult:

@@ -1,5 +1,5 @@
 """One run of skills against a benchmark: everything is checked before the first process starts."""
-# ruff: noqa: PTH118
+# ruff: noqa: PTH112, PTH118
 
 from __future__ import annotations
 
@@ -81,6 +81,9 @@ def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> L
         UsageError: there is none, or it is not valid.
     """
     cwd = session.cwd if cwd is None else cwd
+    folder = asked.benchmarks_dir
+    if folder is not None and "benchmarks-dir" in asked.given and not os.path.isdir(os.path.join(cwd, folder)):
+        raise UsageError(f"--benchmarks-dir {folder}: there is no such directory")
     if asked.tasks is None:
         loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=cwd)
     else:

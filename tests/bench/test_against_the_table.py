@@ -167,3 +167,45 @@ def test_more_chances_than_runs_are_refused(one: Path) -> None:
     assert (refused.code, "say --runs 3" in refused.err) == (2, True)
     (report,) = run(one, *words, "--runs", "3").json["reports"]
     assert (report["summary"]["partialScore"], report["summary"]["k"]) == (1, 3)
+
+
+def _replying(body: str) -> str:
+    """A program whose reply holds these words as they are."""
+    return f"""print('{{"jsonrpc": "2.0", {body}}}')"""
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ('"id": 1, "result": 1e999', "error", "protocol"),
+        ('"id": 1, "result": {"deep": [-1e999]}', "error", "protocol"),
+        ('"id": 1, "error": {"code": 1e999, "message": "x"}', "error", "protocol"),
+        (f'"id": 1, "result": {"9" * 400}', "fail", None),
+        (f'"id": 1, "result": 1.5, "usage": {{"input_tokens": {"9" * 30}}}', "pass", None),
+    ],
+)
+def test_numbers_that_nothing_can_hold_cost_one_result_and_no_report(
+    one: Path, body: str, status: str, kind: str | None
+) -> None:
+    skill(one / "strange", _replying(body))
+    near = {"tolerance": {"absolute": 0.1}}
+    tasks = [
+        task("exact", expectedOutput={"value": 1.5}, evaluator=near),
+        task("numeric", expectedOutput={"type": "numeric", "value": 1.5}, evaluator=near),
+        task("schema", expectedOutput={"type": "json_schema", "schema": {"multipleOf": 0.5, "maximum": 9}}),
+    ]
+    benchmark(one / "n.json", *tasks)
+    words = ("eval", "--skills", "strange", "s", "--benchmark", "./n.json", "--json", "--store", "kept.db")
+    done = run(one, *words, "--format", "json,markdown,csv,junit")
+    assert done.code == 0, done.err
+    results = {report["skillId"]: report["taskResults"] for report in done.json["reports"]}
+    assert {(result["status"], result["errorKind"]) for result in results["strange"]} == {(status, kind)}
+    assert len(results["s"]) == 3
+    assert len(run(one, "history", "--store", "kept.db", "--json").json["evaluations"]) == 2
+
+
+def test_a_scorers_number_that_no_float_holds_is_no_score(one: Path) -> None:
+    (one / "scorer.py").write_text("def score(**_):\n    return 10 ** 400\n", encoding="utf-8")
+    benchmark(one / "c.json", task(expectedOutput=OWN))
+    done = run(one, "eval", "--skills", "s", "--benchmark", "./c.json", "--json")
+    assert (done.code, done.json["reports"][0]["taskResults"][0]["errorKind"]) == (3, "scorer")

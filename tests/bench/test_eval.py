@@ -201,6 +201,7 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(tmp_path: Path) -> Non
         (("--format", "pdf"), "found 'pdf'"),
         (("--benchmark", "nope"), "there is no benchmark 'nope'"),
         (("--benchmark", "gaia-v1"), "placeholder"),
+        (("--benchmarks-dir", "nowhere"), "no such directory"),
         (("--require-task", "nope"), "no such task"),
         (("--task-id", "nope"), "no task 'nope'"),
         (("-c", "nope.yaml"), "nope.yaml"),

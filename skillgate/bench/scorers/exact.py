@@ -97,7 +97,10 @@ class Exact:
     def _near(self, expected: float, found: float) -> bool:
         if expected == found:
             return True
-        if self._tolerance is None or not (math.isfinite(expected) and math.isfinite(found)):
+        try:
+            if self._tolerance is None or not (math.isfinite(expected) and math.isfinite(found)):
+                return False
+        except OverflowError:  # a whole number that no float holds
             return False
         return abs(found - expected) <= max(self._tolerance.absolute, self._tolerance.relative * abs(expected))
 

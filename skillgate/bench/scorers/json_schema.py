@@ -59,18 +59,24 @@ class JsonSchema:
             return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
         if isinstance(value, str) and not self._takes_text:
             try:
-                value = json.loads(value)
+                value = json.loads(value, parse_constant=_refuse)
             except (ValueError, RecursionError):
                 return Scored(0.0, passed=False, reason=f"the answer is a text and no JSON: {shown(value)}")
         try:
             errors = list(self._validator.iter_errors(value))
         except (Unresolvable, RecursionError) as error:
             raise UnscoredError(ErrorKind.SCORER, f"the schema cannot be applied: {error}") from error
+        except OverflowError:  # multipleOf, of a whole number that no float holds
+            return Scored(0.0, passed=False, reason=f"the answer holds a number that is too large: {shown(value)}")
         if not errors:
             return Scored(1.0, passed=True, reason="valid")
         told = [f"{_pointer(error) or 'the answer'}: {printable(error.message)[:200]}" for error in errors[:_TOLD]]
         more = [f"{len(errors) - _TOLD} more"] if len(errors) > _TOLD else []
         return Scored(0.0, passed=False, reason="; ".join([*told, *more]))
+
+
+def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON has no such number
+    raise ValueError(word)
 
 
 def _types(schema: dict[str, Any]) -> Any:  # noqa: ANN401 - a name or a list of them
