@@ -53,7 +53,10 @@ def import_lines(args: argparse.Namespace, session: Session) -> int:
     data = bytes_of(found.data)
     if len(data) > MAX_BYTES:
         raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
-    write(args.output, data, cwd=session.cwd)
+    own = os.path.dirname(os.path.normpath(target)) == os.path.join(
+        session.cwd, "benchmarks"
+    )  # where they are looked for
+    write(args.output, data, cwd=session.cwd, parents=own)
     for line in (*told(found.bad), *told(found.left_out)):
         session.note(line)
     if session.json:

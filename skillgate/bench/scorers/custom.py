@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.answers import require_path
 from skillgate.bench.pointer import NothingThere, at
-from skillgate.bench.ports import Limits, Scored, UnscoredError
+from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.benchmark import ABSENT
@@ -53,8 +53,7 @@ def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
     program = _program(rules)
     if surroundings.spawner is None:
         raise UsageError(
-            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and programs are not started"
-            " here; say --allow-exec"
+            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and {NOT_STARTED}"
         )
     return Custom(task, rules, program, surroundings.spawner)
 
