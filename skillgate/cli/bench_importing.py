@@ -53,9 +53,8 @@ def import_lines(args: argparse.Namespace, session: Session) -> int:
     data = bytes_of(found.data)
     if len(data) > MAX_BYTES:
         raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
-    own = os.path.dirname(os.path.normpath(target)) == os.path.join(
-        session.cwd, "benchmarks"
-    )  # where they are looked for
+    home = os.path.join(session.cwd, "benchmarks")  # where they are looked for
+    own = os.path.normpath(os.path.join(target, os.pardir)) == home
     write(args.output, data, cwd=session.cwd, parents=own)
     for line in (*told(found.bad), *told(found.left_out)):
         session.note(line)

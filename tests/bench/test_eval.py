@@ -268,6 +268,15 @@ for line in sys.stdin:
     assert "it is [redacted]" in written
 
 
+def test_what_a_crash_says_last_is_told_first_wherever_it_is_cut(tmp_path: Path) -> None:
+    code = "def a_function_with_a_name(n):\n    a_function_with_a_name(n - 1) if n else {}['the cause']\n"
+    skill(tmp_path / "s", code + "a_function_with_a_name(7)\n")
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--format", "markdown")
+    assert "KeyError: 'the cause'" in " ".join(done.out.split())
+    assert "KeyError: 'the cause'" in (tmp_path / "reports" / "eval-result.md").read_text(encoding="utf-8")
+
+
 def test_hostile_names_are_inert_in_markdown_and_in_the_terminal(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("'<img src=x onerror=alert(1)> | `x` \\n## h @everyone'"))
     benchmark(tmp_path / "b.json", task("a|b`c\n## x", tags=["<script>"]))
