@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 MAX_WORDS = 2_000  # characters of an error in a report
+NOT_STARTED = "programs are not started here: leave --no-allow-exec out, or set allow-exec: true where it is off"
 
 
 class Limits(NamedTuple):

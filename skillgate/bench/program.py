@@ -103,6 +103,13 @@ def request_of(call: Call, number: int) -> bytes:
 
 
 def told(stderr: bytes) -> str:
-    """Give the end of what a program wrote to its standard error, to close a message with; ``""`` where it is empty."""
-    text = printable(stderr[-4 * _TOLD :].decode("utf-8", "replace")).strip()
-    return f"; its standard error ends: {text[-_TOLD:]}" if text else ""
+    """Say how a program's standard error ends, to close a message with; ``""`` where it is empty.
+
+    Its last line comes first, since that is where a traceback says what went wrong: whoever cuts the message keeps it.
+    """
+    lines = stderr[-4 * _TOLD :].decode("utf-8", "replace").rstrip().rsplit("\n", 1)
+    last, before = printable(lines[-1]).strip(), printable(lines[0]).strip() if len(lines) > 1 else ""
+    if not last:
+        return ""
+    room = max(0, _TOLD - len(last))
+    return f"; its standard error ends: {last[-_TOLD:]}" + (f" – after: {before[-room:]}" if before and room else "")

@@ -53,7 +53,9 @@ def import_lines(args: argparse.Namespace, session: Session) -> int:
     data = bytes_of(found.data)
     if len(data) > MAX_BYTES:
         raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
-    write(args.output, data, cwd=session.cwd)
+    home = os.path.join(session.cwd, "benchmarks")  # where they are looked for
+    own = os.path.normpath(os.path.join(target, os.pardir)) == home
+    write(args.output, data, cwd=session.cwd, parents=own)
     for line in (*told(found.bad), *told(found.left_out)):
         session.note(line)
     if session.json:

@@ -105,7 +105,8 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         metavar="MS",
         type=_timeout,
-        help="how long one try of a task may take, start-up included: milliseconds, or 30s, 2m (default: 30000)",
+        help="how long one try may take, start-up included, of a task without timeoutMs: milliseconds, or 30s, 2m"
+        " (default: 30000)",
     )
     _setting(running, "evaluator", "SCORER")
     running.add_argument(

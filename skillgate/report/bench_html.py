@@ -181,7 +181,8 @@ def _times(report: CompletionReport, longest: float) -> Times:
 
 def _settings(report: BenchReport) -> Iterator[tuple[str, str]]:
     run = report.run
-    said = f"{plural(run.runs, 'run')} of each task, {run.concurrency} at once, {run.timeout_ms:,} ms for each try"
+    said = f"{plural(run.runs, 'run')} of each task, {run.concurrency} at once"
+    said += f", {run.timeout_ms:,} ms for each try of a task without a limit of its own"
     yield "How it was run", f"{said}, {plural(run.retries, 'retry').replace('retrys', 'retries')}"
     if run.shard:
         yield "Shard", f"{run.shard}: these are not all tasks"

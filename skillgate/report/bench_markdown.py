@@ -74,7 +74,8 @@ def _head(report: BenchReport) -> Iterator[str]:
         yield f"{len(report.reports) - _SKILLS} skills more."
     run = report.run
     yield ""
-    said = f"{run.runs} run{'s' * (run.runs != 1)} of each task, {run.concurrency} at once, {run.timeout_ms:,} ms"
+    said = f"{run.runs} run{'s' * (run.runs != 1)} of each task, {run.concurrency} at once"
+    said += f", {run.timeout_ms:,} ms for each try of a task without a limit of its own"
     yield f"- {said}, sandbox {escape(run.sandbox)}; kept from skills: {escape(', '.join(run.isolated)) or 'nothing'}"
     if run.shard:
         yield f"- shard {escape(run.shard)}: these are not all tasks"

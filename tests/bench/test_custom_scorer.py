@@ -168,7 +168,7 @@ def test_a_function_that_is_not_there_scores_nothing(tmp_path: Path) -> None:
 def test_programs_that_must_not_start_are_refused_before_anything_runs(tmp_path: Path) -> None:
     done = scored(tmp_path, "open('ran', 'w').write('x')\nreturn True", "--no-allow-exec")
     assert done.code == 2
-    assert "programs are not started here" in done.err
+    assert "programs are not started here: leave --no-allow-exec out" in done.err
     assert not (tmp_path / "ran").exists()
 
 

@@ -207,7 +207,7 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(tmp_path: Path) -> Non
         (("-c", "nope.yaml"), "nope.yaml"),
         (("--output-dir", "s/skill.json/x"), "cannot write"),
         (("--skills", "missing"), "missing does not exist"),
-        (("--no-allow-exec",), "--allow-exec"),
+        (("--no-allow-exec",), "leave --no-allow-exec out, or set allow-exec: true"),
     ],
 )
 def test_what_is_not_valid_ends_with_2_before_anything_runs(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
@@ -267,6 +267,15 @@ for line in sys.stdin:
     written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "reports").iterdir())
     assert "s3cret-value" not in done.out + done.err + written
     assert "it is [redacted]" in written
+
+
+def test_what_a_crash_says_last_is_told_first_wherever_it_is_cut(tmp_path: Path) -> None:
+    code = "def a_function_with_a_name(n):\n    a_function_with_a_name(n - 1) if n else {}['the cause']\n"
+    skill(tmp_path / "s", code + "a_function_with_a_name(7)\n")
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--format", "markdown")
+    assert "KeyError: 'the cause'" in " ".join(done.out.split())
+    assert "KeyError: 'the cause'" in (tmp_path / "reports" / "eval-result.md").read_text(encoding="utf-8")
 
 
 def test_hostile_names_are_inert_in_markdown_and_in_the_terminal(tmp_path: Path) -> None:

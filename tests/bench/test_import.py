@@ -39,6 +39,14 @@ def tasks(cwd: Path) -> list[Any]:
     return found
 
 
+def test_the_directory_of_benchmarks_is_made_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl").write_text('{"input": "a", "expected": "b"}\n', encoding="utf-8")
+    words = ("bench", "import", "data.jsonl", "--map", "input=input,expected=expected")
+    done = run(tmp_path, *words, "--output", "benchmarks/own.json")
+    assert (done.code, done.err) == (0, "")
+    assert "own" in run(tmp_path, "bench", "list").out
+
+
 def test_a_copy_of_gaia_becomes_a_benchmark_that_is_valid_and_runs(tmp_path: Path) -> None:
     rows: list[Mapping[str, Any] | str] = [gaia("a"), "", gaia("b", **{"Final answer": "1,204.5", "Level": 2})]
     done = imported(tmp_path, rows, "--like", "gaia-v1")

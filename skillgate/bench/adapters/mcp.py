@@ -8,7 +8,7 @@ import ssl
 import threading
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.ports import MAX_WORDS, Reply
+from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply
 from skillgate.bench.program import Program, command_of, variables_of
 from skillgate.bench.web.target import target_of
 from skillgate.errors import UsageError
@@ -54,7 +54,7 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> McpAdapter:
         shown = skill.spec.entrypoint[:80]
         raise UsageError(f"{skill.shown}: entrypoint: expected a command, or an http(s) address, found {shown!r}")
     if surroundings.spawner is None:
-        raise UsageError(f"{skill.shown} is a program, and programs are not started here; say --allow-exec")
+        raise UsageError(f"{skill.shown} is a program, and {NOT_STARTED}")
     program = Program(skill, command_of(skill), variables_of(skill, surroundings), surroundings.spawner)
     return McpAdapter(skill, program, surroundings.stop)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.bench.persistent import PersistentAdapter
-from skillgate.bench.ports import Reply
+from skillgate.bench.ports import NOT_STARTED, Reply
 from skillgate.bench.program import AGAIN, Program, command_of, request_of, secrets_of, told, variables_of
 from skillgate.bench.redacting import redacted
 from skillgate.bench.replies import read_reply
@@ -24,7 +24,7 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
         UsageError: its command or a variable cannot be; or no program may be started.
     """
     if surroundings.spawner is None:
-        raise UsageError(f"{skill.shown} is a program, and programs are not started here; say --allow-exec")
+        raise UsageError(f"{skill.shown} is a program, and {NOT_STARTED}")
     env = variables_of(skill, surroundings)
     program = Program(skill, command_of(skill), env, surroundings.spawner, secrets_of(skill, surroundings))
     return PersistentAdapter(program) if skill.config.persistent else SubprocessAdapter(program)

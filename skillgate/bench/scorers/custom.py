@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.answers import require_path
 from skillgate.bench.pointer import NothingThere, at
-from skillgate.bench.ports import Limits, Scored, UnscoredError
+from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
+from skillgate.bench.program import told
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.benchmark import ABSENT
@@ -28,7 +29,6 @@ THRESHOLD = 1.0
 _PATH = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
 _KEY = "evaluator.customScorerPath"
 _KEYS = frozenset({"score", "passed", "reason"})
-_TOLD = 600  # characters of what it wrote to standard error
 _MOST_REASON = 2_000
 _MOST_OUT = 1024 * 1024
 
@@ -52,8 +52,7 @@ def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
     program = _program(rules)
     if surroundings.spawner is None:
         raise UsageError(
-            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and programs are not started"
-            " here; say --allow-exec"
+            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and {NOT_STARTED}"
         )
     return Custom(task, rules, program, surroundings.spawner)
 
@@ -164,17 +163,17 @@ def _written(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
     if ended.kind is not None:
         raise _bad(f"it {ended.problem}" if ended.kind is not ErrorKind.SPAWN else ended.problem)
     if ended.returncode:
-        raise _bad(f"it ended with exit code {ended.returncode}{_stderr(ended)}")
+        raise _bad(f"it ended with exit code {ended.returncode}{told(ended.stderr)}")
     text = ended.stdout.decode("utf-8", "replace")
     if mark:
         lines = [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
         text = lines[0] if len(lines) == 1 else ""
     if not text.strip():
-        raise _bad(f"it gave no result{_stderr(ended)}")
+        raise _bad(f"it gave no result{told(ended.stderr)}")
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise _bad(f"what it wrote is no JSON: {_shown(text)}{_stderr(ended)}") from None
+        raise _bad(f"what it wrote is no JSON: {_shown(text)}{told(ended.stderr)}") from None
 
 
 def _score(value: Any) -> float:  # noqa: ANN401 - JSON
@@ -194,8 +193,3 @@ def _bad(words: str) -> UnscoredError:
 def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
     text = printable(value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 120 else f"{text[:120]}…"
-
-
-def _stderr(ended: Ended) -> str:
-    text = printable(ended.stderr[-4 * _TOLD :].decode("utf-8", "replace")).strip()
-    return f"; its standard error ends: {text[-_TOLD:]}" if text else ""

@@ -159,9 +159,12 @@ def plan_lines(plan: Plan, asked: Asked) -> list[str]:
         f"skill {skill.key} {skill.spec.version}: {benchmark.adapter or skill.spec.adapter_type.value}, {skill.shown}"
         for skill in plan.skills
     ]
+    own = sum(task.timeout_ms is not None for task in benchmark.tasks)
+    bounded = f" ({own} of the tasks have limits of their own)" if own else ""
     lines.append(
         f"{len(plan.items)} calls: {len(plan.skills)} skills × {len(benchmark.tasks)} tasks × {asked.runs} runs,"
-        f" {asked.concurrency} at once, {asked.timeout_ms} ms each, {asked.retries} retries"
+        f" {asked.concurrency} at once, {asked.timeout_ms} ms each{bounded},"
+        f" {asked.retries} retries"
     )
     if asked.shard is not None:
         lines.append(
