@@ -512,3 +512,15 @@ def test_schemas_that_multiply_are_bounded(tmp_path: Path) -> None:
     done = from_document(tmp_path, value)
     assert done.code == 2
     assert "references" in done.err
+
+
+def test_the_seeds_walk_from_a_skeleton_to_its_report(tmp_path: Path) -> None:
+    assert run(tmp_path, "init", "--dir", ".").code == 0
+    assert run(tmp_path, "create", "--name", "my_calc", "--from-template", "python_script").code == 0
+    shutil.copy(ROOT / "examples/executable/calculator/skill.py", tmp_path / "skills/my_calc/skill.py")
+    words = ("--skills", "./skills/my_calc/skill.json", "--benchmark", "coding-easy", "--runs", "3")
+    done = run(tmp_path, "eval", *words, "--format", "json", "markdown")
+    assert done.code == 0, done.err
+    (report,) = (tmp_path / "reports").glob("eval-result-*.md")
+    assert "coding-easy" in report.read_text(encoding="utf-8")
+    assert "100.0 %" in done.out
