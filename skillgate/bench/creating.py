@@ -133,9 +133,9 @@ def _swap(place: str, made: str) -> None:
     if not os.path.isdir(place):
         os.rename(new, place)
         return
-    os.rename(place, old)
     try:
+        os.rename(place, old)
         os.rename(new, place)
-    except OSError:
-        os.rename(old, place)
-        raise
+    finally:  # an interruption too must not lose what was there
+        if os.path.isdir(old) and not os.path.lexists(place):
+            os.rename(old, place)

@@ -25,7 +25,7 @@ def serve(args: argparse.Namespace, session: Session) -> int:
         UsageError: there is no such server.
         IncompleteError: it cannot listen there.
     """
-    if is_skill(args.name, session):
+    if args.name not in SERVERS.names() and is_skill(args.name, session):
         return serve_skill(args.name, args.port, session)
     name = _name(args.name, args.benchmarks_dir, session)
     with opening(name, args.port) as (listener, served):

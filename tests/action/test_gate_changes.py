@@ -51,3 +51,14 @@ def test_a_sentence_ends_with_what_matters(
             f"the known findings of this change cannot be read: there is no file {LONG}.json",
         ]
     assert changes == told
+
+
+def test_a_configuration_of_eval_skills_that_a_change_brings_is_in_force_after_the_merge(tmp_path: Path) -> None:
+    repository = PullRequest(folder=tmp_path / "work")
+    repository.base(skill("merge-sheets"))
+    brought = "defaultFormats: [html]\nconcurrency: 3\nllm:\n  baseUrl: https://elsewhere.example\n"
+    repository.change({"eval-skills.config.yaml": brought})
+    ran = repository.run()
+    assert ran.code == 0, ran.err
+    assert "concurrency: not set → 3" in ran.summary
+    assert "elsewhere.example" not in ran.summary + ran.err

@@ -19,6 +19,7 @@ import pytest
 from skillgate.bench.creating import TEMPLATES
 from tests.architecture.source import ROOT
 from tests.bench.made import run
+from tests.listening import hear_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +125,10 @@ def test_a_tool_of_a_server_can_be_loaded_by_the_sdk(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("httpx2") is None, reason="http skills need an extra")
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_server_is_not_measured_until_it_is_served_and_passes_then(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_server_is_not_measured_until_it_is_served_and_passes_then(
+    sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
     run(tmp_path, "create", "--name", "shout")
     place = tmp_path / "skills" / "shout"
     spec = json.loads((place / "skill.json").read_text())
@@ -143,6 +147,7 @@ def test_a_server_is_not_measured_until_it_is_served_and_passes_then(tmp_path: P
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        preexec_fn=hear_ctrl_c,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
     ) as serving:
         assert serving.stdout is not None
@@ -153,8 +158,8 @@ def test_a_server_is_not_measured_until_it_is_served_and_passes_then(tmp_path: P
             after = evaluated(tmp_path, "skills/shout", "--exit-on-fail", "--min-completion", "1")
             assert after.code == 0, after.out
         finally:
-            serving.send_signal(signal.SIGINT)
-        assert serving.wait(20) == 130
+            serving.send_signal(sent)
+        assert serving.wait(20) == code
     assert evaluated(tmp_path, "skills/shout").code == 3  # the server ended with what served it
 
 
@@ -297,9 +302,11 @@ class Shop(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
         self.asked.append((self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-        if "away" in self.path:
+        if "words" in self.path:
+            self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n<html>")
+        elif "away" in self.path:
             self._send(302, {}, ("Location", "http://127.0.0.1:9/elsewhere"))
-        elif "/orders" in self.path:
+        elif "missing" not in self.path:
             self._send(201 if body else 200, {"id": 7, "total": 2.5, "note": None})
         else:
             self._send(404, {"error": "no such thing"})
@@ -404,6 +411,14 @@ def test_what_it_is_given_reaches_the_api_in_its_place(shop: str, tmp_path: Path
     assert len(Shop.asked) == 1
 
 
+@pytest.mark.parametrize(("given", "told"), [("words", "no JSON"), ("missing", "answered 404")])
+def test_what_the_api_answers_badly_is_told(given: str, told: str, shop: str, tmp_path: Path) -> None:
+    from_document(tmp_path, document(shop), "--operation", "getOrder")
+    done = answered(tmp_path, {"id": given})
+    assert done.code == 3
+    assert told in done.out
+
+
 def test_a_body_is_sent_as_json(shop: str, tmp_path: Path) -> None:
     pytest.importorskip("jsonschema", reason="schemas are checked by a package of an extra")
     from_document(tmp_path, document(shop), "--operation", "POST /orders")
@@ -470,6 +485,8 @@ def test_the_only_operation_is_taken_and_what_is_not_known_is_told(tmp_path: Pat
         (only("https://a.example", parameters=[{"$ref": "#/nowhere"}]), "leads nowhere"),
         (document("https://a.example", paths={"/x": {"$ref": "#/paths/~1x"}}), "never end"),
         (document("https://a.example", paths={"/x/{id}": {"get": {}}}), "{id}"),
+        (document("https://a.example", paths={"@evil.example/x": {"get": {}}}), "is no path"),
+        (document("https://a.example", paths={"/x?a=b": {"get": {}}}), "is no path"),
         (only("https://a.example", parameters=[{"name": "c", "in": "cookie", "required": True}]), "cookie"),
         (only("https://a.example", requestBody={"required": True, "content": {"text/xml": {}}}), "only JSON"),
         ('{"openapi": "3.1.0", "x": ' + "[" * 100 + "]" * 100 + "}", "levels"),
@@ -495,3 +512,15 @@ def test_schemas_that_multiply_are_bounded(tmp_path: Path) -> None:
     done = from_document(tmp_path, value)
     assert done.code == 2
     assert "references" in done.err
+
+
+def test_the_seeds_walk_from_a_skeleton_to_its_report(tmp_path: Path) -> None:
+    assert run(tmp_path, "init", "--dir", ".").code == 0
+    assert run(tmp_path, "create", "--name", "my_calc", "--from-template", "python_script").code == 0
+    shutil.copy(ROOT / "examples/executable/calculator/skill.py", tmp_path / "skills/my_calc/skill.py")
+    words = ("--skills", "./skills/my_calc/skill.json", "--benchmark", "coding-easy", "--runs", "3")
+    done = run(tmp_path, "eval", *words, "--format", "json", "markdown")
+    assert done.code == 0, done.err
+    (report,) = (tmp_path / "reports").glob("eval-result-*.md")
+    assert "coding-easy" in report.read_text(encoding="utf-8")
+    assert "100.0 %" in done.out

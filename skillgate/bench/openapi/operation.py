@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from skillgate.bench.openapi.schemas import example
 from skillgate.errors import UsageError
+from skillgate.model.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ _METHODS = ("get", "put", "post", "delete", "patch", "options", "head")
 _MOST_LISTED = 40
 _IGNOREDHEADERS = ("accept", "content-type", "authorization")  # as the specification has it
 _LOCAL = "http://127.0.0.1:8080"
+_PATH = re.compile(r"/[^\x00-\x20\x7f?#\\]*")
 HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -32,7 +34,7 @@ class Operation(NamedTuple):
     @property
     def label(self) -> str:
         """Name it, as in ``GET /orders``."""
-        return f"{self.method.upper()} {self.path}"
+        return printable(f"{self.method.upper()} {self.path[:200]}")
 
 
 class Parameter(NamedTuple):
@@ -82,6 +84,8 @@ def choose(document: Document, wanted: str | None) -> Operation:
 
 def _operations(document: Document) -> Iterator[Operation]:
     for path, value in document.mapping(document.root.get("paths"), "paths").items():
+        if not _PATH.fullmatch(path):
+            raise UsageError(f"{document.shown}: paths: {path[:120]!r} is no path: expected / and no blank, ? or #")
         item = document.mapping(value, f"paths.{path}")
         for method in _METHODS:
             if method in item:

@@ -8,6 +8,7 @@ PROGRAM = '''\
 import json
 import os
 import sys
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
@@ -78,7 +79,10 @@ def answer(params):
         data = response.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise OSError(f"the API answered with more than {MOST_BYTES} bytes")
-    return json.loads(data) if data.strip() else None
+    try:
+        return json.loads(data) if data.strip() else None
+    except ValueError as error:
+        raise OSError(f"the API answered no JSON: {error}") from None
 
 
 def main():
@@ -91,8 +95,8 @@ def main():
         reply["error"] = {"code": -32000, "message": f"the API answered {error.code}: {told}"}
     except URLError as error:
         reply["error"] = {"code": -32001, "message": f"the API cannot be reached: {error.reason}"}
-    except OSError as error:
-        reply["error"] = {"code": -32001, "message": str(error)}
+    except (OSError, HTTPException) as error:
+        reply["error"] = {"code": -32001, "message": f"{type(error).__name__}: {error}"}
     except ValueError as error:
         reply["error"] = {"code": -32602, "message": str(error)}
     print(json.dumps(reply))

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
 _FOLDERS = {
-    "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md`.\n\n    skillgate score skills\n",
-    "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n",
+    "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md` or a `skill.json`.\n\n"
+    "    skillgate score skills\n    skillgate create --name NAME --from-template python_script\n",
+    "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n\n"
+    "    skillgate bench list\n    skillgate bench validate\n",
     "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
 }
 _PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
