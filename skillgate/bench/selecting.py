@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.finding import folded
 from skillgate.model.report import GateOutcome
 from skillgate.model.score import Outcome
-from skillgate.model.strategy import SortKey
+from skillgate.model.strategy import Choice, SortKey
 from skillgate.scoring.gate import Measurement, at_least, at_most
 
 if TYPE_CHECKING:
@@ -42,22 +42,6 @@ class Entrant(NamedTuple):
     tags: Sequence[str]
     figures: Figures | None
     refused: tuple[str, ...] = ()
-
-
-class Choice(NamedTuple):
-    """What became of one entrant.
-
-    Attributes:
-        entrant: which one it is, by its place among them.
-        selected: whether it is among the first that passed all filters.
-        rank: among those that passed them; None for others.
-        reasons: what it passed, or every filter that it did not.
-    """
-
-    entrant: int
-    selected: bool
-    rank: int | None
-    reasons: tuple[str, ...]
 
 
 def choose(entrants: Sequence[Entrant], strategy: Strategy) -> tuple[Choice, ...]:

@@ -141,10 +141,8 @@ def planned(
         if models is not None:
             ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
-        adapters = _adapters(skills.found, surroundings, loaded, left_out)
+        adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
         skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
-        for adapter in adapters.values():
-            ready.callback(adapter.close)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
         if served.problem is not None:
             adapters = dict.fromkeys(adapters, Unserved(served.problem))
@@ -231,13 +229,18 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
 
 
 def _adapters(
-    skills: Sequence[Runnable], surroundings: Surroundings, loaded: Loaded, left_out: list[NotLoaded] | None
+    skills: Sequence[Runnable],
+    surroundings: Surroundings,
+    loaded: Loaded,
+    ready: ExitStack,
+    left_out: list[NotLoaded] | None,
 ) -> dict[str, Adapter]:
     found: dict[str, Adapter] = {}
     problems: list[str] = []
     for skill in skills:
         try:
             found[skill.key] = _adapter(skill, surroundings, loaded)
+            ready.callback(found[skill.key].close)
         except UsageError as error:
             if left_out is None:
                 problems += str(error).splitlines()

@@ -10,7 +10,7 @@ from skillgate.bench.finding import Wanted
 from skillgate.bench.gating import DEFAULT_COMPLETION
 from skillgate.bench.listing import list_skills
 from skillgate.bench.loading import load_found
-from skillgate.bench.selecting import GATE, Choice, Entrant, choose, misfits
+from skillgate.bench.selecting import GATE, Entrant, choose, misfits
 from skillgate.cli.commands.find import matching
 from skillgate.errors import UsageError
 from skillgate.model.report import GateOutcome, Verdict
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.session import Session
     from skillgate.model.bench import BenchReport, CompletionReport, NotLoaded
-    from skillgate.model.strategy import Strategy
+    from skillgate.model.strategy import Choice, Strategy
 
 TOP_K = 5
 

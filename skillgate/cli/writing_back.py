@@ -42,8 +42,8 @@ def require_writable(skills: Sequence[Runnable], asked: Asked, session: Session)
             continue
         if not _is_of(file, skill):
             problems.append(
-                f"--write-metadata: {skill.shown} holds no skill.json of {skill.spec.id}: it was read through a link, or"
-                " from a file of another name"
+                f"--write-metadata: {skill.shown} holds no skill.json of {skill.spec.id}: it was read through a link,"
+                " or from a file of another name"
             )
         elif not (os.access(file, os.W_OK) and os.access(skill.root, os.W_OK)):
             problems.append(f"--write-metadata: {skill.shown}/{SKILL_JSON} cannot be written: not permitted")
@@ -65,9 +65,7 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Session
             session.note(f"{skill.shown}: nothing is written into its metadata: not everything was measured")
             continue
         try:
-            if not _is_of(os.path.join(skill.root, SKILL_JSON), skill):
-                raise UsageError(f"cannot write {skill.shown}/{SKILL_JSON}: it is another one now")
-            _write(os.path.join(skill.root, SKILL_JSON), f"{skill.shown}/{SKILL_JSON}", result, session)
+            _write(skill, result, session)
             written += 1
         except UsageError as error:
             problems.append(str(error))
@@ -104,12 +102,15 @@ def _result(one: CompletionReport) -> dict[str, Any] | None:
     }
 
 
-def _write(file: str, shown: str, result: dict[str, Any], session: Session) -> None:
+def _write(skill: Runnable, result: dict[str, Any], session: Session) -> None:
     """Write beside the file and put it in its place: a reader sees the old one or the new one.
 
     Raises:
         UsageError: it cannot be written, or is no longer what was read.
     """
+    file, shown = os.path.join(skill.root, SKILL_JSON), f"{skill.shown}/{SKILL_JSON}"
+    if not _is_of(file, skill):
+        raise UsageError(f"cannot write {shown}: it is another one now")
     require_place(file, session.cwd)
     beside = f"{file}.{secrets.token_hex(6)}.tmp"
     try:

@@ -6,7 +6,7 @@ are in milliseconds.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.bench_result import Milliseconds
 from skillgate.model.executable import AdapterType
@@ -104,3 +104,19 @@ class Selection:
 
     strategy: Strategy
     skills: tuple[Pick, ...]
+
+
+class Choice(NamedTuple):
+    """What became of one entrant.
+
+    Attributes:
+        entrant: which one it is, by its place among them.
+        selected: whether it is among the first that passed all filters.
+        rank: among those that passed them; None for others.
+        reasons: what it passed, or every filter that it did not.
+    """
+
+    entrant: int
+    selected: bool
+    rank: int | None
+    reasons: tuple[str, ...]

@@ -11,8 +11,8 @@ from skillgate.report.terminal import columns, cut, pad
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.bench.selecting import Choice
     from skillgate.model.choosing import Figures, FoundSkill, FoundSkills
+    from skillgate.model.strategy import Choice
     from skillgate.report.terminal import Style
 
 _CELL = 28  # columns of a name, an id, tags

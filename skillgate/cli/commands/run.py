@@ -20,13 +20,13 @@ from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.bench.selecting import Choice, Entrant
+    from skillgate.bench.selecting import Entrant
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.benching import Plan
     from skillgate.cli.run_selecting import Searched
     from skillgate.cli.session import Session
     from skillgate.model.bench import BenchReport, NotLoaded
-    from skillgate.model.strategy import Strategy
+    from skillgate.model.strategy import Choice, Strategy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.bench.evidence import Evidence
-    from skillgate.bench.selecting import Choice
     from skillgate.cli.candidates import Field
     from skillgate.cli.session import Session
+    from skillgate.model.strategy import Choice
 
 _STDOUT = "-"
 _FORMATS = ("text", "json", "markdown", "html")
