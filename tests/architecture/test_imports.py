@@ -63,6 +63,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.isolation.bounds": {"resource"},  # within a try
+    "skillgate.bench.scorers._validate": {"jsonschema", "referencing"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema"},
     "skillgate.store.keeper": {"sqlalchemy"},

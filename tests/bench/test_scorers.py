@@ -163,6 +163,28 @@ def test_a_schema_that_points_elsewhere_is_not_fetched() -> None:
         scored({"type": "json_schema", "schema": schema}, {"n": 1})
 
 
+def test_json_schema_is_tried_on_large_answers_and_with_patterns_as_on_others() -> None:
+    schema = {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}, "uniqueItems": True}
+    assert scored({"type": "json_schema", "schema": schema}, ["a", "b"]).passed
+    found = scored({"type": "json_schema", "schema": schema}, ["a", "B"])
+    assert (found.passed, found.reason) == (False, "/1: 'B' does not match '^[a-z]+$'")
+    plain = {"type": "array", "items": {"type": "string"}}
+    found = scored({"type": "json_schema", "schema": plain}, [0] * 200_000)
+    assert found.reason.endswith("; at least 997 more")
+    assert scored({"type": "json_schema", "schema": plain}, ["x"] * 20_000).passed
+    with pytest.raises(UnscoredError, match="cannot be applied"):
+        scored({"type": "json_schema", "schema": {"items": {"$ref": "#/nowhere"}}}, ["x"] * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [({"pattern": "^(a+)+$"}, "a" * 40 + "!"), ({"uniqueItems": True}, [{"a": n} for n in range(50_000)])],
+)
+def test_json_schema_ends_where_an_answer_takes_it_too_long(schema: dict[str, Any], answer: Any) -> None:
+    with pytest.raises(UnscoredError, match="not decided within 1 s"):
+        scored({"type": "json_schema", "schema": schema}, answer, timeoutMs=1000)
+
+
 @pytest.mark.parametrize(
     ("expected", "words"),
     [

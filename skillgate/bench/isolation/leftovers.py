@@ -9,7 +9,7 @@ from contextlib import suppress
 from skillgate.errors import IncompleteError
 from skillgate.process import run
 
-SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - where every user may write
+SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/dev/mqueue")  # noqa: S108 - where every user may write
 ENDLESS = 2**63
 _MOST_FILES = 100_000
 _DEEPEST = 100

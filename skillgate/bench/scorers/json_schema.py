@@ -1,23 +1,31 @@
-"""A JSON Schema: the answer is valid or not. Draft 2020-12, or the one that ``$schema`` names; nothing is fetched."""
+"""A JSON Schema: the answer is valid or not. Draft 2020-12, or the one that ``$schema`` names; nothing is fetched.
+
+A hostile answer makes some schemas take for ever, by a pattern or by being large. Then it is tried in a process that
+can be ended.
+"""
+# ruff: noqa: PTH120
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.answers import require_path, shown
 from skillgate.bench.pointer import NothingThere, at, joined
 from skillgate.bench.ports import Scored, UnscoredError
-from skillgate.errors import UsageError
+from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.text import printable
+from skillgate.process import run
 
 try:
-    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry
     from referencing.exceptions import Unresolvable
+
+    from skillgate.bench.scorers import _validate
 except ModuleNotFoundError as missing:
     raise UsageError('the scorer json_schema needs jsonschema: pip install "skillgate-action[bench]"') from missing
 
@@ -25,7 +33,9 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
-_TOLD = 3  # errors in a reason
+LIMIT_S = 10.0  # where the evaluator names no limit
+_SMALL = 20_000  # characters of an answer that costs no time to speak of, whatever the schema but for patterns is
+_PATTERNS = re.compile(r'"(pattern|patternProperties)":')
 
 
 def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:  # noqa: ARG001 - as every scorer
@@ -33,21 +43,19 @@ def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:
     require_path(rules.evaluator)
     schema = rules.expected.schema
     schema = schema if isinstance(schema, bool) else dict(schema or {})
-    found: Any = validator_for(schema, default=Draft202012Validator)
     try:
-        found.check_schema(schema)
+        _validate.validator_of(schema).check_schema(schema)
     except SchemaError as error:
         raise ValueError(f"expectedOutput.schema: no JSON Schema: {error.message[:300]}") from None
-    # A registry of its own: nothing is fetched, and two tasks may share an $id.
-    validator = found(schema, registry=Registry(), format_checker=found.FORMAT_CHECKER)
-    return JsonSchema(validator, schema, rules.evaluator)
+    return JsonSchema(schema, rules.evaluator)
 
 
 class JsonSchema:
     """Validates against one schema."""
 
-    def __init__(self, validator: Any, schema: Any, evaluator: Evaluator) -> None:  # noqa: ANN401 - the library's
-        self._validator = validator
+    def __init__(self, schema: Any, evaluator: Evaluator) -> None:  # noqa: ANN401 - JSON
+        self._schema = schema
+        self._has_patterns = _PATTERNS.search(json.dumps(schema, separators=(",", ":"))) is not None
         self._takes_text = not isinstance(schema, dict) or "string" in _types(schema)
         self._evaluator = evaluator
 
@@ -62,17 +70,49 @@ class JsonSchema:
                 value = json.loads(value, parse_constant=_refuse)
             except (ValueError, RecursionError):
                 return Scored(0.0, passed=False, reason=f"the answer is a text and no JSON: {shown(value)}")
-        try:
-            errors = list(self._validator.iter_errors(value))
-        except (Unresolvable, RecursionError) as error:
-            raise UnscoredError(ErrorKind.SCORER, f"the schema cannot be applied: {error}") from error
-        except OverflowError:  # multipleOf, of a whole number that no float holds
-            return Scored(0.0, passed=False, reason=f"the answer holds a number that is too large: {shown(value)}")
-        if not errors:
+        errors = self._errors(value)
+        if not errors.number:
             return Scored(1.0, passed=True, reason="valid")
-        told = [f"{_pointer(error) or 'the answer'}: {printable(error.message)[:200]}" for error in errors[:_TOLD]]
-        more = [f"{len(errors) - _TOLD} more"] if len(errors) > _TOLD else []
+        told = [f"{_pointer(path) or 'the answer'}: {printable(words)}" for path, words in errors.first]
+        left = errors.number - len(told)
+        more = [f"{'at least ' if errors.number == _validate.MOST else ''}{left} more"] if left else []
         return Scored(0.0, passed=False, reason="; ".join([*told, *more]))
+
+    def _errors(self, value: Any) -> _validate.Errors:  # noqa: ANN401 - JSON
+        """Find what is wrong with an answer.
+
+        Raises:
+            UnscoredError: the schema cannot be applied, or not in time.
+        """
+        text = json.dumps([self._schema, value])
+        if self._has_patterns or len(text) > _SMALL:
+            return self._found_apart(text)
+        try:
+            return _validate.errors_of(self._schema, value)
+        except (Unresolvable, RecursionError) as error:
+            raise _inapplicable(str(error)) from error
+
+    def _found_apart(self, text: str) -> _validate.Errors:
+        """Do it in a process of its own."""
+        given = self._evaluator.timeout_ms
+        limit_s = given / 1000 if given else LIMIT_S
+        with open(_validate.__file__, encoding="utf-8") as file:  # noqa: PTH123
+            argv = [sys.executable, "-I", "-c", file.read()]
+        try:
+            done = run(argv, cwd=os.path.dirname(sys.executable), stdin=text.encode(), timeout_s=limit_s)
+        except IncompleteError as error:
+            words = f"the schema was not decided within {limit_s:g} s on this answer: {error}"
+            raise UnscoredError(ErrorKind.SCORER, words) from error
+        if done.returncode:
+            raise UnscoredError(ErrorKind.SCORER, "the schema could not be tried on this answer")
+        found = json.loads(done.stdout)
+        if "problem" in found:
+            raise _inapplicable(found["problem"])
+        return _validate.Errors(**found)
+
+
+def _inapplicable(words: str) -> UnscoredError:
+    return UnscoredError(ErrorKind.SCORER, f"the schema cannot be applied: {words}")
 
 
 def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON has no such number
@@ -83,8 +123,8 @@ def _types(schema: dict[str, Any]) -> Any:  # noqa: ANN401 - a name or a list of
     return schema.get("type", "string")
 
 
-def _pointer(error: Any) -> str:  # noqa: ANN401 - the library's
+def _pointer(path: list[str | int]) -> str:
     pointer = ""
-    for step in error.absolute_path:
+    for step in path:
         pointer = joined(pointer, step)
     return pointer

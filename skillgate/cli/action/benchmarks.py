@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
@@ -103,19 +103,19 @@ def _earlier(
     What is wrong with one of them is told, and leaves it out: the change may be what mends it.
     """
     fine: list[Runnable] = []
-    try:
+    report = None
+    with ExitStack() as failing:
+        failing.callback(head.closing.close)  # else its own run closes it
         for skill in skills:
             try:
                 planned(asked, session, loaded, Skills((skill,), ())).closing.close()
                 fine.append(skill)
             except UsageError as error:
                 session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
-        if not fine:
-            return None
-        return evaluated(planned(asked, session, loaded, Skills(tuple(fine), ())), asked, session)
-    except BaseException:
-        head.closing.close()
-        raise
+        if fine:
+            report = evaluated(planned(asked, session, loaded, Skills(tuple(fine), ())), asked, session)
+        failing.pop_all()
+    return report
 
 
 def _asked(stand: Stand, session: Listening) -> Asked:
