@@ -383,7 +383,7 @@ def test_a_run_over_programs_loads_nothing_that_asks(tmp_path: Path) -> None:
     benchmark(tmp_path / "b.json", SUM)
     code = (
         "import sys\nfrom skillgate.cli.main import main\n"
-        "assert main(['eval', '--skills', 's', '--benchmark', './b.json', '--json']) == 0\n"
+        "assert main(['eval', '--skills', 's', '--benchmark', './b.json', '--json', '--no-store']) == 0\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
         "print(*sorted(name for name in sys.modules if name.startswith('skillgate.')), file=sys.stderr)"
     )
