@@ -62,6 +62,9 @@ def diff(a: BenchReport, b: BenchReport, *, label_a: str, label_b: str, version:
         verdict=verdict,
         reasons=tuple(_reasons(changes, verdict)),
         tool=Tool(version=version),
+        models=tuple(dict.fromkeys((*a.models, *b.models))),
+        coverage=min(shares) if (shares := [one.coverage for one in (a, b) if one.coverage is not None]) else None,
+        config_digest=b.config_digest or None,
         notices=tuple(_notices(a, b, label_a, label_b)),
     )
 

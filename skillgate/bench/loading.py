@@ -1,5 +1,5 @@
 """Reads skills that can be run: skill.json with its adapter's settings, or a SKILL.md."""
-# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH112, PTH113, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -289,7 +289,12 @@ def _digest(root: str) -> str:
         folders[:] = sorted(name for name in folders if name not in SKIPPED and name[:1] != ".")
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.endswith(".pyc") or not os.path.isfile(path):
+            if name.endswith(".pyc"):
+                continue
+            if os.path.islink(path):  # never through it: it may lead to what has no end
+                parts += [os.fsencode(os.path.relpath(path, root)), b"link", os.fsencode(os.readlink(path))]
+                continue
+            if not os.path.isfile(path):
                 continue
             count, size = count + 1, size + os.path.getsize(path)  # noqa: PTH202
             if count > _MOST_FILES or size > _MOST_BYTES:

@@ -131,6 +131,8 @@ class BenchDiff:
         reasons: why, the worst first.
         gate: what was asked for.
         notices: what a reader should know: other versions, settings.
+        models: that either report asked.
+        coverage: the smaller of the reports' shares of measured results.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "bench-diff")
@@ -143,5 +145,9 @@ class BenchDiff:
     tool: Tool
     gate: Verdict = _NO_GATE
     notices: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    coverage: Ratio | None = None
+    depth: None = None
+    config_digest: str | None = None
     schema_version: int = SCHEMA_VERSION
     scoring_version: int = SCORING_VERSION

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.bench.catalog import find_benchmark, listed, narrowed, packaged, packaged_ids, read_tasks, require_tasks
-from skillgate.bench.loading import load_skills
+from skillgate.bench.loading import load_skills, read_skill
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
 from tests.architecture.source import ROOT
@@ -250,3 +250,18 @@ def test_list_and_show(tmp_path: Path) -> None:
     shown = run(tmp_path, "bench", "show", "own")
     assert "\x1b" not in shown.out
     assert "placeholder" in run(tmp_path, "bench", "show", "gaia-v1").out
+
+
+def test_the_digest_of_a_skill_goes_through_no_link(tmp_path: Path) -> None:
+    """A link may lead to what has no end, or to a file that is not the skill's."""
+    outside = tmp_path / "outside"
+    outside.write_text("one", encoding="utf-8")
+    place = skill(tmp_path / "s")
+    (place / "link").symlink_to(outside)
+    (place / "endless").symlink_to("/proc/kmsg")
+    before = read_skill(str(place / "skill.json"), "s/skill.json").digest
+    outside.write_text("two", encoding="utf-8")
+    assert read_skill(str(place / "skill.json"), "s/skill.json").digest == before
+    (place / "link").unlink()
+    (place / "link").symlink_to("/dev/zero")
+    assert read_skill(str(place / "skill.json"), "s/skill.json").digest != before

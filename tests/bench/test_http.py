@@ -317,6 +317,7 @@ def test_a_token_is_sent_and_told_nowhere(kind: AuthType, header: str) -> None:
         ("http://127.0.0.1/", {"headers": {"X": "a\r\nb"}}, "printable"),
         ("http://10.0.0.1/", {}, "10.0.0.1 is a private address"),
         ("http://169.254.169.254/latest", {}, "link-local"),
+        ("http://168.63.129.16/machine", {}, "special"),
         ("http://[::ffff:169.254.169.254]/", {}, "link-local"),
         ("http://0.0.0.0/", {}, "unspecified"),
     ],
