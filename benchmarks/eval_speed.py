@@ -94,7 +94,7 @@ def bare(skill: Path) -> float:
     return time.perf_counter() - began
 
 
-def evaluated(skill: Path, benchmark: Path, place: Path, *, runs: int, at_once: int) -> Taken:
+def evaluated(skill: Path, benchmark: Path, place: Path, *, runs: int, at_once: int, stored: bool = False) -> Taken:
     """Run `eval` in a process of its own.
 
     Raises:
@@ -103,6 +103,7 @@ def evaluated(skill: Path, benchmark: Path, place: Path, *, runs: int, at_once: 
     command = [
         *(sys.executable, "-m", "skillgate", "eval", "--skills", str(skill), "--benchmark", str(benchmark)),
         *("--runs", str(runs), "--concurrency", str(at_once), "--format", "json", "--output-dir", str(place), "--json"),
+        *(() if stored else ("--no-store",)),
     ]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     began = time.perf_counter()
@@ -135,12 +136,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         (folder / "out").mkdir()
         spawned, persistent = (written(folder, tasks=TASKS, persistent=kept) for kept in (False, True))
         floor: list[float] = []
-        each: dict[str, list[Taken]] = {"a process for each call": [], "persistent workers": []}
+        kinds = {
+            "a process for each call": (spawned, False),
+            "and the store": (spawned, True),
+            "persistent workers": (persistent, False),
+        }
+        each: dict[str, list[Taken]] = {kind: [] for kind in kinds}
         helped: list[float] = []
         for number in range(args.rounds + 1):
             floor.append(bare(spawned[0]))
-            for kind, paths in zip(each, (spawned, persistent), strict=True):
-                each[kind].append(evaluated(*paths, folder / "out", runs=RUNS, at_once=AT_ONCE))
+            for kind, (paths, stored) in kinds.items():
+                each[kind].append(evaluated(*paths, folder / "out", runs=RUNS, at_once=AT_ONCE, stored=stored))
             began = time.perf_counter()
             subprocess.run([sys.executable, "-m", "skillgate", "--help"], check=True, capture_output=True, cwd=ROOT)
             helped.append(time.perf_counter() - began)
