@@ -52,9 +52,18 @@ def remove(folder: str) -> None:
         run(["rm", "-rf", "--", folder])
 
 
-def remove_of(user: int) -> None:
-    """Remove what a user that nothing else runs as left where everybody may write."""
+def remove_of(user: int, since_ns: int = 0) -> None:
+    """Remove what a user that nothing else runs as left where everybody may write.
+
+    Args:
+        user: the user's number.
+        since_ns: nanoseconds since the epoch: a place that was not changed since then is not looked through. Only its
+            owner, the system, can make such a place look older.
+    """
     for place in SHARED:
+        with suppress(OSError):
+            if os.stat(place).st_mtime_ns < since_ns:  # noqa: PTH116
+                continue
         with suppress(OSError), os.scandir(place) as entries:
             own = [entry for entry in entries if entry.stat(follow_symlinks=False).st_uid == user]
             for entry in own:

@@ -59,6 +59,11 @@ class Slots:
             with self._lock:
                 self._free.append(number)
 
+    def users(self) -> range:
+        """Give the numbers of the users that calls have run as."""
+        first = FIRST_USER + (self._block or 0) * _BLOCK
+        return range(first, first + (self._made if self.switches else 0))
+
     def close(self) -> None:
         """Give the numbers back."""
         if self._claim is not None:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from skillgate.bench.isolation.sandbox import Sandbox
     from skillgate.bench.isolation.slots import Slot
     from skillgate.process import Child
+
+
+_COARSE_NS = 50_000_000  # more than the steps in which a system's clock dates files
 
 
 class ProcessSpawner:
@@ -142,6 +146,8 @@ class ProcessSpawner:
         """Remove what was made; calls have ended before."""
         if not self._closed.is_set():
             self._closed.set()
+            for user in self._slots.users() if self._sandbox is None else ():
+                remove_of(user)  # once more, whatever the clock did meanwhile
             self._slots.close()
             if self._reached is not None:
                 self._reached.close()
@@ -218,6 +224,7 @@ class ProcessSpawner:
         Raises:
             IncompleteError: there is no room for one.
         """
+        since_ns = time.time_ns() - _COARSE_NS
         try:
             # Without users of their own, a call may have removed what was made for all of them.
             os.makedirs(self._folder, 0o711, exist_ok=True)  # noqa: PTH103
@@ -237,7 +244,7 @@ class ProcessSpawner:
         finally:
             remove(around)
             if slot.user is not None and self._sandbox is None:
-                remove_of(slot.user)
+                remove_of(slot.user, since_ns)
 
     def prepare(self, root: str) -> None:
         """Make a copy of a skill ready where its calls need one, so that the first of them does not take longer.
