@@ -121,13 +121,8 @@ def planned(
     rules = scoring_of(loaded, asked.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
-        path = session.environ.get("PATH", os.defpath)
-        spawner = ProcessSpawner(path=path, stop=stop, sandbox=asked.sandbox, memory_bytes=asked.memory_mb * _MIB)
-        ready.callback(spawner.close)
         served = ready.enter_context(serving(loaded.benchmark.server))
-        spawner.reach(served.variables)
-        if spawner.notice and asked.allow_exec:
-            session.note(spawner.notice)
+        spawner = _spawner(asked, session, served.variables, stop, ready)
         surroundings = Surroundings(
             spawner=spawner if asked.allow_exec else None,
             environ=session.environ,
@@ -155,6 +150,19 @@ def planned(
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
     places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, spawner.sandbox, stop, closing)
     return Plan(*places, served.added, models=models, model_names=asked_models)
+
+
+def _spawner(
+    asked: Asked, session: Session, served: Mapping[str, str], stop: threading.Event, ready: ExitStack
+) -> ProcessSpawner:
+    """Make what starts programs, and let them reach what is served."""
+    path = session.environ.get("PATH", os.defpath)
+    spawner = ProcessSpawner(path=path, stop=stop, sandbox=asked.sandbox, memory_bytes=asked.memory_mb * _MIB)
+    ready.callback(spawner.close)
+    spawner.reach(served)
+    if spawner.notice and asked.allow_exec:
+        session.note(spawner.notice)
+    return spawner
 
 
 def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None = None) -> BenchReport:
