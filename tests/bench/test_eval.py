@@ -342,3 +342,13 @@ def _children(pid: int) -> list[int]:
     for task_file in Path(f"/proc/{pid}/task").glob("*/children"):
         found += [int(word) for word in task_file.read_text().split()]
     return found
+
+
+def test_a_task_has_all_the_time_that_was_given(tmp_path: Path) -> None:
+    """No other limit, such as the default's half minute, stands behind the one that was given."""
+    code = "import time\ntime.sleep(31)\n" + answering("data['n']")
+    skill(tmp_path / "s", code)
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--timeout", "60000", "--json")
+    (found,) = done.json["reports"][0]["taskResults"]
+    assert (found["status"], found["latencyMs"] > 31_000) == ("pass", True)
