@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.checking import check_benchmark
 from skillgate.bench.files import read_json
+from skillgate.bench.misspelt import misspelt_in_benchmark
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.benchmark import Benchmark, Loaded, State
 from skillgate.model.codec import decode
@@ -124,7 +125,13 @@ def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loade
     problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
     if problems:
         raise UsageError("\n".join(problems))
-    return Loaded(benchmark=benchmark, origin=origin or shown, folder=os.path.dirname(file), digest=digest_of(data))
+    return Loaded(
+        benchmark=benchmark,
+        origin=origin or shown,
+        folder=os.path.dirname(file),
+        digest=digest_of(data),
+        notices=misspelt_in_benchmark(data, shown),
+    )
 
 
 def read_tasks(file: str, shown: str) -> Loaded:
@@ -147,7 +154,13 @@ def read_tasks(file: str, shown: str) -> Loaded:
     problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
     if problems:
         raise UsageError("\n".join(problems))
-    return Loaded(benchmark=benchmark, origin=shown, folder=os.path.dirname(file), digest=digest_of(whole))
+    return Loaded(
+        benchmark=benchmark,
+        origin=shown,
+        folder=os.path.dirname(file),
+        digest=digest_of(whole),
+        notices=misspelt_in_benchmark(data, shown),
+    )
 
 
 def narrowed(loaded: Loaded, ids: Collection[str], tags: Collection[str]) -> Loaded:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.checking import check_config, check_executable, unsupported
 from skillgate.bench.files import read_json
+from skillgate.bench.misspelt import misspelt_in_skill
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.codec import decode
@@ -83,6 +84,9 @@ def load_skills(
     problems += _clashes(skills)
     if problems:
         raise UsageError("\n".join(problems))
+    for file, shown in files.items():
+        if file.endswith(SKILL_JSON):
+            notices += misspelt_in_skill(read_json(file, shown), shown)
     return Skills(tuple(_keyed(skills)), tuple(notices))
 
 

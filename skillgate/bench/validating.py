@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.bench.catalog import BENCHMARK_JSON, read_tasks
 from skillgate.bench.files import read_json
 from skillgate.bench.loading import CONFIG_JSON, SKILL_JSON, read_config, read_skill
+from skillgate.bench.misspelt import misspelt_in_skill
 from skillgate.errors import UsageError
 from skillgate.skill.walk import SKIPPED
 
@@ -26,13 +27,15 @@ class Checked(NamedTuple):
     """One file: what it is taken for, and what is wrong with it.
 
     ``kind`` is ``skill``, ``adapter``, ``benchmark`` or ``tasks``; None for a file that is none of them. ``unchecked``
-    counts the JSON Schemas in it that were not looked at, since the package that knows them is not installed.
+    counts the JSON Schemas in it that were not looked at, since the package that knows them is not installed;
+    ``notices`` name keys that are probably misspelt.
     """
 
     path: str
     kind: str | None
     problems: tuple[str, ...]
     unchecked: int = 0
+    notices: tuple[str, ...] = ()
 
 
 def find_files(paths: Sequence[str], *, cwd: str) -> tuple[str, ...]:
@@ -65,7 +68,8 @@ def check_file(shown: str, *, cwd: str) -> Checked:
     try:
         if name == SKILL_JSON:
             kind = "skill"
-            return _with_schemas(shown, kind, _declared(read_skill(place, shown).spec))
+            found = _with_schemas(shown, kind, _declared(read_skill(place, shown).spec))
+            return found._replace(notices=misspelt_in_skill(read_json(place, shown), shown))
         if name == CONFIG_JSON:
             kind = "adapter"
             read_config(place, shown)
@@ -73,7 +77,8 @@ def check_file(shown: str, *, cwd: str) -> Checked:
         data = read_json(place, shown)
         kind = _kind(data)
         if kind is not None:
-            return _with_schemas(shown, kind, _expected(read_tasks(place, shown).benchmark))
+            loaded = read_tasks(place, shown)
+            return _with_schemas(shown, kind, _expected(loaded.benchmark))._replace(notices=loaded.notices)
     except UsageError as error:
         return Checked(shown, kind, tuple(str(error).splitlines()))
     words = f"{shown}: is no skill.json, no adapter.config.json and no benchmark: it has no tasks"

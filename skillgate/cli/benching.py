@@ -88,7 +88,7 @@ def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> L
         loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=cwd)
     else:
         loaded, notices = read_tasks(os.path.join(cwd, asked.tasks), asked.tasks), ()
-    for notice in notices:
+    for notice in (*notices, *loaded.notices):
         session.note(notice)
     require_tasks(loaded)
     return narrowed(loaded, asked.task_ids, asked.tags)

@@ -213,9 +213,11 @@ class Loaded:
         origin: ``packaged``, or the path of its file as shown.
         folder: the absolute directory of its file, which paths in it are relative to.
         digest: of what it says, whole: equal digests are comparable.
+        notices: what a reader should know of its file.
     """
 
     benchmark: Benchmark
     origin: str
     folder: str
     digest: str
+    notices: tuple[str, ...] = ()

@@ -265,3 +265,23 @@ def test_the_digest_of_a_skill_goes_through_no_link(tmp_path: Path) -> None:
     (place / "link").unlink()
     (place / "link").symlink_to("/dev/zero")
     assert read_skill(str(place / "skill.json"), "s/skill.json").digest != before
+
+
+def test_a_key_that_is_nearly_one_that_is_read_is_told(tmp_path: Path) -> None:
+    """A golden task that is not golden for a typo would be a gate that leaks."""
+    skill(tmp_path / "s", entryPoint="python3 other.py", homepage="https://example.org")
+    benchmark(tmp_path / "b.json", task("a", goldn=True), task("b", timeoutMS=5, note="fine"), maxLatency=7)
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+    for told in (
+        "b.json: maxLatency is a key that nothing reads (did you mean 'maxLatencyMs'?)",
+        "b.json: tasks[0].goldn is a key that nothing reads (did you mean 'golden'?)",
+        "b.json: tasks[1].timeoutMS is a key that nothing reads (did you mean 'timeoutMs'?)",
+    ):
+        assert told in done.err
+    assert "note" not in done.err.replace("notes", "")
+    assert "homepage" not in done.err
+    assert "entryPoint" not in done.err  # the right one stands beside it
+    validated = run(tmp_path, "bench", "validate", "b.json", "s")
+    assert (validated.code, "tasks[0].goldn" in validated.err) == (0, True)
+    (file,) = run(tmp_path, "bench", "validate", "b.json", "--json").json["files"]
+    assert len(file["notices"]) == 3

@@ -156,12 +156,17 @@ def _validate(paths: Sequence[str], session: Session) -> int:
 
     checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
     bad = [one for one in checked if one.problems]
+    for notice in (notice for one in checked for notice in one.notices):
+        session.note(notice)
     unchecked = sum(one.unchecked for one in checked)
     if unchecked:
         many = f"{unchecked} JSON Schemas were" if unchecked != 1 else "1 JSON Schema was"
         session.note(f'{many} not checked: jsonschema is not installed: pip install "skillgate-action[bench]"')
     if session.json:
-        files = [{"path": one.path, "kind": one.kind, "problems": list(one.problems)} for one in checked]
+        files = [
+            {"path": one.path, "kind": one.kind, "problems": list(one.problems), "notices": list(one.notices)}
+            for one in checked
+        ]
         document = {"files": files, "valid": not bad, "uncheckedSchemas": unchecked}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     else:
