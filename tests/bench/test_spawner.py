@@ -314,3 +314,18 @@ def test_an_interpreter_that_only_root_reaches_is_named(spawner: ProcessSpawner,
     script.chmod(0o755)
     ended = spawner.run(["./run"], root=str(root), stdin=b"", env={}, limits=Limits(timeout_s=20.0), copy=False)
     assert (ended.kind, "its interpreter is" in ended.problem) == (ErrorKind.SPAWN, True)
+
+
+@linux
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+def test_a_fork_bomb_keeps_no_later_call_from_its_processes(spawner: ProcessSpawner, root: Path) -> None:
+    limits = Limits(timeout_s=20.0)
+
+    def call(code: str) -> Ended:
+        return spawner.run(["python3", "-c", code], root=str(root), stdin=b"", env={}, limits=limits, copy=False)
+
+    for _ in range(3):
+        bomb = call("import os\nwhile True:\n    os.fork()\n")
+        assert bomb.kind in (ErrorKind.PROCESS_LIMIT, ErrorKind.MEMORY_LIMIT), bomb.problem
+        after = call("import os\nprint(os.fork() >= 0)")
+        assert (after.kind, after.returncode) == (None, 0), after.stderr

@@ -106,7 +106,7 @@ def _interpreters(path: str, *, everybody: bool) -> Iterator[str]:
     for part in _parts_of(path):
         if part in shown or not os.path.exists(part) or _is_system(part):
             continue
-        if everybody and not open_to_all(part) and os.path.isdir(part):
+        if everybody and not open_to_all(part if os.path.isdir(part) else os.path.dirname(part)):
             continue
         shown.add(part)
         yield from ("--ro-bind", part, part)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,6 +42,8 @@ class Slots:
         self._block, self._claim = _claimed() if hasattr(os, "geteuid") and os.geteuid() == 0 else (None, None)
         self.switches = self._block is not None
         self._free: list[int] = []
+        self._tired: deque[int] = deque()
+        self._tiring: set[int] = set()
         self._made = 0
         self._lock = threading.Lock()
 
@@ -50,6 +53,8 @@ class Slots:
         with self._lock:
             if self._free:
                 number = self._free.pop()
+            elif self._tired and (self.switches and self._made >= _BLOCK):
+                number = self._tired.popleft()
             else:
                 number, self._made = self._made, self._made + 1
         try:
@@ -57,7 +62,19 @@ class Slots:
             yield Slot(number, user)
         finally:
             with self._lock:
-                self._free.append(number)
+                if number in self._tiring and self.switches:
+                    self._tired.append(number)
+                else:
+                    self._free.append(number)
+                self._tiring.discard(number)
+
+    def tire(self, slot: Slot) -> None:
+        """Say that what ran in a slot was ended by force: others are taken first, while any is left.
+
+        What such a program started may not be quite gone yet, and counts among the processes that its user may have.
+        """
+        with self._lock:
+            self._tiring.add(slot.number)
 
     def users(self) -> range:
         """Give the numbers of the users that calls have run as."""

@@ -125,12 +125,16 @@ class ProcessSpawner:
                 child = self._started(argv, where, home, env, slot, copy=copy)
             except (IncompleteError, OSError, shutil.Error) as error:
                 return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
-            return self._finished(child, stdin, self._capped(limits), Owned(slot.user, owns, home), argv[0])
+            ended = self._finished(child, stdin, self._capped(limits), Owned(slot.user, owns, home), argv[0])
+            if ended.kind is not None:
+                self._slots.tire(slot)
+            return ended
 
     def open(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool) -> Pipes:
         """Start a program to talk to; see :class:`skillgate.bench.ports.Spawner`."""
         with ExitStack() as made:
             slot = made.enter_context(self._slots.taken())
+            made.callback(self._slots.tire, slot)
             home = made.enter_context(self._home(slot))
             owned = Owned(slot.user, made.enter_context(self._orphans.call()), home)
             try:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 HOST = "127.0.0.1"
+_MOST_DISCARDED = 64 << 20
 MOST_BODY = 1_000_000  # bytes of a request that are read
 _MOST_CONNECTIONS = 128
 _PATIENCE_S = 15.0  # for a client that says nothing
@@ -59,6 +60,7 @@ class Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         length = self.headers.get("Content-Length", "0")
         if not (length.isascii() and length.isdigit()) or len(length) > 9 or int(length) > MOST_BODY:
+            self._discard(int(length) if length.isascii() and length.isdigit() and len(length) < 10 else 0)
             self._send(Answer(413, {"code": "too_large", "message": f"at most {MOST_BODY} bytes are read"}))
             return
         body = self.rfile.read(int(length))
@@ -68,6 +70,12 @@ class Handler(BaseHTTPRequestHandler):
         self._send(self.answer(Asked(self.command, parts.path, query, headers, body)))
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = _handle  # noqa: N815 - as the base class asks
+
+    def _discard(self, left: int) -> None:
+        """Take in what was announced, within bounds: who still sends would see a broken connection, and no answer."""
+        left = min(left, _MOST_DISCARDED)
+        while left > 0 and (piece := self.rfile.read(min(left, 1 << 16))):
+            left -= len(piece)
 
     def _send(self, answer: Answer) -> None:
         if answer.after_s:
