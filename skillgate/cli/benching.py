@@ -148,7 +148,8 @@ def planned(
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
-    places = (skills.found, loaded, scorers, names, adapters, items, spawner.isolated, spawner.sandbox, stop, closing)
+    isolated = spawner.isolated if loaded.benchmark.adapter is None else ()  # a static benchmark runs nothing
+    places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
     return Plan(*places, served.added, models=models, model_names=asked_models)
 
 

@@ -293,3 +293,28 @@ def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
 def suffix_format(path: str) -> str:
     """Say which format a file's suffix stands for; ``""`` for none."""
     return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), "")
+
+
+def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str) -> str:
+    """Say which format ``report`` is to write: by name, by ``--json``, by the suffix of ``--output``, else text.
+
+    Args:
+        args: with ``format``, ``json`` and ``output``.
+        formats: that there are.
+        suffixes: in words, for the message; ``""`` for none.
+
+    Raises:
+        UsageError: two formats are asked for, or the suffix says none.
+    """
+    chosen: str | None = args.format
+    if args.json and chosen not in (None, "json"):
+        raise UsageError(f"--json and --format {chosen} ask for two formats; leave one out")
+    if args.json or chosen is not None:
+        return chosen or "json"
+    if args.output is None:
+        return "text"
+    found = suffix_format(args.output)
+    if found not in formats:
+        told = f" ({suffixes})" if suffixes else ""
+        raise UsageError(f"--output {args.output}: the suffix names no format{told}; say which with --format")
+    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.bench_publishing import SUFFIXES
 from skillgate.cli.bench_publishing import rendered as rendered_bench
 from skillgate.cli.bench_reading import bench_of, data_of, is_bench
-from skillgate.cli.options import format_of_word, suffix_format
+from skillgate.cli.options import asked_format, format_of_word
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_PASSED, CodecError, UsageError
 from skillgate.registry import Room
@@ -53,7 +53,7 @@ def convert(args: argparse.Namespace, session: Session) -> int:
     if (args.file is None) == (args.input is None):
         raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
     name = args.input if args.file is None else args.file
-    form = _format(args)
+    form = asked_format(args, FORMATS, "")
     if args.output is not None:
         require_place(args.output, session.cwd)
     data = data_of(name, session)
@@ -65,20 +65,6 @@ def convert(args: argparse.Namespace, session: Session) -> int:
         write(args.output, text.encode(errors="backslashreplace"), cwd=session.cwd)
         session.note(f"wrote {args.output}")
     return EXIT_PASSED
-
-
-def _format(args: argparse.Namespace) -> str:
-    chosen: str | None = args.format
-    if args.json and chosen not in (None, "json"):
-        raise UsageError(f"--json and --format {chosen} ask for two formats; leave one out")
-    if args.json or chosen is not None:
-        return chosen or "json"
-    if args.output is None:
-        return "text"
-    found = suffix_format(args.output)
-    if found not in FORMATS:
-        raise UsageError(f"--output {args.output}: the suffix names no format; say which with --format")
-    return found
 
 
 def _rendered(data: Any, form: str, shown: str, style: Style, session: Session) -> str:  # noqa: ANN401 - JSON

@@ -66,6 +66,13 @@ def test_a_good_program_passes_and_is_never_started(tmp_path: Path) -> None:
     assert not (tmp_path / "started").exists()
 
 
+def test_how_long_reading_takes_is_no_latency_of_a_skill(tmp_path: Path) -> None:
+    program(tmp_path / "words", "raise SystemExit('started')")
+    (report,) = checked(tmp_path, "--json").json["reports"]
+    assert report["latency"]["n"] == 0
+    assert report["summary"]["compositeScore"] is not None
+
+
 def test_a_good_prose_skill_passes_without_a_skill_json(tmp_path: Path) -> None:
     prose(tmp_path / "words")
     done = checked(tmp_path)

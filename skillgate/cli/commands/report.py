@@ -10,7 +10,7 @@ from skillgate.cli.bench_options import add_gates
 from skillgate.cli.bench_reading import KIND, kinds_of
 from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
 from skillgate.cli.diffing import Asked, diff_files
-from skillgate.cli.options import add_gate, add_output, format_of_word, gate_options, suffix_format
+from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.others:
         named = ", ".join((args.a, args.b, *args.others))
         raise UsageError(f"two documents are compared, A and B; {2 + len(args.others)} were given: {named}")
-    form = _format(args)
+    form = asked_format(args, FORMATS, ", ".join(_SUFFIXES))
     if args.output is not None:
         require_place(args.output, session.cwd)
     if are_benchmarks(args, session):
@@ -199,26 +199,6 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
     # The option of the commands that evaluate, taken only to say which one is meant.
     group.add_argument("--output-file", nargs="?", const="", type=_other_option, help=argparse.SUPPRESS)
-
-
-def _format(args: argparse.Namespace) -> str:
-    """Say which format is wanted: by name, by ``--json``, by the file's suffix, else text.
-
-    Raises:
-        UsageError: two formats are asked for, or the suffix says none.
-    """
-    chosen: str | None = args.format
-    if args.json and chosen not in (None, "json"):
-        raise UsageError(f"--json and --format {chosen} ask for two formats; leave one out")
-    if args.json or chosen is not None:
-        return chosen or "json"
-    if args.output is None:
-        return "text"
-    found = suffix_format(args.output)
-    if found not in FORMATS:
-        suffixes = ", ".join(_SUFFIXES)
-        raise UsageError(f"--output {args.output}: the suffix names no format ({suffixes}); say which with --format")
-    return found
 
 
 def _place(text: str) -> str:
