@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SETTINGS_MODULES = (
     *("skillgate.scoring.settings", "skillgate.static.settings", "skillgate.llm.settings"),
     *("skillgate.montecarlo.settings", "skillgate.ranking.settings", "skillgate.bench.settings"),
-    "skillgate.store.settings",
+    *("skillgate.store.settings", "skillgate.invocations.settings"),
 )
 
 

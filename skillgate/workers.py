@@ -1,7 +1,7 @@
 """Several processes for what several processors can do sooner: the keeper of :mod:`multiprocessing`.
 
-What is handed over and back is plain: bytes and text. One pipe to each process, and neither threads nor semaphores: a
-process may be started from here at any time, and where a system forbids semaphores.
+What is handed over and back is plain: bytes, text, and tuples of such. One pipe to each process, and neither threads
+nor semaphores: a process may be started from here at any time, and where a system forbids semaphores.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, Self, TypeAlias
 
     from skillgate.skill.tree import DiskTree
 
@@ -107,16 +107,21 @@ def _shares(jobs: Sequence[Job], count: int) -> list[list[int]]:
     return [sorted(share, reverse=True) for share in shares if share]
 
 
-def _start(workers: list[_Worker], shares: Sequence[list[int]], method: Method) -> None:
+def _start(
+    workers: list[_Worker], shares: Sequence[list[int]], method: Method, work: Callable[[Any], Any] | None = None
+) -> None:
+    """Start a process for each share; without ``work`` it answers the jobs at the share's places."""
     import multiprocessing
 
-    import skillgate.assess  # noqa: F401 - loaded once, before the processes part
+    if work is None:
+        import skillgate.assess  # noqa: F401 - loaded once, before the processes part
 
     made: type[BaseProcess] = multiprocessing.get_context(method).Process  # type: ignore[attr-defined]
     for share in shares:
         here, there = multiprocessing.Pipe()
         inherited = (here, *(worker.pipe for worker in workers)) if method == "fork" else ()
-        process = made(target=_serve, args=(there, inherited), daemon=True)
+        target, more = (_serve, ()) if work is None else (_work, (work,))
+        process = made(target=target, args=(there, inherited, *more), daemon=True)
         process.start()
         workers.append(_Worker(process, here, share))
         there.close()  # the process has its own: when it dies, the pipe ends
@@ -138,6 +143,71 @@ def _signals_held() -> Iterator[None]:
         mask(signal.SIG_SETMASK, before)
 
 
+class Crew:
+    """Processes that do the same work on one job after another, as long as the ``with`` block lasts.
+
+    They are started as the block begins, so that what is opened in it is not theirs.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], count: int) -> None:
+        """Take what is done with a job, and how many processes do it; the work never raises."""
+        self._work, self._count = work, count
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Self:
+        """Start.
+
+        Raises:
+            LostError: the system has no means for it.
+        """
+        try:
+            with _signals_held():
+                _start(self._workers, [[] for _ in range(self._count)], METHOD, self._work)
+        except (ImportError, NotImplementedError, OSError) as error:
+            self.__exit__()
+            raise LostError(str(error)) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End them, whatever they are at."""
+        for worker in self._workers:
+            worker.pipe.close()
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.join()
+
+    def results(self, jobs: Iterable[Any]) -> Iterator[Any]:
+        """Give what comes of each job, in their order; jobs are taken as they are needed.
+
+        A job should be small: while one is written to a process, that process may be writing what came of another.
+
+        Raises:
+            LostError: a process died.
+        """
+        sent = received = 0
+        ahead = 2 * self._count  # one to do and one to begin with at once
+        try:
+            for job in jobs:
+                if sent - received == ahead:
+                    yield self._workers[received % self._count].pipe.recv()
+                    received += 1
+                self._workers[sent % self._count].pipe.send(job)
+                sent += 1
+            while received < sent:
+                yield self._workers[received % self._count].pipe.recv()
+                received += 1
+        except (OSError, EOFError) as error:
+            raise LostError(str(error)) from error
+
+
+def _work(pipe: Connection, inherited: Sequence[Connection], work: Callable[[Any], Any]) -> None:
+    """Do every job that comes, until nobody is there to ask."""
+    _stand_alone(inherited)
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(work(pipe.recv()))
+
+
 def _in_order(workers: Sequence[_Worker], count: int) -> Iterator[str]:
     from multiprocessing.connection import wait
 
@@ -152,7 +222,16 @@ def _in_order(workers: Sequence[_Worker], count: int) -> Iterator[str]:
 
 
 def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
-    """Answer every job: what a process of its own does.
+    """Answer every job: what a process of its own does."""
+    _stand_alone(inherited)
+    trees: dict[str, DiskTree] = {}
+    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails again there
+        for job in pipe.recv():
+            pipe.send(_entry(job, trees))
+
+
+def _stand_alone(inherited: Sequence[Connection]) -> None:
+    """Begin a process of its own.
 
     Its copies of the other ends are closed: when the process that began it dies, so that nobody asks any more, it is
     to notice and to end too.
@@ -165,10 +244,6 @@ def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-    trees: dict[str, DiskTree] = {}
-    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails again there
-        for job in pipe.recv():
-            pipe.send(_entry(job, trees))
 
 
 def _entry(job: Job, trees: dict[str, DiskTree]) -> str:

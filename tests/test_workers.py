@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.workers import WORTH_BYTES, Job, pays, processors
+from skillgate.workers import WORTH_BYTES, Crew, Job, LostError, pays, processors
 from tests.skills import filler, run_python, write_skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SEVERAL = pytest.mark.skipif(processors() < 2, reason="there is one processor")
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals are others here")
@@ -223,3 +228,39 @@ if __name__ == "__main__":
     done = run_python(code, skills, cwd=tmp_path)
     assert done.stdout.count("begun\n") == 1
     assert done.stdout.endswith("True\n")
+
+
+def doubled(job: int) -> str:
+    """What the crew below does: some answers are longer than a pipe holds."""
+    if job < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return str(2 * job) * (30_000 if job % 7 == 0 else 1)
+
+
+@POSIX
+def test_a_crew_answers_jobs_in_their_order() -> None:
+    with Crew(doubled, 3) as crew:
+        assert list(crew.results(iter(range(100)))) == [doubled(job) for job in range(100)]
+        assert list(crew.results([])) == []
+
+
+@POSIX
+def test_a_crew_takes_jobs_only_as_they_are_needed() -> None:
+    taken: list[int] = []
+
+    def jobs() -> Iterator[int]:
+        for job in range(1, 1_000):
+            taken.append(job)
+            yield job
+
+    with Crew(doubled, 2) as crew:
+        results = crew.results(jobs())
+        assert next(results) == "2"
+        assert taken == [1, 2, 3, 4, 5]  # two in hand and two waiting for each, and the one whose place is free
+
+
+@POSIX
+def test_a_crew_that_lost_a_process_says_so_and_leaves_none() -> None:
+    with pytest.raises(LostError), Crew(doubled, 2) as crew:
+        list(crew.results([1, 2, -1, 3, 4, 5, 6, 7]))
+    assert multiprocessing.active_children() == []

@@ -106,11 +106,12 @@ def _is_insisted(config: Config, gate: str, path: PurePosixPath) -> bool:
 def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str], bounds: dict[str, Value]) -> Policy:
     threshold, badge, dimensions = bounds["threshold"], bounds["badge"], bounds["dimension"]
     drop, undecided = config.get("max-drop", path), config.get("on-inconclusive", path)
+    scores = dimensions.items() if isinstance(dimensions, Mapping) else ()
     return Policy(
         fail_on=fail_on,
         threshold=threshold if isinstance(threshold, float) else None,
         min_badge=Badge(badge.title()) if isinstance(badge, str) else None,
-        min_dimension=dimensions if isinstance(dimensions, Mapping) else {},
+        min_dimension={name: least for name, least in scores if isinstance(least, float)},
         max_drop=drop if isinstance(drop, float) else MAX_DROP,
         on_inconclusive=str(undecided),
     )

@@ -29,7 +29,10 @@ _KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class Lists(NamedTuple):
-    """How many entries each list has at most before "n more" is said; what is folded comes after what is in sight."""
+    """How many entries each list has at most before "n more" is said; what is folded comes after what is in sight.
+
+    ``gates`` is in bytes: what gates on recorded invocations may take.
+    """
 
     reasons: int
     rows: int
@@ -38,10 +41,11 @@ class Lists(NamedTuple):
     findings: int
     folded: int
     others: int
+    gates: int = 20_000
 
 
 _COMMENT = Lists(reasons=6, rows=12, folded_rows=20, steps=5, findings=10, folded=60, others=15)
-_SUMMARY = Lists(reasons=100, rows=50, folded_rows=450, steps=20, findings=50, folded=3000, others=200)
+_SUMMARY = Lists(reasons=100, rows=50, folded_rows=450, steps=20, findings=50, folded=3000, others=200, gates=200_000)
 
 
 def marker(key: str) -> str:
@@ -113,6 +117,14 @@ def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
     yield from benchmark(subject, most=lists.rows, folded=lists.folded)
+    yield from _gates(subject, lists)
     yield sections.judged(rows, links)
     yield simulated(rows)
     yield sureness.how_sure(subject, rows)
+
+
+def _gates(subject: Subject, lists: Lists) -> Iterator[Section]:
+    if subject.invocations is not None:
+        from skillgate.github.invoked import gates  # most runs ask no such gate
+
+        yield gates(subject.invocations, limit=lists.gates)

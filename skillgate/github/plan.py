@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.github.comment import comment, headline, marker, summary
 from skillgate.github.issue import issue
+from skillgate.github.outputs import COUNTED, benched, counted, gated
 from skillgate.github.protocol import command, quiet
-from skillgate.model.bench_diff import Flip
 from skillgate.model.finding import Severity
 from skillgate.report import bench_text, html, sarif
 from skillgate.report import json as documents
@@ -17,7 +16,7 @@ from skillgate.report.terminal import Style
 from skillgate.report.text import render_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from skillgate.github.issue import Issue
     from skillgate.github.subject import Subject
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
 
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
+INVOCATIONS = "invocations.json"
 """The documents of a run in its report directory: what a second workflow reads."""
 
-DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, "report.html", "report.md")
+DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, "report.html", "report.md")
 """All that is written there."""
 
 _WIDTH = 120  # columns of the log
@@ -179,6 +179,10 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
         told += render_score(report, Style(width=_WIDTH))
     if subject.bench is not None:
         told += bench_text.render(subject.bench, Style(width=_WIDTH), verbose=False)
+    if subject.invocations is not None:
+        from skillgate.report.invocations_text import render_gates  # most runs ask no such gate
+
+        told += render_gates(subject.invocations.gates, Style(width=_WIDTH))
     lines.append(quiet(told, token))
     if run.result == "error":
         lines.append(command("error", (("title", "skillgate"),), "; ".join(run.reasons)) + "\n")
@@ -216,6 +220,8 @@ def _files(subject: Subject, folder: str, told: str) -> Iterator[WriteFile]:
         yield WriteFile(f"{folder}/{BENCH}", documents.render(subject.bench), is_json=True)
     if subject.bench_diff is not None:
         yield WriteFile(f"{folder}/{BENCH_DIFF}", documents.render(subject.bench_diff), is_json=True)
+    if subject.invocations is not None:
+        yield WriteFile(f"{folder}/{INVOCATIONS}", documents.render(subject.invocations), is_json=True)
     yield WriteFile(f"{folder}/report.md", told)
     page = html.page(
         report=subject.report,
@@ -234,7 +240,7 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
     return {
         "result": run.result,
         "reasons": "\n".join((*run.reasons[:_REASONS], *_left(run.reasons))),
-        **(_counted(report, run.beside) if report is not None else dict.fromkeys(_COUNTED, "")),
+        **(counted(report, run.beside) if report is not None else dict.fromkeys(COUNTED, "")),
         "new-findings": str(diff.summary.findings_new) if diff else "",
         "fixed-findings": str(diff.summary.findings_fixed) if diff else "",
         "baseline-rev": run.base or "",
@@ -242,7 +248,8 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
         "report-html": f"{publication.report_dir}/report.html" if publication.report_dir else "",
         "report-md": f"{publication.report_dir}/report.md" if publication.report_dir else "",
         "sarif-file": publication.sarif if report is not None else "",
-        **_benched(subject, publication),
+        **benched(subject, f"{publication.report_dir}/{BENCH}" if publication.report_dir else ""),
+        **gated(subject, f"{publication.report_dir}/{INVOCATIONS}" if publication.report_dir else ""),
         "comment-status": "skipped",
         "comment-url": "",
         "issue-status": "skipped",
@@ -252,46 +259,6 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
     }
 
 
-def _benched(subject: Subject, publication: Publication) -> dict[str, str]:
-    bench, diff = subject.bench, subject.bench_diff
-    if bench is None:
-        return {"completion": "", "completions": "", "broken-tasks": "", "benchmark-json": ""}
-    rates = {one.skill_id: one.summary.completion_rate for one in bench.reports}
-    known = [rate for rate in rates.values() if rate is not None]
-    broken = sum(task.flip is Flip.BROKEN for change in diff.changes for task in change.tasks) if diff else None
-    return {
-        "completion": f"{min(known):.4f}" if known else "",
-        "completions": json.dumps(rates, ensure_ascii=True),
-        "broken-tasks": "" if broken is None else str(broken),
-        "benchmark-json": f"{publication.report_dir}/{BENCH}" if publication.report_dir else "",
-    }
-
-
 def _left(reasons: Sequence[str]) -> list[str]:
     left = len(reasons) - _REASONS
     return [f"{left} more"] if left > 0 else []
-
-
-_COUNTED = (
-    *("skills", "errors", "warnings", "score", "scores"),
-    *("coverage", "model-calls", "cached-answers", "cost-usd"),
-)
-
-
-def _counted(report: Report, beside: Collection[str]) -> dict[str, str]:
-    """Count what is asked about, with the findings that others share with it or that belong to no skill."""
-    asked = [result for result in report.results if result.skill.path not in beside]
-    scores = {result.skill.path: result.composite.score for result in asked}
-    known = [score for score in scores.values() if score is not None]
-    counts = report.summary.findings
-    return {
-        "skills": str(len(asked)),
-        "errors": str(counts.get("error", 0)),
-        "warnings": str(counts.get("warning", 0)),
-        "score": f"{min(known):.2f}" if known else "",
-        "scores": json.dumps(scores, ensure_ascii=True),
-        "coverage": f"{report.coverage:.2f}" if report.coverage is not None else "",
-        "model-calls": str(report.usage.calls),
-        "cached-answers": str(report.usage.cached),
-        "cost-usd": f"{report.usage.cost_usd:.4f}" if report.usage.cost_usd is not None else "",
-    }

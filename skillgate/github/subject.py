@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.diff import Diff
+    from skillgate.model.invocation_report import InvocationReport
     from skillgate.model.report import Report
     from skillgate.model.run import ActionRun
 
@@ -26,6 +27,7 @@ class Subject(NamedTuple):
         key: tells the comments of several jobs on one pull request apart; letters, digits, ``.``, ``_`` and ``-``.
         bench: of the benchmark that was run; None without one.
         bench_diff: base against head on that benchmark; None without a base.
+        invocations: what is recorded of the skills, by their paths, with gates on it; None where none was asked for.
     """
 
     run: ActionRun
@@ -37,3 +39,4 @@ class Subject(NamedTuple):
     key: str = "default"
     bench: BenchReport | None = None
     bench_diff: BenchDiff | None = None
+    invocations: InvocationReport | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
+from skillgate.model.setting import UnfitError
 from skillgate.model.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -115,6 +116,9 @@ class LayerReader:
             at = f"{place}.{key}" if place else key
             try:
                 values[key] = checked(self.declared, key, value, also="paths" if place else "overrides")
+            except UnfitError as error:
+                for path, message in error.parts:
+                    self._problem(f"{place}.{path}" if place else path, f"{path}: {message}", at)
             except ValueError as error:
                 self._problem(at, str(error))
             if key in values and self.declared[key].personal and not self.personal:
@@ -145,5 +149,7 @@ def checked(declared: Mapping[str, Setting], key: str, value: object, also: str 
         raise ValueError(f"unknown key {key!r}{did_you_mean(key, (*declared, also))}")
     try:
         return setting.accept(value)
+    except UnfitError as error:
+        raise UnfitError(tuple((f"{key}.{path}", message) for path, message in error.parts)) from None
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | None
+from skillgate.model.text import did_you_mean
+
+Table = Mapping[str, float | str]
+Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | Mapping[str, Table] | None
+_LONGEST_NAME = 40
 
 
 class Kind(Enum):
@@ -19,7 +23,16 @@ class Kind(Enum):
     CHOICES = "a list of"  # tuple of str
     TEXTS = "a list of texts"  # tuple of str
     NUMBERS = "a mapping of names to numbers"  # dict of str to float
+    TABLES = "a mapping of names to mappings of"  # dict of str to dict of str to float, int or str
     FLAG = "true or false"  # bool
+
+
+class UnfitError(ValueError):
+    """Values inside of a mapping do not fit: ``parts`` has for each its path below the key, and what is wrong."""
+
+    def __init__(self, parts: tuple[tuple[str, str], ...]) -> None:
+        super().__init__("; ".join(f"{path}: {message}" for path, message in parts))
+        self.parts = parts
 
 
 class Setting(NamedTuple):
@@ -30,8 +43,10 @@ class Setting(NamedTuple):
         kind: what the value is.
         default: the value where nobody set one; None where there is none, and then ``null`` may be written.
         choices: the words of a CHOICE or CHOICES, or the names of a NUMBERS.
+        fields: of TABLES, what each of its mappings may hold.
+        check: of TABLES, looks at a name and its mapping as a whole, and raises ValueError where they do not fit.
         minimum: the least number allowed, for NUMBER, INTEGER and each of NUMBERS.
-        maximum: the greatest.
+        maximum: the greatest; of a TEXT the most characters, of TABLES the most names.
         help: one sentence, shown by ``--help`` and written into a new configuration file.
         example: a value to show where there is no default.
         per_path: whether an override may set it for some paths only.
@@ -48,6 +63,8 @@ class Setting(NamedTuple):
     example: Value = None
     per_path: bool = False
     personal: bool = False
+    fields: tuple[Setting, ...] = ()
+    check: Callable[[str, Table], object] | None = None
 
     def accept(self, value: object) -> Value:
         """Check a value as a file or the command line gives it, and bring it into the kind's own type.
@@ -68,6 +85,10 @@ class Setting(NamedTuple):
         if self.choices:
             names = ", ".join(self.choices)
             words = f"{words} ({names})" if self.kind is Kind.NUMBERS else f"{words} {names}"
+        if self.kind is Kind.TABLES:
+            return f"{words} {', '.join(field.key for field in self.fields)}"
+        if self.kind is Kind.TEXT:
+            return words if self.maximum is None else f"{words} of at most {self.maximum:g} characters"
         if self.minimum is not None and self.maximum is not None:
             return f"{words} from {self.minimum:g} to {self.maximum:g}"
         return words if self.minimum is None else f"{words} of at least {self.minimum:g}"
@@ -79,15 +100,19 @@ class Setting(NamedTuple):
             case Kind.INTEGER:
                 return int(value) if isinstance(value, int) and self._number(value) is not None else None
             case Kind.TEXT:
-                return value if isinstance(value, str) and value.strip() else None
+                fits = isinstance(value, str) and value.strip() and len(value) <= (self.maximum or len(value))
+                return value if isinstance(value, str) and fits else None
             case Kind.CHOICE:
-                return value if isinstance(value, str) and value in self.choices else None
+                word = str(value) if isinstance(value, float) else value  # as in `rubric: 1.1`, without quotes
+                return word if isinstance(word, str) and word in self.choices else None
             case Kind.CHOICES:
                 return self._words(value)
             case Kind.TEXTS:
                 return self._texts(value)
             case Kind.NUMBERS:
                 return self._numbers(value)
+            case Kind.TABLES:
+                return self._tables(value)
             case Kind.FLAG:
                 return value if isinstance(value, bool) else None
 
@@ -118,6 +143,57 @@ class Setting(NamedTuple):
         numbers = {name: self._number(item) for name, item in value.items() if name in self.choices}
         kept = {str(name): number for name, number in numbers.items() if number is not None}
         return kept if len(kept) == len(value) else None
+
+    def _tables(self, value: object) -> dict[str, Table] | None:
+        if not isinstance(value, Mapping) or not value or len(value) > (self.maximum or len(value)):
+            return None
+        parts: list[tuple[str, str]] = []
+        tables: dict[str, Table] = {}
+        for name, item in value.items():
+            if not _is_name(name):
+                parts.append((_shown(name), "a name has 1 to 40 letters, digits, - and _, not - and _ alone"))
+            elif not isinstance(item, Mapping) or not item:
+                names = ", ".join(field.key for field in self.fields)
+                parts.append((name, f"expected a mapping of some of {names}, found {_found(item)}"))
+            else:
+                tables[name] = self._table(name, item, parts)
+        if parts:
+            raise UnfitError(tuple(parts))
+        return tables
+
+    def _table(self, name: str, item: Mapping[object, object], parts: list[tuple[str, str]]) -> Table:
+        fields = {field.key: field for field in self.fields}
+        table: dict[str, float | str] = {}
+        before = len(parts)
+        for key, value in item.items():
+            if key not in fields:
+                parts.append((f"{name}.{_shown(key)}", _unknown(str(key), tuple(fields))))
+                continue
+            accepted = fields[str(key)]._accepted(value)
+            if isinstance(accepted, float | int | str):
+                table[str(key)] = accepted
+            else:
+                parts.append((f"{name}.{key}", f"expected {fields[str(key)].expected()}, found {_found(value)}"))
+        if self.check is not None and len(parts) == before:
+            try:
+                self.check(name, table)
+            except ValueError as error:
+                parts.append((name, str(error)))
+        return table
+
+
+def _is_name(name: object) -> bool:
+    plain = isinstance(name, str) and name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return plain and len(str(name)) <= _LONGEST_NAME
+
+
+def _shown(name: object) -> str:
+    text = str(name)[:80]
+    return text if text.isprintable() else repr(text)  # a line break in it would begin a problem of its own
+
+
+def _unknown(key: str, known: tuple[str, ...]) -> str:
+    return f"unknown key {key[:80]!r}{did_you_mean(key, known)}; known are {', '.join(known)}"
 
 
 def _found(value: object) -> str:

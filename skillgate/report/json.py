@@ -13,6 +13,7 @@ from skillgate.model.score import SCHEMA_VERSION, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from skillgate.model.diff import Diff
     from skillgate.model.documents import Document
     from skillgate.model.history import History
+    from skillgate.model.invocation_report import InvocationReport
     from skillgate.model.run import ActionRun
 
+    Written: TypeAlias = (
+        Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills | InvocationReport
+    )
 
-def render(document: Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills) -> str:
+
+def render(document: Written) -> str:
     """Write a document, with two blanks of indent and a final line feed."""
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command

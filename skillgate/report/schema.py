@@ -13,6 +13,7 @@ from skillgate.model.codec import schema
 from skillgate.model.diff import Diff
 from skillgate.model.documents import DOCUMENTS
 from skillgate.model.executable import AdapterConfig, Executable
+from skillgate.model.invocation_report import InvocationReport
 from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
@@ -21,7 +22,10 @@ from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import settings
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (*DOCUMENTS, Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck, FoundSkills)
+_ALL = (
+    *DOCUMENTS,
+    *(Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck, FoundSkills, InvocationReport),
+)
 
 
 def report_schema() -> dict[str, Any]:
@@ -90,14 +94,15 @@ def _setting(setting: Setting) -> dict[str, Any]:
         number["minimum"] = setting.minimum
     if setting.maximum is not None:
         number["maximum"] = setting.maximum
-    word: dict[str, Any] = {"enum": list(setting.choices)} if setting.choices else {"type": "string"}
+    word: dict[str, Any] = {"enum": [*setting.choices, *_numbers(setting)]} if setting.choices else {"type": "string"}
     match setting.kind:
         case Kind.NUMBER | Kind.INTEGER:
             shape = number
         case Kind.TEXTS:
             return {"type": ["array", "string"], "items": {"type": "string"}}
         case Kind.TEXT:
-            shape = {"type": "string", "pattern": r"\S"}
+            most = {} if setting.maximum is None else {"maxLength": int(setting.maximum)}
+            shape = {"type": "string", "pattern": r"\S", **most}
         case Kind.CHOICE:
             shape = word
         case Kind.CHOICES:
@@ -105,8 +110,30 @@ def _setting(setting: Setting) -> dict[str, Any]:
         case Kind.NUMBERS:
             names = {"propertyNames": word} if setting.choices else {}
             shape = {"type": "object", "additionalProperties": number, "minProperties": 1, **names}
+        case Kind.TABLES:
+            shape = _tables(setting)
         case Kind.FLAG:
             shape = {"type": "boolean"}
     if setting.default is None:
         shape = {"anyOf": [shape, {"type": "null"}]}
     return {**shape, "description": setting.help}
+
+
+def _numbers(setting: Setting) -> list[float]:
+    """Give the words of a choice that files may write without quotes, as in ``rubric: 1.1``."""
+    found = []
+    for word in setting.choices if setting.kind is Kind.CHOICE else ():
+        whole, point, rest = word.partition(".")
+        if point and whole.isdigit() and rest.isdigit():
+            found.append(float(word))
+    return found
+
+
+def _tables(setting: Setting) -> dict[str, Any]:
+    # A key of a table is there or not; null stands for nothing there.
+    fields = {field.key: _setting(field) for field in setting.fields}
+    plain = {key: {**shape.pop("anyOf")[0], **shape} if "anyOf" in shape else shape for key, shape in fields.items()}
+    table = {"type": "object", "properties": plain, "additionalProperties": False, "minProperties": 1}
+    most = {} if setting.maximum is None else {"maxProperties": int(setting.maximum)}
+    names = {"propertyNames": {"pattern": "^(?=.*[A-Za-z0-9])[A-Za-z0-9_-]{1,40}$"}}
+    return {"type": "object", "additionalProperties": table, "minProperties": 1, **most, **names}

@@ -5,24 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sqlite3
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from skillgate.errors import IncompleteError, UsageError
+from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport
 from skillgate.model.history import PastEvaluation, PastScore
+from skillgate.store.failures import failing, foreign
 from skillgate.store.opening import READING, opened
 from skillgate.store.rows import clean, of_document, of_evaluation, of_scores, of_settings, of_task
 from skillgate.store.schema import BENCH_EVALUATIONS, DOCUMENTS, SCORE_RESULTS, TASK_RESULTS
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy.engine import Connection, Engine
 
     from skillgate.model.documents import SingleReport
@@ -84,7 +81,7 @@ class Store:
             IncompleteError: the database failed.
         """
         try:
-            with self._failing("written"), self._engine.begin() as connection:
+            with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
                 return self._write(connection, report, digest, told)
         except sa.exc.IntegrityError:  # another process wrote it in this very moment
             return False
@@ -178,28 +175,16 @@ class Store:
         """Give rows, each value of its column's kind: SQLite keeps anything in any column, whoever wrote it."""
         engine = self._engine.execution_options(**{READING: True})
         columns = {column.name: column for column in query.selected_columns if isinstance(column, sa.Column)}
-        broken = f"the store {self._target.shown} holds what skillgate did not write"
-        with self._failing("read"), engine.connect() as connection:
+        with failing(self._engine, self._target, "read"), engine.connect() as connection:
             try:
                 rows = [dict(row) for row in connection.execute(query).mappings()]
             except (ValueError, TypeError) as error:  # no time, no JSON
-                raise IncompleteError(f"{broken}: {str(error)[:200]}") from None
+                raise foreign(self._target, str(error)[:200]) from None
         for row in rows:
             for name, value in row.items():
                 if not _fits(value, columns[name]):
-                    raise IncompleteError(f"{broken}: {name} of row {row['id']!r} is {str(value)[:50]!r}")
+                    raise foreign(self._target, f"{name} of row {row['id']!r} is {str(value)[:50]!r}")
         return rows
-
-    @contextmanager
-    def _failing(self, doing: str) -> Iterator[None]:
-        """Make an error of the database one of ours; what is wrong with the data itself is the caller's."""
-        try:
-            yield
-        except (sa.exc.IntegrityError, sa.exc.DataError):
-            raise
-        except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            said = self._target.clean(str(getattr(error, "orig", None) or error))
-            raise IncompleteError(f"the store {self._target.shown} could not be {doing}: {said}") from None
 
 
 def open_store(target: Target, *, create: bool) -> Store:

@@ -1,7 +1,12 @@
 """The tables of the store, the same for SQLite and PostgreSQL.
 
-A figure that was not measured is NULL. Times are UTC. Ratios lie in [0, 1], latencies are in milliseconds. Every row
-belongs to one document; nothing is ever overwritten. Texts carry no index: PostgreSQL refuses long ones in it.
+A figure that was not measured is NULL. Times are UTC. Ratios lie in [0, 1], latencies are in milliseconds. A result
+belongs to one document, and is never overwritten. Texts carry no index, since PostgreSQL refuses long ones in it; those
+of recorded invocations that carry one have at most 200 characters.
+
+The tables of invocations are made to be asked by others, with ``sqlite3`` or ``psql``: their times are texts in SQLite
+that compare with what ``datetime('now')`` gives, and no function of ours stands in a view. Their ranges are closed at
+both ends: SQLite takes any text, and infinity, to be greater than a number.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Dialect
+    from sqlalchemy.engine import Connection, Dialect
 
 METADATA = sa.MetaData(
     naming_convention={
@@ -145,3 +150,155 @@ SCORE_RESULTS = sa.Table(
     sa.Column("scored_at", UtcTime(), nullable=False, index=True),
     sa.UniqueConstraint("document_id", "position"),
 )
+
+
+COUNT_MOST = 2**63 - 1  # of a BIGINT
+FIGURE_MOST = "1.7976931348623157e308"  # the largest finite double
+LONGEST = 200  # characters of an invocation's id and of a skill's name
+POINTS = {  # the columns of a score, and the most that each can be
+    "completion_score": 25,
+    "efficiency_score": 20,
+    "quality_score_component": 30,
+    "satisfaction_score": 25,
+    "quality_score": 100,
+    "coverage": 1,
+}
+_ENDINGS = ("complete", "recovered", "partial", "workaround", "explained_failure", "hard_failure")
+_ACCURACIES = ("accurate", "mostly", "partially", "inaccurate")
+_BYTEWISE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # SQLite orders texts so by itself
+
+
+def _check(name: str, condition: str, *, table: str = "invocations", only: str | None = None) -> sa.CheckConstraint:
+    constraint = sa.CheckConstraint(condition, name=f"ck_{table}_{name}")
+    return constraint if only is None else constraint.ddl_if(dialect=only)
+
+
+def _second(name: str, *, table: str = "invocations", exact: bool = False) -> list[Any]:
+    kind = sa.DateTime(timezone=True).with_variant(sa.Text(), "sqlite")
+    # The exact condition takes a microsecond; two of the three times of a row are our own clock's.
+    form = f"{name} IS strftime('%Y-%m-%d %H:%M:%S', {name})" if exact else f"length({name}) = 19"
+    return [sa.Column(name, kind, nullable=False), _check(name, form, table=table, only="sqlite")]
+
+
+def _name(name: str) -> list[Any]:
+    return [sa.Column(name, _BYTEWISE, nullable=False), _check(name, f"length({name}) BETWEEN 1 AND {LONGEST}")]
+
+
+def _choice(name: str, choices: tuple[str, ...]) -> list[Any]:
+    one = " OR ".join(f"{name} = '{choice}'" for choice in choices)  # for IN, SQLite makes a table at every row
+    return [sa.Column(name, sa.Text(), nullable=True), _check(name, one)]
+
+
+def _flag(name: str) -> list[Any]:
+    return [sa.Column(name, sa.Boolean(), nullable=True), _check(name, f"{name} IN (0, 1)", only="sqlite")]
+
+
+def _count(name: str) -> list[Any]:
+    return [sa.Column(name, sa.BigInteger(), nullable=True), _check(name, f"{name} BETWEEN 0 AND {COUNT_MOST}")]
+
+
+def _figure(name: str, most: object = FIGURE_MOST, *, table: str = "invocations", nullable: bool = True) -> list[Any]:
+    bounds = _check(name, f"{name} BETWEEN 0 AND {most}", table=table)
+    return [sa.Column(name, sa.Double(), nullable=nullable), bounds]
+
+
+INVOCATIONS = sa.Table(
+    "invocations",
+    METADATA,
+    _key(),
+    *_name("invocation_id"),
+    *_name("skill_name"),
+    *_second("timestamp", exact=True),
+    *_texts("skill_version", "skill_category", "session_id", "model"),
+    *_texts("source", nullable=False),
+    *_choice("ending", _ENDINGS),
+    *_count("error_count"),
+    *_flag("recovered"),
+    *_flag("partial_completion"),
+    *_flag("workaround_used"),
+    *_flag("failure_explained"),
+    *_flag("crashed"),
+    *_figure("duration_ms"),
+    *_count("tokens_input"),
+    *_count("tokens_output"),
+    *_count("tokens_used"),
+    *_count("tool_call_kinds"),
+    *_count("tool_call_count"),
+    *_texts("output_type"),
+    *_figure("output_size"),
+    *_figure("files_changed"),
+    *_figure("units"),
+    *_figure("time_units"),
+    *_flag("output_validated"),
+    *_figure("requested_items"),
+    *_figure("delivered_items"),
+    *_flag("linter_passed"),
+    *_flag("types_valid"),
+    *_flag("tests_passed"),
+    *_choice("accuracy", _ACCURACIES),
+    *_flag("feedback_given"),
+    *_flag("user_accepted"),
+    *_flag("user_used_output"),
+    *_figure("user_edit_ratio", 1),
+    *_count("follow_up_count"),
+    sa.Column("follow_up_open", sa.BigInteger(), nullable=True),
+    _check("follow_up_open", f"follow_up_open BETWEEN 0 AND coalesce(follow_up_count, {COUNT_MOST})"),
+    *_choice("rating", ("positive", "negative")),
+    *_texts("extra"),  # JSON; as text, so that a shell without the functions for it can read it too
+    sa.Column("digest", sa.String(32), nullable=False),
+    _check("digest", "length(digest) = 32"),
+    *_second("imported_at"),
+    *_texts("origin"),
+    sa.UniqueConstraint("invocation_id"),
+    sa.Index(None, "skill_name", "timestamp"),
+    sa.Index(None, "timestamp"),
+)
+
+SKILL_SCORES = sa.Table(
+    "skill_scores",
+    METADATA,
+    sa.Column(
+        "invocation_id",
+        _NUMBER,
+        sa.ForeignKey("invocations.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("rubric_version", _BYTEWISE, primary_key=True),
+    *(
+        item
+        for name, most in POINTS.items()
+        for item in _figure(name, most, table="skill_scores", nullable=name != "coverage")
+    ),
+    *_texts("baseline_category", nullable=False),
+    *_second("scored_at", table="skill_scores"),
+    sqlite_with_rowid=False,  # rows lie in the order of their invocations
+)
+
+SHOWN_RUBRIC = sa.Table(  # one row, once anything was imported: whose scores the view shows
+    "shown_rubric",
+    METADATA,
+    sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),
+    _check("id", "id = 1", table="shown_rubric"),
+    *_texts("rubric_version", nullable=False),
+)
+
+# No column may be called tier, uses, weak_area or normalized_score: GROUP BY and HAVING of queries that name what they
+# select so would take the column in its place.
+SKILL_INVOCATIONS = """\
+CREATE VIEW skill_invocations AS
+SELECT i.invocation_id, i.skill_name, i.skill_version, i.timestamp, i.skill_category, s.baseline_category, i.source,
+       i.session_id, i.model, i.ending AS outcome, i.error_count, i.duration_ms, i.tokens_input, i.tokens_output,
+       i.tokens_used, i.tool_call_count, i.output_type, i.output_size, i.user_accepted, i.user_edit_ratio,
+       i.follow_up_count, i.follow_up_open, s.completion_score, s.efficiency_score, s.quality_score_component,
+       s.satisfaction_score, s.quality_score, s.coverage, s.rubric_version, s.scored_at
+FROM shown_rubric r
+JOIN skill_scores s ON s.rubric_version = r.rubric_version
+JOIN invocations i ON i.id = s.invocation_id"""
+
+
+def _view(_tables: sa.MetaData, connection: Connection, **_told: object) -> None:
+    connection.exec_driver_sql(SKILL_INVOCATIONS)
+
+
+sa.event.listen(METADATA, "after_create", _view)

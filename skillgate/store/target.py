@@ -119,7 +119,7 @@ def require_file(target: Target, *, create: bool) -> None:
     if os.path.isdir(path):
         raise UsageError(f"the store {target.shown} is a directory; name a file in it")
     if not create and not os.path.isfile(path):
-        raise UsageError(f"there is no store {target.shown}; skillgate eval and skillgate history import make one")
+        raise UsageError(f"there is no store {target.shown}; skillgate eval, history import and log import make one")
     try:
         if create:
             _make_folder(os.path.dirname(path))

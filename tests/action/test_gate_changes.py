@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 RULES = ("MISSING_TRIGGER", "NAME_INVALID", "NAME_MISMATCH", "UNKNOWN_FIELD", "BROKEN_LINK", "BROKEN_ANCHOR")
 LONG = "x" * 500
+LARGE = "x" * 200
 
 
 def settings(*rules: str, more: str = "") -> dict[str, str]:
@@ -29,6 +30,15 @@ def settings(*rules: str, more: str = "") -> dict[str, str]:
             {".skillgate.yaml": "min-dimension: {robustness: 0.7, token_efficiency: 0.5}\n"},
             {".skillgate.yaml": "min-dimension: {robustness: 0.1, token_efficiency: 0.5}\n"},
             ["min-dimension: added robustness 0.1; taken out robustness 0.7"],
+        ),
+        (
+            {".skillgate.yaml": "gates: {publish: {min_score: 80, min_invocations: 20}, own: {min_score: 50}}\n"},
+            {".skillgate.yaml": f"gates: {{publish: {{min_score: 7, min_invocations: 20, description: {LARGE}}}}}\n"},
+            [
+                "gates.own.min_score: 50 → not set",
+                f"gates.publish.description: not set → {LONG[:119]}…",
+                "gates.publish.min_score: 80 → 7",
+            ],
         ),
         (settings(), settings(more=f"known-findings: {LONG}.json\n"), None),
         (
@@ -62,3 +72,14 @@ def test_a_configuration_of_eval_skills_that_a_change_brings_is_in_force_after_t
     assert ran.code == 0, ran.err
     assert "concurrency: not set → 3" in ran.summary
     assert "elsewhere.example" not in ran.summary + ran.err
+
+
+def test_many_gates_of_recorded_invocations_take_the_place_of_no_other_change(tmp_path: Path) -> None:
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({**skill("merge-sheets"), ".skillgate.yaml": "threshold: 80\n"})
+    gates = "".join(f"  g{number:02}: {{min_score: 1, min_invocations: 2}}\n" for number in range(50))
+    made.change({".skillgate.yaml": f"threshold: 1\ngates:\n{gates}"})
+    changes = made.run(depth="quick").run["policy_changes"]
+    assert changes[0] == "threshold: 80 → 1"
+    assert changes[1] == "gates.g00.min_invocations: not set → 2"
+    assert changes[-1] == "51 more changes"

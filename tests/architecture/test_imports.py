@@ -91,7 +91,11 @@ READS_TIMES = {
     "skillgate.model.choosing",
     "skillgate.model.codec",
     "skillgate.model.history",
+    "skillgate.model.invocation_report",
     "skillgate.model.shape",
+    "skillgate.report.invocations_charts",
+    "skillgate.report.invocations_page",
+    "skillgate.report.invocations_sections",
     "skillgate.skill.waivers",
     "skillgate.github.answer",
 }

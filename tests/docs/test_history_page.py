@@ -48,6 +48,9 @@ def test_the_page_names_each_table_and_each_word_of_a_trend() -> None:
         "bench_evaluations",
         "task_results",
         "score_results",
+        "invocations",
+        "skill_scores",
+        "shown_rubric",
     ]
     assert {f"`{table}`" for table in METADATA.tables} <= set(re.findall(r"`[a-z_]+`", PAGE))
     words = re.findall(r"^\| ([a-z, ]+) \|", PAGE, flags=re.MULTILINE)

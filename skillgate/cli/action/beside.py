@@ -1,4 +1,4 @@
-"""What a run of the Action does beside scores: a benchmark, and keeping what was found."""
+"""What a run of the Action does beside scores: a benchmark, gates on recorded invocations, keeping what was found."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.cli.action.invocation_gates import Asked
     from skillgate.cli.action.listening import Listening
     from skillgate.cli.action.stand import Stand
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.diff import Diff
-    from skillgate.model.report import Report
+    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.run import ActionRun
     from skillgate.store.target import Target
 
@@ -22,13 +26,22 @@ BENCH_ALONE = ("skills", "runs", "min-completion", "allow-exec", "allow-env")
 
 
 class Evaluated(NamedTuple):
-    """What came of a run; ``bench`` and ``bench_diff`` of its benchmark, None without one or without a base."""
+    """What came of a run.
+
+    Attributes:
+        run, report, diff: of the skills.
+        bench, bench_diff: of the benchmark; None without one or without a base.
+        was: what each skill was in the base of the change, by its path now; None without a base.
+        invocations: what is recorded of the skills, with the gates on it; None where none was asked for.
+    """
 
     run: ActionRun
     report: Report
     diff: Diff | None
     bench: BenchReport | None = None
     bench_diff: BenchDiff | None = None
+    was: Mapping[str, SkillResult] | None = None
+    invocations: InvocationReport | None = None
 
 
 def storing(stand: Stand, session: Listening) -> Target | None:
@@ -55,6 +68,29 @@ def kept(done: Evaluated, place: Target, stand: Stand, session: Listening) -> Ev
     if run.exit_code == EXIT_PASSED:
         run = dataclasses.replace(run, exit_code=EXIT_INCOMPLETE, result="error")
     return done._replace(run=run)
+
+
+def gating(stand: Stand, session: Listening) -> Asked | None:
+    """Make sure that gates on recorded invocations can be asked, where they are to be.
+
+    Raises:
+        UsageError: they cannot.
+        IncompleteError: git fails.
+    """
+    if not (stand.inputs["invocations"] or stand.inputs["gate"]):
+        return None
+    from skillgate.cli.action.invocation_gates import prepared  # most runs ask none
+
+    return prepared(stand, session)
+
+
+def gated(done: Evaluated, asked: Asked | None, stand: Stand, session: Listening) -> Evaluated:
+    """Ask the gates on recorded invocations."""
+    if asked is None:
+        return done
+    from skillgate.cli.action.invocation_gates import gated as asked_of
+
+    return asked_of(done, asked, stand, session)
 
 
 def benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:

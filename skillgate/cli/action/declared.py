@@ -13,6 +13,7 @@ class Form(Enum):
     LINES = "one per line"
     SCORES = "NAME=0.7, one per line"
     WORDS = "comma-separated"
+    NAMES = "names, comma-separated"
     CHOICE = "one of"
     FLAG = "true or false"
     NUMBER = "a number"

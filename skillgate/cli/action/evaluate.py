@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate import __version__, pipeline
 from skillgate.cli.action.base_corpus import corpus_changes
 from skillgate.cli.action.beside import Evaluated as Evaluated
-from skillgate.cli.action.beside import benchmarked, kept, storing
+from skillgate.cli.action.beside import benchmarked, gated, gating, kept, storing
 from skillgate.cli.action.contents import digests, with_digests
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
@@ -65,7 +65,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     session.settled = stand.config
     depth = chosen_depth(stand.config)
     require_bounds(stand.config, depth)
-    place = storing(stand, session)
+    place, asking = storing(stand, session), gating(stand, session)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
         changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
@@ -80,7 +80,8 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         done = _evaluated(stand, event, session, found, keeper, context, changes)
         done = done if models is None else budgeted(done, models.bench.spent())
-    done = benchmarked(done, stand, session)
+    # Before a benchmark, whose programs nothing that decides should lie beside.
+    done = benchmarked(gated(done, asking, stand, session), stand, session)
     return done if place is None else kept(done, place, stand, session)
 
 
@@ -132,7 +133,8 @@ def _evaluated(
         touched=len(touching) + removed if stand.changed_only else None,
         beside=beside,
     )
-    return Evaluated(judged(told_of_run, report, changed, stand, complete=found.complete), report, changed)
+    told_of_run = judged(told_of_run, report, changed, stand, complete=found.complete)
+    return Evaluated(told_of_run, report, changed, was=None if base is None else base.results)
 
 
 def _remembering(before: Baseline) -> Baseline:

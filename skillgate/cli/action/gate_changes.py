@@ -49,7 +49,7 @@ def gate_changes(
         told = "; ".join(str(error).split("\n"))
         message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
         raise UsageError(message) from None
-    sentences = [*_settings(base, now), *_known(_findings(base, files), _findings(now, head))]
+    sentences = [*_settings(base, now), *_known(_findings(base, files), _findings(now, head)), *_tables(base, now)]
     left = len(sentences) - _MOST
     return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
 
@@ -58,8 +58,33 @@ def _settings(base: Config, head: Config) -> Iterator[str]:
     then, now = _by_place(base), _by_place(head)
     for where, key in sorted(then.keys() | now.keys()):
         before, after = then.get((where, key)), now.get((where, key))
-        if before != after:
+        if before != after and not (_is_tables(before) or _is_tables(after)):
             yield f"{key}{f' for {where}' if where else ''}: {_change(before, after)}"
+
+
+def _tables(base: Config, head: Config) -> Iterator[str]:
+    """Tell of mappings of mappings what each place in them becomes, as in ``gates.publish.min_score: 80 → 70``.
+
+    After all else: there may be many of them, and they must not take the place of anything.
+    """
+    then, now = _flat(_by_place(base)), _flat(_by_place(head))
+    for key in sorted(then.keys() | now.keys()):
+        before, after = then.get(key), now.get(key)
+        if before != after:
+            yield f"{key}: {_change(before, after)}"
+
+
+def _flat(values: Mapping[tuple[str, str], Value]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for (_, key), value in values.items():
+        for name, table in value.items() if isinstance(value, Mapping) else ():
+            for inner, item in table.items() if isinstance(table, Mapping) else ():
+                found[f"{key}.{name}.{inner}"] = item
+    return found
+
+
+def _is_tables(value: Value) -> bool:
+    return isinstance(value, Mapping) and any(isinstance(item, Mapping) for item in value.values())
 
 
 def _change(before: Value, after: Value) -> str:
@@ -78,7 +103,7 @@ def _change(before: Value, after: Value) -> str:
 def _items(value: Value) -> tuple[str, ...]:
     """Give the items of a list or table in words; none of anything else."""
     if isinstance(value, Mapping):
-        return tuple(f"{name} {number:g}" for name, number in value.items())
+        return tuple(f"{name} {number:g}" for name, number in value.items() if isinstance(number, float))
     return value if isinstance(value, tuple) else ()
 
 

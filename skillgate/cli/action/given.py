@@ -63,8 +63,9 @@ def _value(declared: Input, text: str) -> Value:
         case Form.SCORES:
             return _scores(text)
         case Form.WORDS:
-            words = tuple(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
-            return tuple(_chosen(declared, word) for word in words) or None
+            return tuple(_chosen(declared, word) for word in _words(text)) or None
+        case Form.NAMES:
+            return _words(text) or None
         case _:
             return _single(declared, text) if text else None
 
@@ -89,6 +90,10 @@ def _single(declared: Input, text: str) -> Value:
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.split("\n") if line.strip())
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
 
 
 def _scores(text: str) -> tuple[str, ...]:

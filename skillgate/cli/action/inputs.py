@@ -7,6 +7,7 @@ from skillgate.cli.action.declared import Form as Form
 from skillgate.cli.action.declared import Input as Input
 from skillgate.cli.action.declared import Output as Output
 from skillgate.cli.action.declared import Value as Value
+from skillgate.cli.action.invocation_inputs import INVOCATION_INPUTS, INVOCATION_OUTPUTS
 
 INPUTS = (
     Input(
@@ -190,6 +191,7 @@ INPUTS = (
     Input("certificate", "Where to write a certificate as JSON, in the workspace; empty for none."),
     Input("badges", "The directory of a badge for each skill, in the workspace; empty for none."),
     *BENCH_INPUTS,
+    *INVOCATION_INPUTS,
     Input("merge-sarif", "SARIF files of other tools whose findings count too; one per line.", Form.LINES),
     Input(
         "comment",
@@ -247,6 +249,7 @@ OUTPUTS = (
     Output("report-md", "The path of report.md in the workspace."),
     Output("sarif-file", "The path of the SARIF file; empty for none."),
     *BENCH_OUTPUTS,
+    *INVOCATION_OUTPUTS,
     Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
     Output("comment-url", "The comment's address; empty without one."),
     Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),

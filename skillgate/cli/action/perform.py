@@ -97,7 +97,9 @@ class Performer:
         if self.issue is not None:
             told |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
         # JSON was made from cleaned values; in its text a secret that is a word of ours would take a key with it.
-        cleaned = {name: text if name == "scores" else self._redactor.clean(text) for name, text in told.items()}
+        cleaned = {
+            name: text if name in ("scores", "gates") else self._redactor.clean(text) for name, text in told.items()
+        }
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
     def _comment(self, effect: PutComment) -> None:

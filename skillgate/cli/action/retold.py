@@ -12,6 +12,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
+from skillgate.cli.action.beside import gated, gating
 from skillgate.cli.action.evaluate import Evaluated, budgeted, policies_of, record
 from skillgate.cli.action.outcome import judged
 from skillgate.cli.action.places import inside
@@ -60,6 +61,7 @@ def retell(inputs: Mapping[str, Value], event: Event, session: Listening) -> Eva
     require_bounds(stand.config, depth)
     for notice in stand.notes:
         session.note(notice)
+    asking = gating(stand, session)
     report = _report(stand, session)
     diff = _compared(stand, report, session)
     if diff is not None:
@@ -67,7 +69,7 @@ def retell(inputs: Mapping[str, Value], event: Event, session: Listening) -> Eva
     told = dataclasses.replace(record(stand, event), notices=session.notes)
     done = Evaluated(judged(told, report, diff, stand, complete=True), report, diff)
     short = sorted({reason for reason in _reasons(report) if any(limit in reason for limit in BUDGETS)})
-    return budgeted(done, "; ".join(short[:3]) or None)
+    return gated(budgeted(done, "; ".join(short[:3]) or None), asking, stand, session)
 
 
 def _reasons(report: Report) -> Iterator[str]:

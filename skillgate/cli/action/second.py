@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 from skillgate import __version__
 from skillgate.cli.action.perform import repository_of
 from skillgate.errors import CodecError, UsageError
-from skillgate.github.plan import BENCH, BENCH_DIFF, DIFF, REPORT, RUN
+from skillgate.github.plan import BENCH, BENCH_DIFF, DIFF, INVOCATIONS, REPORT, RUN
 from skillgate.github.subject import Subject
 from skillgate.model.bench import BenchReport
 from skillgate.model.bench_diff import BenchDiff
 from skillgate.model.codec import decode
 from skillgate.model.diff import Diff
+from skillgate.model.invocation_report import InvocationReport
 from skillgate.model.report import Report, Tool
 from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
@@ -39,6 +40,7 @@ MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take 
 MAX_SKILLS = 5_000
 MAX_FINDINGS = 50_000
 MAX_TASKS = 200_000
+MAX_CHECKS = 50_000
 
 T = TypeVar("T")
 
@@ -107,10 +109,12 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
     run = _document(workspace, f"{folder}/{RUN}", ActionRun)
     report = _optional(workspace, f"{folder}/{REPORT}", Report)
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
-    bench = _benchmark(workspace, f"{folder}/{BENCH}", BenchReport)
-    bench_diff = _benchmark(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
+    bench = _beside(workspace, f"{folder}/{BENCH}", BenchReport)
+    bench_diff = _beside(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
+    invocations = _beside(workspace, f"{folder}/{INVOCATIONS}", InvocationReport)
     _require_bounds(report, diff)
     _require_bench_bounds(bench, bench_diff)
+    _require_invocation_bounds(invocations)
     if run.result not in ("pass", "fail", "error"):
         raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
     # Neither where it stands nor how it ended is the artifact's to say.
@@ -131,6 +135,7 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
         key=key,
         bench=bench,
         bench_diff=bench_diff,
+        invocations=invocations,
     )
 
 
@@ -145,8 +150,8 @@ def _document(workspace: str, path: str, kind: type[T]) -> T:
     return document
 
 
-def _benchmark(workspace: str, path: str, kind: type[T]) -> T | None:
-    """Read a document about benchmarks; None where there is none."""
+def _beside(workspace: str, path: str, kind: type[T]) -> T | None:
+    """Read a document about something beside scores; None where there is none."""
     if not os.path.lexists(os.path.join(workspace, path)):
         return None
     data = parsed(_text(os.path.join(workspace, path), path), source=path)
@@ -192,3 +197,9 @@ def _require_bench_bounds(report: BenchReport | None, diff: BenchDiff | None) ->
     tasks += sum(len(one.tasks) for one in diff.changes) if diff else 0
     if skills > MAX_SKILLS or tasks > MAX_TASKS:
         raise UsageError(f"the benchmark tells of {skills} skills and {tasks} tasks, which nobody could read")
+
+
+def _require_invocation_bounds(report: InvocationReport | None) -> None:
+    skills, checks = (len(report.skills), len(report.gates)) if report else (0, 0)
+    if skills > MAX_SKILLS or checks > MAX_CHECKS:
+        raise UsageError(f"the gates tell of {skills} skills and {checks} checks, which nobody could read")

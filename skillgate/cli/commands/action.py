@@ -104,6 +104,7 @@ def _subject(
         key=str(inputs["comment-key"]),
         bench=found.bench,
         bench_diff=found.bench_diff,
+        invocations=found.invocations,
     )
     return subject, publication
 
@@ -150,6 +151,7 @@ def _publish(subject: Subject, publication: Publication, performer: Performer, r
         diff=redactor.clean_values(subject.diff),
         bench=redactor.clean_values(subject.bench),
         bench_diff=redactor.clean_values(subject.bench_diff),
+        invocations=redactor.clean_values(subject.invocations),
     )
     effects = plan(subject, publication, token=token, pages=pages)
     files = (WriteFile, WriteCertificates)

@@ -9,12 +9,11 @@ eval, score and certify; one that is there already is passed over.
 from __future__ import annotations
 
 import argparse
-import re
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.cli.storing import add_store, named_store
+from skillgate.cli.times import past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.history import History
 from skillgate.model.report import Tool
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
 
 _KINDS = ("bench", "score")
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _LIMIT = 20
 _OF_TREND = 100_000  # rows that a trend is made of, the newest
 _IMPORT = "take JSON reports of eval, score and certify into the store"
@@ -43,14 +41,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", metavar="N", type=_whole, help=f"how many of each kind, the newest (default: {_LIMIT})"
     )
     parser.add_argument(
-        "--since", metavar="DATE|30d", type=_since, help="from a day on (UTC), or of the last 12h, 30d, 8w"
+        "--since", metavar="DATE|30d", type=past, help="from a day on (UTC), or of the last 12h, 30d, 8w"
     )
     parser.add_argument("--trend", action="store_true", help="compare over time")
     words = parser.add_subparsers(dest="word", metavar="[import]")
     importing = words.add_parser("import", help=_IMPORT, description=f"T{_IMPORT[1:]}.\n\n{_IMPORTS}")
     importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports")
     add_store(importing, default=argparse.SUPPRESS)
-    importing.add_argument("--at", metavar="TIME", type=_time, help="when scores were made (default: now), in ISO 8601")
+    importing.add_argument(
+        "--at", metavar="TIME", type=time_of, help="when scores were made (default: now), in ISO 8601"
+    )
     importing.add_argument("--commit", metavar="SHA", help="what was evaluated")
     importing.add_argument("--branch", metavar="NAME", help="likewise")
 
@@ -105,18 +105,3 @@ def _whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
     return int(text[:9])
-
-
-def _since(text: str) -> datetime:
-    if match := re.fullmatch(r"(\d{1,5})([hdw])", text):
-        return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
-    return _time(text)
-
-
-def _time(text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        message = f"expected a date such as 2026-01-31, found {text!r}"
-        raise argparse.ArgumentTypeError(message) from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

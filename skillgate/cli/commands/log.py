@@ -1,0 +1,163 @@
+"""Recorded invocations: take them in, score what really happened, compare over time, gate, and draw a dashboard.
+
+Invocations come as JSON Lines, as transcripts of Claude Code, or as spans of OpenTelemetry. Each gets 0 to 100 points:
+completion 25, efficiency 20, output quality 30, satisfaction 25. What nobody observed earns no points and costs none;
+an invocation of which too little was observed is not rated. Texts of users are not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from skillgate.cli.log_options import add_days, add_rubric, add_skills, add_window
+from skillgate.cli.options import add_output
+from skillgate.cli.storing import add_store
+from skillgate.cli.times import day_of, past
+from skillgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from skillgate.cli.session import Session
+
+FORMS = ("auto", "jsonl", "claude-code", "otlp", "portable")
+_WORDS = {
+    "import": "take recorded invocations in",
+    "add": "record one invocation, or more signals of one that is there",
+    "score": "score invocations of a file, and keep nothing",
+    "rescore": "score all that is there again, by another rubric",
+    "stats": "figures of each skill",
+    "trend": "the last seven days beside the days before",
+    "gate": "hold skills to a gate: publish, feature, deprecation, or one of the configuration",
+    "dashboard": "leaderboard, tiers, trends and what to improve, as tables, JSON or a page",
+    "purge": "delete invocations",
+}
+_MORE = {
+    "import": """\
+A FILE holds JSON Lines, a transcript of Claude Code, or OTLP JSON; a directory, such as ~/.claude/projects, all of its
+.jsonl files; - is the standard input. Each file is taken in one transaction: if the program is killed, all of it is
+there or nothing. A line that is no invocation is told with its number and keeps out no other; the exit code is then 2.
+What is there already is passed over. No text of a user is kept unless --keep-text asks for it.""",
+    "add": """\
+INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Time and id are
+made where they are missing. With --update the fields are added to those of the invocation that has the id: signals such
+as the user's verdict come later.""",
+    "score": """\
+A file of one invocation is told part by part, with what each part rests on and why it has none.""",
+    "rescore": """\
+The rubric is from then on the one that the view skill_invocations shows.""",
+    "trend": """\
+A change is called one where both windows have five rated invocations, it is at least 10 % and 3 points, and the 95 %
+interval of the difference does not hold 0; so chance alone is called a change in fewer than one case in twenty.""",
+    "gate": """\
+A gate is a requirement, which too few invocations fail, or a trigger, which asks for a review where all of its
+conditions hold. Without a SKILL every skill of the store is asked about. The exit code is 1 where one failed or was
+triggered, and 3 where there is nothing to decide by.""",
+    "purge": """\
+What is deleted is overwritten in a SQLite file. At a terminal it asks first; elsewhere --yes is needed.""",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words, each with what it takes."""
+    words = parser.add_subparsers(dest="word", required=True, metavar="|".join(_WORDS))
+    parsers = {}
+    for word, told in _WORDS.items():
+        text = f"{told[0].upper()}{told[1:]}." + (f"\n\n{_MORE[word]}" if word in _MORE else "")
+        parsers[word] = words.add_parser(word, help=told, description=text)
+        if word != "score":
+            add_store(parsers[word])
+    _taking(parsers["import"], parsers["score"], parsers["add"])
+    _changing(parsers["rescore"], parsers["purge"])
+    _telling(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
+
+
+def _taking(
+    importing: argparse.ArgumentParser, scoring: argparse.ArgumentParser, adding: argparse.ArgumentParser
+) -> None:
+    for one in (importing, scoring):
+        one.add_argument("files", metavar="FILE", nargs="+", help="files, directories, or -")
+        one.add_argument("--format", metavar="FORM", choices=FORMS, default="auto", help=f"{', '.join(FORMS)}")
+    for one in (importing, scoring, adding):
+        add_rubric(one)
+        one.add_argument("--skill-category", metavar="NAME", help="of invocations that name none")
+    for one in (importing, adding):
+        one.add_argument("--keep-text", action="store_true", help="keep texts under keys that we do not know")
+    importing.add_argument("--update", action="store_true", help="replace what is there under the same id")
+    importing.add_argument("--strict", action="store_true", help="take nothing of a file with a bad line")
+    adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
+    adding.add_argument("--skill", metavar="NAME", help="the skill's name")
+    adding.add_argument("--id", metavar="ID", help="the invocation's id")
+    adding.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="a field; VALUE is JSON, else text; repeatable"
+    )
+    adding.add_argument("--update", action="store_true", help="add to what is there under the id")
+
+
+def _changing(rescoring: argparse.ArgumentParser, purging: argparse.ArgumentParser) -> None:
+    add_rubric(rescoring)
+    rescoring.add_argument("--skill", metavar="NAME", help="of this skill alone")
+    rescoring.add_argument("--since", metavar="DATE|30d", type=past, help="from a day on (UTC), or of the last 30d, 8w")
+    purging.add_argument("--before", metavar="DATE|90d", type=past, help="what began before a day (UTC), or 90d ago")
+    purging.add_argument("--skill", metavar="NAME", help="of this skill alone")
+    purging.add_argument("--dry-run", action="store_true", help="say how many there are, and delete nothing")
+    purging.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _telling(
+    stats: argparse.ArgumentParser,
+    trend: argparse.ArgumentParser,
+    gate: argparse.ArgumentParser,
+    dashboard: argparse.ArgumentParser,
+) -> None:
+    gate.add_argument("gate", metavar="GATE", help="its name")
+    for one in (stats, trend, gate, dashboard):
+        add_skills(one)
+        add_rubric(one)
+        one.add_argument("--at", metavar="DATE", type=day_of, help="as it was at the end of a day, UTC (default: now)")
+    for one in (stats, gate, dashboard):
+        add_window(one)
+    add_days(trend)
+    dashboard.add_argument(
+        "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"
+    )
+    add_output(dashboard, ("text", "json", "html"))
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Do what the word says."""
+    match args.word:
+        case "import":
+            from skillgate.cli.log_importing import take_in
+
+            return take_in(args, session)
+        case "add":
+            from skillgate.cli.log_adding import add
+
+            return add(args, session)
+        case "score":
+            from skillgate.cli.log_scoring import score
+
+            return score(args, session)
+        case "rescore" | "purge":
+            from skillgate.cli import log_changing
+
+            return log_changing.rescore(args, session) if args.word == "rescore" else log_changing.purge(args, session)
+        case _:
+            _require_statistics()
+            from skillgate.cli import log_telling
+
+            tellers = {"stats": log_telling.stats, "trend": log_telling.trend, "gate": log_telling.gate}
+            return tellers.get(args.word, log_telling.dashboard)(args, session)
+
+
+def _require_statistics() -> None:
+    """Make sure that what computes intervals is there.
+
+    Raises:
+        UsageError: saying how to install it.
+    """
+    missing = [name for name in ("numpy", "scipy") if find_spec(name) is None]
+    if missing:
+        told = f"{missing[0]}, which is not installed: pip install 'skillgate-action[store,stats]'"
+        raise UsageError(f"intervals need {told}")

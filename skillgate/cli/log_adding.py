@@ -1,0 +1,152 @@
+"""The word ``add`` of ``log``: one invocation as the command line says it, or more signals of one that is there."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from skillgate.cli.log_options import rubric_of
+from skillgate.cli.storing import named_store
+from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.invocations.forms import reader
+from skillgate.invocations.ports import Options
+from skillgate.invocations.rubric import scorer
+from skillgate.invocations.taking import digest_of
+from skillgate.model.invocation import Fate, Invocation, Scored
+from skillgate.store.target import require_packages
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.cli.session import Session
+    from skillgate.store.invocations import InvocationStore
+
+_MOST = 1_000_000  # characters of an invocation
+
+
+def add(args: argparse.Namespace, session: Session) -> int:
+    """Record one invocation.
+
+    Raises:
+        UsageError: it is not valid, one with its id says something else, or the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    target, _ = named_store(args.store, session)
+    require_packages(target)
+    given = _given(args)
+    if args.update and "invocation_id" not in given:
+        raise UsageError("--update adds to an invocation: say which with --id")
+    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+
+    rubric = rubric_of(args, session)
+    store = open_invocations(target, create=not args.update)
+    try:
+        found = _more(given, store, args, session) if args.update else _new(given, args, session)
+        scored = Scored(found, scorer(rubric)(found), digest_of(found))
+        with store.importing(rubric, update=args.update, origin=None) as run:
+            (fate,) = run.add([scored])
+            if fate is Fate.CONFLICT:
+                told = "is there already and says something else; --update adds to it"
+                raise UsageError(f"the invocation {found.invocation_id} {told}")
+    finally:
+        store.close()
+    _tell(scored, fate, session)
+    return EXIT_PASSED
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """Put together what the words say.
+
+    Raises:
+        UsageError: something is no JSON, or no ``KEY=VALUE``.
+    """
+    found: dict[str, Any] = {}
+    if args.invocation is not None:
+        text = sys.stdin.read(_MOST + 1) if args.invocation == "-" else args.invocation
+        if len(text) > _MOST:
+            raise UsageError(f"an invocation has up to {_MOST:,} characters")
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"the invocation is no JSON: {str(error)[:200]}") from None
+        if not isinstance(data, dict):
+            raise UsageError("the invocation is no JSON object")
+        found = data
+    for word in args.set:
+        _set(found, word)
+    if args.skill is not None:
+        found["skill_name"] = args.skill
+    if args.id is not None:
+        found["invocation_id"] = args.id
+    elif "id" in found:
+        found.setdefault("invocation_id", found.pop("id"))
+    return found
+
+
+def _set(found: dict[str, Any], word: str) -> None:
+    key, mark, text = word.partition("=")
+    *above, last = key.strip().split(".")
+    if not mark or not last:
+        raise UsageError(f"expected KEY=VALUE, as in user_accepted=true, found {word[:80]!r}")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    for step in above:
+        inner = found.setdefault(step, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"--set {word[:80]}: {step} is no object")
+        found = inner
+    found[last] = value
+
+
+def _new(given: dict[str, Any], args: argparse.Namespace, session: Session) -> Invocation:
+    if "skill_name" not in given and "skill" not in given:
+        raise UsageError("say which skill was invoked, with --skill")
+    made = {"timestamp": datetime.now(UTC).isoformat(), "invocation_id": str(uuid.uuid4())}
+    return _read({**made, **given}, args, session)
+
+
+def _more(given: dict[str, Any], store: InvocationStore, args: argparse.Namespace, session: Session) -> Invocation:
+    """Lay what is given over what is there.
+
+    Raises:
+        UsageError: there is no such invocation, or it is of another skill.
+    """
+    before = store.find(str(given["invocation_id"]))
+    if before is None:
+        raise UsageError(f"there is no invocation {given['invocation_id']}")
+    own = {"timestamp": before.timestamp.isoformat(), "skill_name": before.skill_name}
+    later = _read({**own, **given}, args, session)
+    if later.skill_name != before.skill_name:
+        raise UsageError(f"the invocation {before.invocation_id} is one of {before.skill_name}")
+    said = {name: value for name, value in later._asdict().items() if value is not None and name != "source"}
+    if before.extra and later.extra:
+        said["extra"] = {**before.extra, **later.extra}
+    return before._replace(**said)
+
+
+def _read(data: dict[str, Any], args: argparse.Namespace, session: Session) -> Invocation:
+    line = json.dumps(data).encode()
+    options = Options(datetime.now(UTC), bool(args.keep_text), args.skill_category)
+    for read in reader("jsonl")(iter([(1, line)]), options):
+        for warning in read.warnings:
+            session.note(warning)
+        if read.invocation is not None:
+            return read.invocation
+        raise UsageError(f"this is no invocation: {read.problem}")
+    raise UsageError("this is no invocation")
+
+
+def _tell(scored: Scored, fate: Fate, session: Session) -> None:
+    invocation, score = scored.invocation, scored.score
+    if session.json:
+        document = {"kind": "log-add", "invocation_id": invocation.invocation_id, "result": fate.value}
+        document |= {"skill": invocation.skill_name, **score._asdict()}
+        session.out(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    total = "not rated" if score.total is None else f"{score.total:.2f}"
+    session.out(f"{invocation.invocation_id} {fate.value}: {total}, {100 * score.coverage:.0f} % observed")

@@ -1,0 +1,221 @@
+"""The word ``import`` of ``log``: files of recorded invocations go into a store, each wholly or not at all."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from skillgate.cli.log_options import rubric_of
+from skillgate.cli.storing import named_store
+from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.invocations.forms import DOCUMENTS, reader, recognise
+from skillgate.invocations.portions import crew, pays, portions
+from skillgate.invocations.ports import Options
+from skillgate.invocations.reading import STDIN, beside, lines, opened, recordings
+from skillgate.invocations.rubric import scorer
+from skillgate.invocations.taking import Counts, Problems, places, take
+from skillgate.model.invocation import Fate
+from skillgate.model.text import printable
+from skillgate.store.target import require_packages
+from skillgate.workers import LostError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+
+    from skillgate.cli.session import Session
+    from skillgate.invocations.reading import Opened, Recording
+    from skillgate.invocations.taking import Place
+    from skillgate.store.invocations import InvocationStore
+
+    _Tell = Callable[[str], None]
+
+_Item = TypeVar("_Item")
+
+_TOLD = 1_000  # problems that the JSON names; stderr has all
+_STEP = 4_000_000  # bytes of a file whose progress is worth drawing
+_EVERY = 20  # lines, or portions of a file, between two drawings
+_GROWING = "claude-code"  # a session that goes on says more of the same invocations
+
+
+class _Taken(NamedTuple):
+    """What became of a file."""
+
+    file: str
+    form: str
+    counts: Counts
+    kept: bool
+
+
+class _Asked(NamedTuple):
+    """How a file is taken in."""
+
+    recording: Recording
+    store: InvocationStore
+    form: str
+    rubric: str
+    update: bool
+    strict: bool
+
+
+class _RefusedError(Exception):
+    """Nothing of a file is to be taken."""
+
+
+def take_in(args: argparse.Namespace, session: Session) -> int:
+    """Import every file that can be.
+
+    Raises:
+        UsageError: the store cannot be used; or something was rejected, and all else is in the store.
+        IncompleteError: the database failed.
+    """
+    target, _ = named_store(args.store, session)
+    require_packages(target)
+    rubric = rubric_of(args, session)
+    files, problems = recordings(args.files, cwd=session.cwd)
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        session.note(text)
+        if len(told) < _TOLD:
+            told.append(text)
+
+    for problem in problems:
+        tell(problem)
+    if not files:
+        raise UsageError("there is nothing to import: " + "; ".join(problems))
+    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+
+    done: list[_Taken] = []
+    store = open_invocations(target, create=True)
+    try:
+        for recording in files:
+            try:
+                done.append(_file(recording, store, args, session, rubric, tell))
+            except UsageError as error:
+                tell(str(error))
+    finally:
+        store.close()
+    _report(done, told, rubric, target.shown, session)
+    unread = len(problems) + len(files) - len(done)
+    rejected = sum(one.counts.rejected for one in done)
+    if unread or rejected:
+        conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in done)
+        raise UsageError(_summary(unread, rejected, conflicts, strict=args.strict))
+    return EXIT_PASSED
+
+
+def _summary(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str:
+    said = [f"{unread:,} of the files" if unread > 1 else "one of the files"] if unread else []
+    said = [f"{words} could not be read" for words in said]
+    said += [f"{rejected:,} records were rejected" if rejected > 1 else "one record was rejected"] if rejected else []
+    rest = "nothing of their files is in the store" if strict and rejected else "all else is in the store"
+    more = f"\n--update puts the {conflicts:,} with a known id in the place of what is there" if conflicts else ""
+    return f"{' and '.join(said)}; {rest}{more}"
+
+
+def options_of(args: argparse.Namespace, recording: Recording) -> Options:
+    """Say how a file is read."""
+    keep = bool(getattr(args, "keep_text", False))
+    return Options(datetime.now(UTC), keep, args.skill_category, partial(beside, recording))
+
+
+def form_of(asked: str, file: Opened, shown: str) -> str:
+    """Say which form a file has.
+
+    Raises:
+        UsageError: none that is known.
+    """
+    found = recognise(file.head) if asked == "auto" else asked
+    if found is None:
+        raise UsageError(f"{shown} holds no invocations in a form that is known; name it with --format")
+    return found
+
+
+def _file(
+    recording: Recording, store: InvocationStore, args: argparse.Namespace, session: Session, rubric: str, tell: _Tell
+) -> _Taken:
+    """Take one file in, in one transaction.
+
+    Raises:
+        UsageError: it cannot be read, or it has no form that is known.
+        IncompleteError: the database failed.
+    """
+    with opened(recording) as file:
+        form = form_of(args.format, file, recording.shown)
+        options = options_of(args, recording)
+        asked = _Asked(recording, store, form, rubric, args.update or form == _GROWING, args.strict)
+        if recording.path != STDIN and pays(form, file.size):
+            with suppress(LostError), crew(recording.path, form, options, rubric) as workers:
+                found = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
+                return _taken(asked, found, session, tell)
+            file.file.seek(0)  # the others were lost: it is read here
+        numbered = _drawn(lines(file.file, whole=form in DOCUMENTS), file, session)
+        return _taken(asked, places(reader(form)(numbered, options), scorer(rubric)), session, tell)
+
+
+def _taken(asked: _Asked, found: Iterable[Place], session: Session, tell: _Tell) -> _Taken:
+    shown = asked.recording.shown
+    problems = Problems(shown, tell)
+    counts = Counts()
+    with suppress(_RefusedError), asked.store.importing(asked.rubric, update=asked.update, origin=shown) as run:
+        take(found, run, problems, counts)
+        if asked.strict and counts.rejected:
+            raise _RefusedError
+    problems.close()
+    for warning, count in counts.warnings.items():
+        session.note(f"{shown}: {warning}{f' ({count:,} times)' if count > 1 else ''}")
+    return _Taken(shown, asked.form, counts, kept=not (asked.strict and counts.rejected))
+
+
+def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_Item]:
+    """Draw how much of a file was read, where somebody looks on."""
+    if session.quiet or not session.stderr.isatty() or file.size < _STEP:
+        yield from items
+        return
+    for number, item in enumerate(items):
+        if number % _EVERY == 0:
+            done = min(1.0, file.file.tell() / file.size)
+            session.show_progress(f"\r{100 * done:3.0f} % of {file.size / 1e6:,.0f} MB ")
+        yield item
+    session.show_progress("\r" + " " * 40 + "\r")
+
+
+def _report(done: list[_Taken], told: list[str], rubric: str, store: str, session: Session) -> None:
+    if session.json:
+        files = [
+            {
+                "file": one.file,
+                "format": one.form,
+                **({fate.value: count for fate, count in one.counts.fates.items()} if one.kept else {}),
+                "rejected": one.counts.rejected,
+                "taken": one.kept,
+                "warnings": [{"warning": text, "times": times} for text, times in one.counts.warnings.items()],
+            }
+            for one in done
+        ]
+        document = {"kind": "log-import", "store": store, "rubric_version": rubric, "files": files, "problems": told}
+        session.out(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    if len(done) > 1:
+        for one in done:
+            if session.verbose or one.counts.rejected:
+                session.out(f"{printable(one.file)} ({one.form}): {_said([one])}")
+    session.out(f"{len(done):,} file{'s' * (len(done) != 1)}, {_said(done)}; rubric {rubric}, store {store}")
+
+
+def _said(done: list[_Taken]) -> str:
+    kept = [one.counts for one in done if one.kept]
+    words = {
+        "new": sum(counts.fates[Fate.NEW] for counts in kept),
+        "replaced": sum(counts.fates[Fate.UPDATED] for counts in kept),
+        "known already": sum(counts.fates[Fate.KNOWN] for counts in kept),
+        "rejected": sum(one.counts.rejected for one in done),
+    }
+    left = sum(not one.kept for one in done)
+    said = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
+    return ", ".join([*said, *([f"{left} left out as a whole"] if left else [])])

@@ -1,0 +1,95 @@
+"""The word ``score`` of ``log``: what a rubric says of the invocations of a file, with nothing kept."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from skillgate.cli.log_importing import form_of, options_of
+from skillgate.cli.log_options import rubric_of
+from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.invocations.forms import DOCUMENTS, reader
+from skillgate.invocations.reading import lines, opened, recordings
+from skillgate.invocations.rubric import explainer, scorer
+from skillgate.invocations.taking import Problems
+from skillgate.model.invocation import Tier
+from skillgate.report.terminal import Style
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from skillgate.cli.session import Session
+    from skillgate.invocations.reading import Recording
+    from skillgate.model.invocation import Invocation, InvocationScore, Part
+
+_MOST = 1_000  # invocations that are shown; there is `log import` for more
+
+
+def score(args: argparse.Namespace, session: Session) -> int:
+    """Score and show.
+
+    Raises:
+        UsageError: something could not be read; the others are shown.
+    """
+    rubric = rubric_of(args, session)
+    files, problems = recordings(args.files, cwd=session.cwd)
+    bad = list(problems)
+    found: list[Invocation] = []
+    for recording in files:
+        try:
+            found += islice(_read(recording, args, session, bad), _MOST + 1 - len(found))
+        except UsageError as error:
+            bad.append(str(error))
+    if len(found) > _MOST:
+        raise UsageError(f"there are more than {_MOST:,} invocations; log import takes any number")
+    rate, explain = scorer(rubric), explainer(rubric)
+    scores = [(invocation, rate(invocation)) for invocation in found]
+    parts = explain(found[0]) if len(found) == 1 else ()
+    if session.json:
+        rows = [_row(invocation, one, explain(invocation)) for invocation, one in scores]
+        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": bad}
+        session.out(json.dumps(document, indent=2, ensure_ascii=False))
+    elif scores:
+        from skillgate.report.invocations_text import render_scores
+
+        session.out(render_scores(scores, Style(width=session.width, color=session.color), parts=parts))
+    if bad:
+        raise UsageError("\n".join(bad[:50]))
+    return EXIT_PASSED
+
+
+def _read(recording: Recording, args: argparse.Namespace, session: Session, bad: list[str]) -> Iterator[Invocation]:
+    problems = Problems(recording.shown, bad.append)
+    warnings: dict[str, None] = {}
+    with opened(recording) as file:
+        form = form_of(args.format, file, recording.shown)
+        for read in reader(form)(lines(file.file, whole=form in DOCUMENTS), options_of(args, recording)):
+            warnings.update(dict.fromkeys(read.warnings))
+            if read.invocation is not None:
+                yield read.invocation
+            elif read.problem is not None:
+                problems.add(read, read.problem)
+    problems.close()
+    for warning in warnings:
+        session.note(f"{recording.shown}: {warning}")
+
+
+def _row(invocation: Invocation, found: InvocationScore, parts: tuple[Part, ...]) -> dict[str, Any]:
+    return {
+        "invocation_id": invocation.invocation_id,
+        "skill": invocation.skill_name,
+        "timestamp": invocation.timestamp.isoformat().replace("+00:00", "Z"),
+        "quality_score": found.total,
+        "tier": None if found.total is None else Tier.of(found.total).value,
+        "scores": {
+            "completion": found.completion,
+            "efficiency": found.efficiency,
+            "quality": found.quality,
+            "satisfaction": found.satisfaction,
+        },
+        "coverage": found.coverage,
+        "baseline_category": found.baseline,
+        "parts": [{**part._asdict(), "component": part.component.value} for part in parts],
+    }

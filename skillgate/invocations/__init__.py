@@ -1,0 +1,1 @@
+"""Recorded invocations: read, scored, compared over time and gated."""

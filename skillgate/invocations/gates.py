@@ -1,0 +1,121 @@
+"""The gates of recorded invocations: three that come with the rubric, and those of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.errors import UsageError
+from skillgate.model.text import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+REQUIREMENT, TRIGGER = "requirement", "trigger"
+MOST_GATES = 50
+
+
+class Gate(NamedTuple):
+    """What is asked of a skill's figures; a bound of None asks nothing.
+
+    A requirement is met where every bound holds. A trigger goes off where all of its conditions hold: the average is
+    no higher than ``max_score``, the last improvement is as old as ``max_age_without_improvement`` or older, and there
+    are enough rated invocations to say so (R23).
+
+    Attributes:
+        kind: ``requirement`` or ``trigger``.
+        min_score, max_score: of the average, 0–100.
+        min_invocations: rated ones.
+        max_error_rate: the share that met an error, in [0, 1]; ``max_unrecovered_rate`` the share that failed.
+        max_age_without_improvement: in days, over all of the skill's history.
+        min_coverage: how much was observed on average, in [0, 1].
+    """
+
+    name: str
+    kind: str
+    description: str
+    min_score: float | None = None
+    max_score: float | None = None
+    min_invocations: int | None = None
+    max_error_rate: float | None = None
+    max_unrecovered_rate: float | None = None
+    max_age_without_improvement: int | None = None
+    min_coverage: float | None = None
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Give what is asked, by its name."""
+        return {name: value for name in BOUNDS if (value := getattr(self, name)) is not None}
+
+
+BOUNDS = Gate._fields[3:]
+_OF_TRIGGERS = ("max_score", "min_invocations", "max_age_without_improvement")
+_CONDITIONS = ("max_score", "max_age_without_improvement")  # a number of invocations alone is none
+_OF_REQUIREMENTS = tuple(name for name in BOUNDS if name != "max_score")
+
+# Source: the rubric's table of gates.
+_PACKAGED = (
+    Gate(
+        *("publish", REQUIREMENT, "What a skill must reach before it is published."),
+        min_score=70,
+        min_invocations=10,
+        max_error_rate=0.1,
+    ),
+    Gate(
+        *("feature", REQUIREMENT, "What a skill must reach to be shown to others as a good one."),
+        min_score=85,
+        min_invocations=50,
+        max_error_rate=0.05,
+    ),
+    Gate(
+        *("deprecation", TRIGGER, "When to ask whether a skill should be given up."),
+        max_score=40,
+        min_invocations=20,
+        max_age_without_improvement=90,
+    ),
+)
+PACKAGED: Mapping[str, Gate] = {gate.name: gate for gate in _PACKAGED}
+
+
+def built(name: str, table: Mapping[str, object]) -> Gate:
+    """Make a gate from its table in a configuration, whose values have been checked one by one.
+
+    What it says of a packaged gate goes over that one, bound by bound. Without ``kind`` a gate with ``max_score`` is a
+    trigger, as the rubric's own is, and any other a requirement.
+
+    Raises:
+        ValueError: it asks for nothing, or for what its kind cannot ask for.
+    """
+    packaged = PACKAGED.get(name)
+    merged: dict[str, object] = {**(packaged._asdict() if packaged else {}), **table, "name": name}
+    merged.setdefault("kind", TRIGGER if "max_score" in table else REQUIREMENT)
+    merged.setdefault("description", "")
+    gate = Gate(**merged)  # type: ignore[arg-type]  # values were checked by their settings
+    allowed = _OF_TRIGGERS if gate.kind == TRIGGER else _OF_REQUIREMENTS
+    for bound in gate.bounds:
+        if bound not in allowed:
+            raise ValueError(f"a {gate.kind} does not ask for {bound}; it takes {', '.join(allowed)}")
+    asks = _CONDITIONS if gate.kind == TRIGGER else BOUNDS
+    if not set(gate.bounds) & set(asks):
+        raise ValueError(f"a {gate.kind} needs {' or '.join(asks if gate.kind == TRIGGER else allowed)}")
+    return gate
+
+
+def known(custom: object = None) -> dict[str, Gate]:
+    """Give all gates by name: the packaged ones, changed and added to by what the setting ``gates`` holds."""
+    tables: Mapping[str, Mapping[str, object]] = custom if isinstance(custom, Mapping) else {}
+    return {**PACKAGED, **{name: built(name, table) for name, table in tables.items()}}
+
+
+def chosen(names: Iterable[str], gates: Mapping[str, Gate]) -> tuple[Gate, ...]:
+    """Give gates by name, each once, in the order they are asked for.
+
+    Raises:
+        UsageError: there is no such gate; the known ones are named.
+    """
+    found: dict[str, Gate] = {}
+    for name in names:
+        if name not in gates:
+            raise UsageError(f"unknown gate {name[:80]!r}{did_you_mean(name, gates)}; known are {', '.join(gates)}")
+        found[name] = gates[name]
+    return tuple(found.values())

@@ -1,0 +1,145 @@
+"""Finds and reads the files that record invocations: the door to the disk, a line at a time.
+
+A file may be larger than memory. A path may be a directory, such as the one that Claude Code keeps its projects in:
+then every ``.jsonl`` file below it is one, and links in it are not followed.
+"""
+# ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from skillgate.errors import UsageError
+from skillgate.invocations.ports import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.invocations.ports import Lines
+
+HEAD = 65_536  # bytes that a form is recognised by
+STDIN = "-"
+_SUFFIX = ".jsonl"
+_SUFFIXES = (_SUFFIX, ".json")
+
+
+class Recording(NamedTuple):
+    """A file to read: how it was named, and where it is; ``-`` is the standard input."""
+
+    shown: str
+    path: str
+
+
+class Opened(NamedTuple):
+    """An open file: the bytes that it begins with, and its size, 0 where nobody knows it."""
+
+    file: IO[bytes]
+    head: bytes
+    size: int
+
+
+def recordings(paths: list[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
+    """List the files that some paths stand for, each once, and say what is wrong with the others."""
+    found: dict[str, Recording] = {}
+    problems = []
+    for path in paths:
+        place = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+        if path == STDIN:
+            found[STDIN] = Recording("<stdin>", STDIN)
+        elif os.path.isdir(place):
+            below = list(_below(path, place))
+            problems += [] if below else [f"{path} holds no {_SUFFIX} file"]
+            found.update({one.path: one for one in below})
+        elif not os.path.lexists(place):
+            problems.append(f"{path} does not exist")
+        elif not os.path.isfile(place):
+            problems.append(f"{path} is neither a file nor a directory")
+        else:
+            found.setdefault(place, Recording(path, place))
+    return list(found.values()), problems
+
+
+def _below(shown: str, place: str) -> Iterator[Recording]:
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(_SUFFIX) and stat.S_ISREG(os.lstat(path).st_mode):
+                yield Recording(os.path.join(shown, os.path.relpath(path, place)), path)
+
+
+@contextmanager
+def opened(recording: Recording) -> Iterator[Opened]:
+    """Open a file, and look at its beginning.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        if recording.path == STDIN:
+            file: IO[bytes] = sys.stdin.buffer
+            size = 0
+        else:
+            file = open(recording.path, "rb")  # noqa: SIM115 - closed below
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise UsageError(f"{recording.shown} cannot be read: {error.strerror}") from error
+    try:
+        peek = getattr(file, "peek", None)
+        head = b"" if peek is None else peek(HEAD)[:HEAD]
+        if recording.path != STDIN:  # a buffer may be smaller than the head
+            head = file.read(HEAD)
+            file.seek(0)
+        yield Opened(file, head, size)
+    finally:
+        if recording.path != STDIN:
+            file.close()
+
+
+def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
+    """Give a file's lines with their numbers, without their ends.
+
+    Args:
+        file: is read from where it stands.
+        first: the number of the first line.
+        whole: whether the rest of a line that is too long is given too, in pieces under the same number.
+    """
+    number = first
+    while line := file.readline(LONGEST + 1):
+        yield number, line.rstrip(b"\r\n")
+        while not line.endswith(b"\n") and (line := file.readline(LONGEST + 1)):
+            if whole:
+                yield number, line.rstrip(b"\r\n")
+        number += 1
+
+
+def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
+    """Give the lines from one place of a file to another, both ends of lines; ``first`` is the first number."""
+    file.seek(start)
+    for number, line in lines(file, first):
+        yield number, line
+        if file.tell() >= end:
+            return
+
+
+def beside(recording: Recording, relative: str) -> Lines | None:
+    """Give the lines of a file near another one, None where there is none; no link is followed, and no ``..``."""
+    if recording.path == STDIN:
+        return None
+    parts = relative.split("/")
+    if os.path.isabs(relative) or any(part in ("", ".", "..") or "\0" in part for part in parts):
+        return None
+    place = os.path.join(os.path.dirname(recording.path), *parts)
+    here = os.path.realpath(os.path.dirname(recording.path))
+    if not os.path.isfile(place) or not os.path.realpath(place).startswith(os.path.join(here, "")):
+        return None
+    return _closing(place)
+
+
+def _closing(place: str) -> Lines:
+    with open(place, "rb") as file:
+        yield from lines(file)

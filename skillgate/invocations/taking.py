@@ -1,0 +1,140 @@
+"""From what a reader gives to what a store takes: scored, in batches, every problem told with its place."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from skillgate.model.invocation import Fate, Invocation, Scored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from skillgate.invocations.ports import Scorer
+    from skillgate.model.invocation import Read
+
+BATCH = 2_000
+MOST_WARNINGS = 100
+"""Different warnings of a file that are told."""
+_OTHERS = "there are warnings of other kinds"
+_AT, _ENDING, _ACCURACY = map(Invocation._fields.index, ("timestamp", "ending", "accuracy"))
+_CONFLICT = "another invocation with the id {} is in the store, and says something else"
+
+
+class Run(Protocol):
+    """A transaction of a store that takes invocations."""
+
+    def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
+        """Take some, and say what became of each."""
+
+
+class Counts:
+    """What became of a file's invocations, and what was told of it.
+
+    Attributes:
+        fates: how many of each.
+        rejected: how many places gave none, conflicts included.
+        warnings: each sentence once, with how often it held.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.fates = dict.fromkeys(Fate, 0)
+        self.rejected = 0
+        self.warnings: dict[str, int] = {}
+
+    def warn(self, warning: str) -> None:
+        """Count a warning; a file with more different ones than anybody reads gets no more of them."""
+        if warning not in self.warnings and len(self.warnings) >= MOST_WARNINGS:
+            warning = _OTHERS
+        self.warnings[warning] = self.warnings.get(warning, 0) + 1
+
+
+class Problems:
+    """Tells problems by their place, in order; what holds for many places in a row is told once, with both ends."""
+
+    def __init__(self, shown: str, tell: Callable[[str], None]) -> None:
+        """Take the file's name, and who is told."""
+        self._shown, self._tell = shown, tell
+        self._unit, self._text = "line", ""
+        self._first = self._last = self._count = 0
+
+    def add(self, read: Read, text: str) -> None:
+        """Tell one problem, at the latest by :meth:`close`."""
+        if self._count and text == self._text and read.unit == self._unit and read.line >= self._last:
+            self._last, self._count = read.line, self._count + 1
+            return
+        self.close()
+        self._unit, self._text = read.unit, text
+        self._first = self._last = read.line
+        self._count = 1
+
+    def close(self) -> None:
+        """Tell what was held back."""
+        if not self._count:
+            return
+        place = f"{self._first}" if self._count == 1 else f"{self._first}–{self._last}"
+        place = place if self._unit == "line" else f"{self._unit} {place}"
+        more = f" ({self._count:,} {self._unit}s)" if self._count > 1 else ""
+        self._tell(f"{self._shown}:{place}: {self._text}{more}")
+        self._count = 0
+
+
+class Place(NamedTuple):
+    """What a reader gave at one place; ``scored`` is None where there is no invocation."""
+
+    read: Read
+    scored: Scored | None
+
+
+def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
+    """Score what a reader gives, as it comes."""
+    for read in reads:
+        found = read.invocation
+        yield Place(read, None if found is None else Scored(found, score(found), digest_of(found)))
+
+
+def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -> None:
+    """Hand all invocations of a file to a store.
+
+    Args:
+        found: what a reader gave; taken as it comes.
+        run: a transaction, which the caller ends.
+        problems: is told every place that gives none; the caller closes it.
+        counts: is brought up to date while it goes on.
+    """
+    batch: list[tuple[Read, Scored]] = []
+    for read, scored in found:
+        for warning in read.warnings:
+            counts.warn(warning)
+        if scored is not None:
+            batch.append((read, scored))
+        elif read.problem is not None:
+            counts.rejected += 1
+            problems.add(read, read.problem)
+        if len(batch) == BATCH:
+            _hand_over(batch, run, counts, problems)
+            batch = []
+    _hand_over(batch, run, counts, problems)
+
+
+def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, problems: Problems) -> None:
+    if not batch:
+        return
+    fates = run.add([scored for _, scored in batch])
+    for (read, scored), fate in zip(batch, fates, strict=True):
+        counts.fates[fate] += 1
+        if fate is Fate.CONFLICT:
+            counts.rejected += 1
+            problems.add(read, _CONFLICT.format(scored.invocation.invocation_id))
+
+
+def digest_of(invocation: Invocation) -> str:
+    """Give 32 hexadecimal digits of all that is known; fields that a later version adds at the end change none."""
+    values = list(invocation)
+    values[_AT] = invocation.timestamp.isoformat()
+    values[_ENDING] = invocation.ending and invocation.ending.value
+    values[_ACCURACY] = invocation.accuracy and invocation.accuracy.value
+    while values[-1] is None:
+        del values[-1]
+    return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,104 @@
+"""An import: invocations with their scores, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.invocation import Fate, Scored
+from skillgate.store.bulk import ONCE
+from skillgate.store.invocation_rows import of_invocations, of_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from skillgate.store.bulk import Bulk
+    from skillgate.store.invocation_rows import Columns
+
+_SHOWN = "INSERT INTO shown_rubric (id, rubric_version) VALUES (1, ?)"
+_SHOW = f"{_SHOWN} ON CONFLICT (id) DO UPDATE SET rubric_version = excluded.rubric_version"
+
+
+def show(rows: Bulk, rubric: str) -> None:
+    """Let the view show the scores of this version of the rubric."""
+    rows.run(_SHOW, rubric)
+
+
+class Import:
+    """What is imported in one transaction, which whoever opened it ends."""
+
+    def __init__(
+        self,
+        rows: Bulk,
+        *,
+        update: bool,
+        origin: str | None,
+        now: str,
+        refusing: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """Take what :meth:`InvocationStore.importing` opened."""
+        self._rows, self._update, self._origin, self._now, self._refusing = rows, update, origin, now, refusing
+        self._fresh = True  # whether the last batch was new throughout, so that the next may be, too
+
+    def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
+        """Write invocations that are not there yet; thousands at a time are fastest.
+
+        Returns:
+            What became of each, in their order. One whose id came before in the same import is dealt with like one that
+            was there before.
+
+        Raises:
+            UsageError: one cannot be stored: a number is out of its range, or a text is none. Nothing of the import is
+                to be kept then.
+            IncompleteError: the database failed.
+        """
+        if not batch:
+            return ()
+        with self._refusing():
+            return self._add(batch)
+
+    def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
+        reserved = self._rows.reserve(len(batch))
+        if self._fresh and self._rows.attempt(reserved, self._columns(batch)):
+            self._score(dict(zip(reserved, batch, strict=True)))
+            return (Fate.NEW,) * len(batch)
+        known = self._rows.known([one.invocation.invocation_id for one in batch])
+        keys = iter(reserved)
+        fates, new, again, changed = [], {}, {}, {}
+        for one in batch:
+            name = one.invocation.invocation_id
+            key, digest = known.get(name, (0, None))
+            if digest is None:
+                key = next(keys)
+                new[key] = one
+                fates.append(Fate.NEW)
+            elif digest == one.digest:
+                again[key] = one
+                fates.append(Fate.KNOWN)
+                continue
+            elif self._update:
+                changed[key] = one
+                fates.append(Fate.UPDATED)
+            else:
+                fates.append(Fate.CONFLICT)
+                continue
+            known[name] = (key, one.digest)
+        self._write(new)
+        self._score(again, ONCE)
+        self._rows.delete(list(changed))  # with the scores by other versions, which are of what it said before
+        self._write(changed)
+        self._fresh = len(new) == len(batch)
+        return tuple(fates)
+
+    def _write(self, found: dict[int, Scored]) -> None:
+        if found:
+            self._rows.insert("invocations", {"id": found, **self._columns(list(found.values()))})
+            self._score(found)
+
+    def _columns(self, batch: Sequence[Scored]) -> Columns:
+        return of_invocations(batch, imported_at=self._now, origin=self._origin)
+
+    def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
+        if found:
+            columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
+            self._rows.insert("skill_scores", columns, conflict)

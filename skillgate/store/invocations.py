@@ -1,0 +1,293 @@
+"""The keeper of recorded invocations: takes them with their scores, gives them back, forgets them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.model.invocation import Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.store.bulk import bulk
+from skillgate.store.failures import failing, foreign, refusing
+from skillgate.store.importing import Import, show
+from skillgate.store.invocation_rows import FIELDS, SCORES, ForeignError, invocations, observations, of_scores, second
+from skillgate.store.opening import READING, opened
+from skillgate.store.target import require_file, require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy.engine import Engine
+
+    from skillgate.store.bulk import Bulk
+    from skillgate.store.target import Target
+
+__all__ = ["Fate", "Import", "InvocationStore", "Scored", "open_invocations"]
+
+_AT_ONCE = 4_096  # rows that are handled as columns
+_FIELDS = ", ".join(FIELDS)
+_ANEW = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
+)
+
+
+class InvocationStore:
+    """An open store. Processes share one without ado: those that write take turns, and nobody waits to read.
+
+    An invocation began in a window when ``since`` <= its time < ``until``; None leaves an end open.
+    """
+
+    def __init__(self, engine: Engine, target: Target) -> None:
+        """Take what :func:`open_invocations` opened."""
+        self._engine = engine
+        self._target = target
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._engine.dispose()
+
+    @contextmanager
+    def importing(self, rubric: str, *, update: bool = False, origin: str | None = None) -> Iterator[Import]:
+        """Import invocations: all that is added within the ``with`` is kept, or nothing after any exception.
+
+        Nobody else writes meanwhile. The view shows the scores by this rubric afterwards.
+
+        Args:
+            rubric: the version that the scores are of.
+            update: whether one that says something else under a known id replaces what is there.
+            origin: the name of the file that they come from.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        now = second(datetime.now(UTC))
+        refuse = partial(refusing, self._engine, self._target)
+        with self._writing() as rows:
+            rows.prepare()
+            yield Import(rows, update=update, origin=origin, now=now, refusing=refuse)
+            show(rows, rubric)
+            rows.settle()
+
+    def observations(
+        self, rubric: str, *, skill: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[Observation]:
+        """Give what figures need, by skill, time and key, as one moment has it, however long it takes to be read.
+
+        Invocations without a score by this rubric are not among them; :meth:`unscored` counts them.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        with self._reading() as rows:
+            where, values = _where(skill, since, until)
+            how = rows.scan(None if since is None else _second(since)) if skill is None else ""
+            scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
+            query = (
+                f"SELECT i.skill_name, {rows.epoch}, i.skill_category, i.error_count, i.ending, {scores}"  # noqa: S608
+                f" FROM invocations i {how} CROSS JOIN skill_scores s"
+                f" WHERE s.invocation_id = i.id AND s.rubric_version = ?{where}"
+                " ORDER BY i.skill_name, i.timestamp, i.id"
+            )
+            for part in rows.parts(query, (rubric, *values), _AT_ONCE):
+                yield from observations(part)
+
+    def unscored(self, rubric: str) -> int:
+        """Count the invocations that have no score by this rubric.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        with self._reading() as rows:
+            scored = "SELECT count(*) FROM skill_scores WHERE rubric_version = ?"
+            return _number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric)  # noqa: S608
+
+    def count(self) -> int:
+        """Count the invocations.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        with self._reading() as rows:
+            return _number(rows, "SELECT count(*) FROM invocations")
+
+    def skills(self) -> tuple[str, ...]:
+        """Give the names of all skills, in order.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        with self._reading() as rows:
+            found = tuple(
+                row[0] for row in rows.rows("SELECT DISTINCT skill_name FROM invocations ORDER BY skill_name")
+            )
+        for name in found:
+            if not isinstance(name, str):
+                raise foreign(self._target, f"skill_name is {str(name)[:50]!r}")
+        return found
+
+    def find(self, invocation_id: str) -> Invocation | None:
+        """Give an invocation by its id.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        if "\0" in invocation_id:
+            return None
+        with self._reading() as rows:
+            query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
+            return next(invocations(rows.rows(query, invocation_id)), None)
+
+    def invocations(
+        self, *, skill: str | None = None, since: datetime | None = None
+    ) -> Iterator[tuple[int, Invocation]]:
+        """Give invocations with their keys, in the order of these, as one moment has them.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        where, values = _where(skill, since, None)
+        query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > 0{where} ORDER BY i.id"  # noqa: S608
+        with self._reading() as rows:
+            for part in rows.parts(query, values, _AT_ONCE):
+                yield from _keyed(part)
+
+    def rescore(
+        self,
+        rubric: str,
+        scorer: Callable[[Invocation], InvocationScore],
+        *,
+        skill: str | None = None,
+        since: datetime | None = None,
+        make_current: bool,
+    ) -> int:
+        """Score what is there anew, all or nothing; scores by other versions stay.
+
+        Args:
+            rubric: the version that ``scorer`` scores by.
+            scorer: gives the score of an invocation.
+            skill: those of this skill; None for any.
+            since: those that began then or later; None for whenever.
+            make_current: whether the view shows the scores by this rubric afterwards.
+
+        Returns:
+            How many were scored.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        now, last, count = second(datetime.now(UTC)), 0, 0
+        where, values = _where(skill, since, None)
+        query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > ?{where} ORDER BY i.id LIMIT {_AT_ONCE}"  # noqa: S608
+        with self._writing() as rows, refusing(self._engine, self._target):
+            while part := rows.rows(query, last, *values):
+                keys, found = zip(*_keyed(part), strict=True)
+                columns = of_scores(keys, map(scorer, found), scored_at=now)
+                rows.insert("skill_scores", columns, _ANEW)
+                last, count = keys[-1], count + len(keys)
+            if make_current:
+                show(rows, rubric)
+        return count
+
+    def purge(self, *, before: datetime | None = None, skill: str | None = None, dry_run: bool) -> int:
+        """Delete invocations with their scores.
+
+        In a SQLite file nothing of them is left: it is written anew without them, and its log emptied. PostgreSQL keeps
+        deleted rows until its own VACUUM, and longer in its write-ahead log and in backups.
+
+        Args:
+            before: those that began earlier; None for whenever.
+            skill: those of this skill; None for any.
+            dry_run: whether they are only counted.
+
+        Returns:
+            How many were deleted, or would be.
+
+        Raises:
+            UsageError: neither is given.
+            IncompleteError: the database failed, or somebody still read what it held before.
+        """
+        if before is None and skill is None:
+            raise UsageError("name a time, a skill, or both; without them all invocations would be deleted")
+        where, values = _where(skill, None, before)
+        those = f"invocations AS i WHERE i.id > 0{where}"
+        if dry_run:
+            with self._reading() as rows:
+                return _number(rows, f"SELECT count(*) FROM {those}", *values)  # noqa: S608
+        with self._writing() as rows:
+            count = rows.run(f"DELETE FROM {those}", *values)  # noqa: S608
+        if self._target.path is not None:
+            self._clear(count)
+        return count
+
+    def _clear(self, count: int) -> None:
+        with failing(self._engine, self._target, "cleared of what was deleted"), self._engine.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            raw.execute("VACUUM")
+            busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise IncompleteError(
+                f"{count:,} invocations were deleted, but while others read the store {self._target.shown}, their bytes"
+                " stay in its write-ahead log; purge again later"
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[Bulk]:
+        engine = self._engine.execution_options(**{READING: True})
+        try:
+            with failing(self._engine, self._target, "read"), engine.begin() as connection:
+                yield bulk(connection)
+        except ForeignError as error:
+            raise foreign(self._target, str(error)) from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Bulk]:
+        try:
+            with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
+                rows = bulk(connection)
+                rows.lock()
+                yield rows
+        except ForeignError as error:
+            raise foreign(self._target, str(error)) from None
+
+
+def open_invocations(target: Target, *, create: bool) -> InvocationStore:
+    """Open a store, and bring its schema to this version's.
+
+    Args:
+        target: where it is.
+        create: whether a SQLite file is made where there is none.
+
+    Raises:
+        UsageError: it cannot be used, or a package is missing; the message says what to do.
+    """
+    require_packages(target)
+    if target.path is not None:
+        require_file(target, create=create)
+    return InvocationStore(opened(target), target)
+
+
+def _number(rows: Bulk, query: str, *values: object) -> int:
+    found: int = rows.rows(query, *values)[0][0]
+    return found
+
+
+def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
+    return zip((row[0] for row in part), invocations([row[1:] for row in part]), strict=True)
+
+
+def _where(skill: str | None, since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
+    given = (
+        (" AND i.skill_name = ?", skill),
+        (" AND i.timestamp >= ?", None if since is None else _second(since)),
+        (" AND i.timestamp < ?", None if until is None else _second(until)),
+    )
+    return "".join(words for words, value in given if value is not None), tuple(
+        value for _, value in given if value is not None
+    )
+
+
+def _second(at: datetime) -> str:
+    """Give the first whole second that is not before a time: invocations have their times to the second."""
+    return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))

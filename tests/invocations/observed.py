@@ -1,0 +1,51 @@
+"""Observations made by hand, and histories drawn from a seed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from skillgate.model.invocation import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
+DAY = 86_400
+
+
+def at(days_ago: float) -> int:
+    """Give the second that lies so many days before NOW."""
+    return int(NOW.timestamp() - days_ago * DAY)
+
+
+def seen(total: float | None, *, days_ago: float = 1, skill: str = "one", **changes: Any) -> Observation:
+    """Give an observation with one total; three of its components are full, and nothing else is known of it."""
+    found = Observation(
+        skill=skill,
+        at=at(days_ago),
+        category="analysis",
+        error_count=None,
+        ending=None,
+        total=total,
+        completion=None,
+        efficiency=None,
+        quality=None,
+        satisfaction=None,
+        coverage=1.0 if total is not None else 0.2,
+    )
+    return found._replace(**changes)
+
+
+def history(before: Sequence[float], after: Sequence[float], *, skill: str = "one") -> Iterator[Observation]:
+    """Give totals from 29 to 8 days ago, and from 6 to half a day ago, in the order of time."""
+    for totals, oldest, latest in ((before, 29.0, 8.0), (after, 6.0, 0.5)):
+        for index, total in enumerate(totals):
+            yield seen(total, days_ago=oldest - (oldest - latest) * index / max(1, len(totals) - 1), skill=skill)
+
+
+def many(totals: Iterable[float | None], *, skill: str = "one", **changes: Any) -> list[Observation]:
+    """Give totals of one skill, a second apart, the last of them an hour ago."""
+    found = [seen(total, skill=skill, **changes) for total in totals]
+    last = at(1 / 24)
+    return [item._replace(at=last - len(found) + index + 1) for index, item in enumerate(found)]
