@@ -54,8 +54,8 @@ def purge(args: argparse.Namespace, session: Session) -> int:
     store, shown = there(args, session)
     try:
         count = store.purge(before=args.before, skill=args.skill, dry_run=True)
-        if count and not args.dry_run:
-            if not args.yes:
+        if not args.dry_run:  # also of none: it clears what an earlier one had to leave
+            if count and not args.yes:
                 _agreed(count, args.before, args.skill, session)
             count = store.purge(before=args.before, skill=args.skill, dry_run=False)
     finally:

@@ -39,7 +39,7 @@ _Item = TypeVar("_Item")
 _TOLD = 1_000  # problems that the JSON names; stderr has all
 _STEP = 4_000_000  # bytes of a file whose progress is worth drawing
 _EVERY = 20  # lines, or portions of a file, between two drawings
-_GROWING = "claude-code"  # a session that goes on says more of the same invocations
+GROWING = "claude-code"  # a session that goes on says more of the same invocations
 
 
 class _Taken(NamedTuple):
@@ -148,7 +148,7 @@ def _file(
     with opened(recording) as file:
         form = form_of(args.format, file, recording.shown)
         options = options_of(args, recording)
-        asked = _Asked(recording, store, form, rubric, args.update or form == _GROWING, args.strict)
+        asked = _Asked(recording, store, form, rubric, args.update, args.strict)
         if recording.path != STDIN and pays(form, file.size):
             with suppress(LostError), crew(recording.path, form, options, rubric) as workers:
                 found = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
@@ -162,7 +162,9 @@ def _taken(asked: _Asked, found: Iterable[Place], session: Session, tell: _Tell)
     shown = asked.recording.shown
     problems = Problems(shown, tell)
     counts = Counts()
-    with suppress(_RefusedError), asked.store.importing(asked.rubric, update=asked.update, origin=shown) as run:
+    later = asked.form == GROWING and not asked.update
+    importing = asked.store.importing(asked.rubric, update=asked.update, later=later, origin=shown)
+    with suppress(_RefusedError), importing as run:
         take(found, run, problems, counts)
         if asked.strict and counts.rejected:
             raise _RefusedError

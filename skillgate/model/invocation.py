@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+SEEN_UNTIL = "transcript_seen_until"
+"""Key in ``extra``: the last time in the recording, in seconds since 1970: of two readings the later knows more."""
+
+
 class Ending(Enum):
     """How an invocation ended, as its recorder says. An interrupted one has none."""
 

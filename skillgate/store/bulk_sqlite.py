@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from skillgate.store.bulk import Row
 
-_CACHE_KB = 32_768  # of pages while many rows are written: the index of random ids is all over the file
+_CACHE_KB = 24_576  # of pages while many rows are written: the index of random ids is all over the file
 _SORT_KB = 8_192  # likewise while an index is made, which sorts in as much again
 _AT_ONCE = 500  # values in a statement; old SQLite takes 999
 _FEW = 10  # a time from which on one in so many invocations began is looked up in the index

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.invocation import Fate, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Scored
 from skillgate.store.bulk import ONCE
-from skillgate.store.invocation_rows import of_invocations, of_scores
+from skillgate.store.invocation_rows import extra_of, of_invocations, of_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from skillgate.store.bulk import Bulk
@@ -25,19 +25,26 @@ def show(rows: Bulk, rubric: str) -> None:
 
 
 class Import:
-    """What is imported in one transaction, which whoever opened it ends."""
+    """What is imported in one transaction, which whoever opened it ends.
+
+    Attributes:
+        broken: whether a batch failed, of which some may have been written.
+    """
 
     def __init__(
         self,
         rows: Bulk,
         *,
         update: bool,
+        later: bool,
         origin: str | None,
         now: str,
         refusing: Callable[[], AbstractContextManager[None]],
     ) -> None:
         """Take what :meth:`InvocationStore.importing` opened."""
-        self._rows, self._update, self._origin, self._now, self._refusing = rows, update, origin, now, refusing
+        self._rows, self._update, self._later, self._origin = rows, update, later, origin
+        self._now, self._refusing = now, refusing
+        self.broken = False
         self._fresh = True  # whether the last batch was new throughout, so that the next may be, too
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
@@ -54,8 +61,11 @@ class Import:
         """
         if not batch:
             return ()
+        self.broken = True
         with self._refusing():
-            return self._add(batch)
+            fates = self._add(batch)
+        self.broken = False
+        return fates
 
     def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
         reserved = self._rows.reserve(len(batch))
@@ -64,7 +74,10 @@ class Import:
             return (Fate.NEW,) * len(batch)
         known = self._rows.known([one.invocation.invocation_id for one in batch])
         keys = iter(reserved)
-        fates, new, again, changed = [], {}, {}, {}
+        fates: list[Fate] = []
+        new: dict[int, Scored] = {}
+        again: dict[int, Scored] = {}
+        changed: dict[int, Scored] = {}
         for one in batch:
             name = one.invocation.invocation_id
             key, digest = known.get(name, (0, None))
@@ -76,8 +89,14 @@ class Import:
                 again[key] = one
                 fates.append(Fate.KNOWN)
                 continue
-            elif self._update:
-                changed[key] = one
+            elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
+                fates.append(Fate.KNOWN)  # and what is there knows more
+                continue
+            elif self._update or self._later:
+                if key in new:  # it came before in this very batch
+                    new[key] = one
+                else:
+                    changed[key] = one
                 fates.append(Fate.UPDATED)
             else:
                 fates.append(Fate.CONFLICT)
@@ -89,6 +108,15 @@ class Import:
         self._write(changed)
         self._fresh = len(new) == len(batch)
         return tuple(fates)
+
+    def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
+        """Tell whether a reading saw more of a recording than the one that is there, or waits to be written."""
+        if waiting is not None:
+            there = waiting.invocation.extra
+        else:
+            ((text,),) = self._rows.rows("SELECT extra FROM invocations WHERE id = ?", key)
+            there = extra_of(text)
+        return _seen(one.invocation.extra) > _seen(there)
 
     def _write(self, found: dict[int, Scored]) -> None:
         if found:
@@ -102,3 +130,8 @@ class Import:
         if found:
             columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
             self._rows.insert("skill_scores", columns, conflict)
+
+
+def _seen(extra: Mapping[str, object] | None) -> float:
+    found = extra.get(SEEN_UNTIL) if extra else None
+    return found if isinstance(found, int | float) else 0.0

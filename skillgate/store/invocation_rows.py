@@ -8,9 +8,11 @@ tables' columns.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from itertools import repeat
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 FIELDS = Invocation._fields
 SCORES = ("completion_score", "efficiency_score", "quality_score_component", "satisfaction_score", "quality_score")
+_SECOND = len("YYYY-MM-DD HH:MM:SS")
 _ENUMS: dict[str, type[Enum]] = {"ending": Ending, "accuracy": Accuracy}
 _MOST = {**dict.fromkeys(FIELDS, float(FIGURE_MOST)), "user_edit_ratio": 1}
 _OBSERVED: dict[str, tuple[type, float]] = {  # the kinds of an observation's values after its skill's name; their most
@@ -50,7 +53,7 @@ def of_invocations(batch: Sequence[Scored], *, imported_at: str, origin: str | N
     """Give the columns of invocations, those left out in which all is None.
 
     Raises:
-        UsageError: a text holds a NUL, or ``extra`` a number that is none.
+        UsageError: a text holds a NUL, or a number is none.
     """
     found: dict[str, Iterable[Any]] = {}
     for name, values in zip(FIELDS, zip(*(one.invocation for one in batch), strict=True), strict=True):
@@ -74,7 +77,15 @@ def _told(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     if bool in kinds:  # drivers take longer over a bool, too
         return [value if value is None else int(value) for value in values]
     if str in kinds:
+        if not kinds <= {str, type(None)}:
+            raise UsageError(f"an invocation cannot be stored: {name} is a text in one and none in another")
         _plain("".join(filter(None, values)))
+    return _numbers(name, values) if float in kinds else values
+
+
+def _numbers(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if any(map(ne, values, values)):  # SQLite would keep it as NULL, which says something else
+        raise UsageError(f"an invocation cannot be stored: {name} is NaN")
     return values
 
 
@@ -92,10 +103,15 @@ def _plain(text: str) -> str:
 
 
 def of_scores(keys: Iterable[int], scores: Iterable[InvocationScore], *, scored_at: str) -> dict[str, Iterable[Any]]:
-    """Give the columns of scores, which belong to invocations with these keys."""
+    """Give the columns of scores, which belong to invocations with these keys.
+
+    Raises:
+        UsageError: a number is none.
+    """
     columns = list(zip(*scores, strict=True))
     names = ("rubric_version", *SCORES, "coverage", "baseline_category")
-    kept = {name: values for name, values in zip(names, columns, strict=True) if values.count(None) < len(values)}
+    known = {name: values for name, values in zip(names, columns, strict=True) if values.count(None) < len(values)}
+    kept = {name: _numbers(name, values) for name, values in known.items()}
     return {"invocation_id": keys, **kept, "scored_at": repeat(scored_at)}
 
 
@@ -118,7 +134,7 @@ def _found(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     if name == "timestamp":
         return [_moment(value) for value in values]
     if name == "extra":
-        return [None if value is None else _object(value) for value in values]
+        return [extra_of(value) for value in values]
     if name in _ENUMS:
         return [None if value is None else _member(_ENUMS[name], name, value) for value in values]
     kind = column.type.python_type
@@ -171,13 +187,20 @@ def _strange(name: str, values: Iterable[Any], fits: Any) -> ForeignError:  # no
 def _moment(value: Any) -> datetime:  # noqa: ANN401 - whatever is there
     if isinstance(value, datetime):
         return value.astimezone(UTC)
-    try:
-        return datetime.strptime(value, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
-    except (ValueError, TypeError):
-        raise ForeignError(f"timestamp is {str(value)[:50]!r}") from None
+    if isinstance(value, str) and len(value) == _SECOND and value[10] == " ":
+        with suppress(ValueError):
+            return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    raise ForeignError(f"timestamp is {str(value)[:50]!r}")
 
 
-def _object(value: Any) -> dict[str, object]:  # noqa: ANN401 - whatever is there
+def extra_of(value: Any) -> dict[str, object] | None:  # noqa: ANN401 - whatever is there
+    """Read the column ``extra``.
+
+    Raises:
+        ForeignError: it is no JSON object.
+    """
+    if value is None:
+        return None
     try:
         found = json.loads(value)
     except (ValueError, TypeError, RecursionError):

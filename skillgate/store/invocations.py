@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Fate", "Import", "InvocationStore", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows that are handled as columns
+_READERS_MS = 5_000  # how long those who read what a store held before a purge are waited for
 _FIELDS = ", ".join(FIELDS)
 _ANEW = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
@@ -49,7 +50,9 @@ class InvocationStore:
         self._engine.dispose()
 
     @contextmanager
-    def importing(self, rubric: str, *, update: bool = False, origin: str | None = None) -> Iterator[Import]:
+    def importing(
+        self, rubric: str, *, update: bool = False, later: bool = False, origin: str | None = None
+    ) -> Iterator[Import]:
         """Import invocations: all that is added within the ``with`` is kept, or nothing after any exception.
 
         Nobody else writes meanwhile. The view shows the scores by this rubric afterwards.
@@ -57,16 +60,21 @@ class InvocationStore:
         Args:
             rubric: the version that the scores are of.
             update: whether one that says something else under a known id replaces what is there.
+            later: likewise where it was seen until a later time; an earlier one is passed over.
             origin: the name of the file that they come from.
 
         Raises:
+            UsageError: :meth:`Import.add` failed, and the ``with`` went on all the same.
             IncompleteError: the database failed.
         """
         now = second(datetime.now(UTC))
         refuse = partial(refusing, self._engine, self._target)
         with self._writing() as rows:
             rows.prepare()
-            yield Import(rows, update=update, origin=origin, now=now, refusing=refuse)
+            run = Import(rows, update=update, later=later, origin=origin, now=now, refusing=refuse)
+            yield run
+            if run.broken:
+                raise UsageError("nothing was imported, since a part of it could not be stored")
             show(rows, rubric)
             rows.settle()
 
@@ -225,6 +233,7 @@ class InvocationStore:
         with failing(self._engine, self._target, "cleared of what was deleted"), self._engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
             raw.execute("VACUUM")
+            raw.execute(f"PRAGMA busy_timeout = {_READERS_MS}")
             busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise IncompleteError(

@@ -218,6 +218,25 @@ def test_warnings_of_more_kinds_than_anybody_reads_are_put_together(tmp_path: Pa
     assert "there are warnings of other kinds (200 times)" in done.err
 
 
+def test_of_a_session_that_went_on_the_later_reading_stays_whatever_the_order(tmp_path: Path) -> None:
+    whole = (Path(__file__).parent / "sessions" / "session.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "early.jsonl").write_text("".join(whole[:12]), encoding="utf-8")
+    (tmp_path / "late.jsonl").write_text("".join(whole), encoding="utf-8")
+    sql = "SELECT invocation_id, digest FROM invocations ORDER BY invocation_id"
+    found = []
+    for name, order in (("a", ("early", "late", "early")), ("b", ("late", "early"))):
+        (tmp_path / name).mkdir()
+        fates: list[dict[str, int]] = []
+        for word in order:
+            done = run(tmp_path / name, "log", "import", f"../{word}.jsonl", "--json")
+            assert done.code == 0
+            fates += [{key: done.json["files"][0][key] for key in ("new", "updated", "known", "conflict")}]
+        found.append(rows(tmp_path / name, sql))
+        assert fates[-1] == {"new": 0, "updated": 0, "known": 1, "conflict": 0}
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
+
+
 def test_a_portion_has_whole_lines_and_their_numbers() -> None:
     text = b"".join(b"%d " % number + b"x" * (number % 700) + b"\n" for number in range(5_000)) + b"last"
     file = io.BytesIO(text)

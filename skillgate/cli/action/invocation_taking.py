@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import reader, recognise
+from skillgate.invocations.forms import DOCUMENTS, reader, recognise
 from skillgate.invocations.ports import Options
 from skillgate.invocations.reading import lines, opened
 from skillgate.invocations.rubric import scorer
@@ -87,8 +87,8 @@ def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str
         if form is None:
             raise UsageError(f"{one.shown} holds no invocations in a form that is known")
         options = Options(datetime.now(UTC), beside=source.beside)
-        reads = counter.wanted(reader(form)(lines(file.file), options))
-        with store.importing(rubric, update=form == _GROWING, origin=one.shown) as run:
+        reads = counter.wanted(reader(form)(lines(file.file, whole=form in DOCUMENTS), options))
+        with store.importing(rubric, later=form == _GROWING, origin=one.shown) as run:
             take(places(reads, scorer(rubric)), run, problems, counts)
     problems.close()
     for warning, count in counts.warnings.items():

@@ -6,7 +6,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from skillgate.model.invocation import Ending, Invocation, Read
+from skillgate.model.invocation import SEEN_UNTIL, Ending, Invocation, Read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from skillgate.invocations.formats._transcript_lines import Change
     from skillgate.invocations.ports import Options
 
-SEEN_UNTIL = "transcript_seen_until"
-"""Key in ``extra``: the last time in the transcript, in seconds since 1970: of two readings the later knows more."""
 CACHED = "tokens_cache_read"
 """Key in ``extra``: input tokens that came out of the cache, which ``tokens_used`` leaves out."""
 _MOST_NAME = 200  # characters: what an invocation holds
