@@ -155,6 +155,15 @@ _CASES = [
     pytest.param({"follow_up_count": 3, "follow_up_open": 1}, _SATISFACTION, 18, 18, id="R16-three, one open"),
     pytest.param({"follow_up_count": 3, "follow_up_open": None}, _SATISFACTION, 18, 18, id="R16-three, unknown"),
     pytest.param({"rating": "negative"}, _SATISFACTION, 25, 12, id="R17-displeased"),
+    # 0 of 10, 8 of 8 and 7 of 7, limited; and alone 0 of 10.
+    pytest.param(
+        {"rating": "negative", "user_accepted": None, "user_used_output": None},
+        _SATISFACTION,
+        15,
+        12,
+        id="R17-bad word",
+    ),
+    pytest.param({**_NO_USER, "rating": "negative"}, _SATISFACTION, 11, 0, id="R17-a bad word alone"),
     # 0 + 0 + 7.
     pytest.param(
         {"rating": "negative", "user_accepted": False, "user_used_output": False, "user_edit_ratio": 1},

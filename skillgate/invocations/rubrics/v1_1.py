@@ -228,6 +228,8 @@ def _acceptance(it: Invocation) -> Worth:
     if it.user_used_output:
         return 5.0, "used, but not accepted as such"
     if accepted is None and it.user_used_output is None:
+        if it.rating == "negative":
+            return 0.0, "the user was displeased"  # else a bad word alone would leave a better total than a good one
         return None, "whether it was accepted or used is unknown"  # R15
     return 0.0, "neither accepted nor used"
 
