@@ -16,6 +16,7 @@ from skillgate.invocations.ports import Options
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.taking import digest_of
 from skillgate.model.invocation import Fate, Invocation, Scored
+from skillgate.model.text import printable
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     if args.invocation is not None:
-        text = sys.stdin.read(_MOST + 1) if args.invocation == "-" else args.invocation
+        text = _piped() if args.invocation == "-" else args.invocation
         if len(text) > _MOST:
             raise UsageError(f"an invocation has up to {_MOST:,} characters")
         try:
@@ -84,6 +85,12 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     elif "id" in found:
         found.setdefault("invocation_id", found.pop("id"))
     return found
+
+
+def _piped() -> str:
+    if sys.stdin is None:
+        raise UsageError("the standard input is closed")
+    return sys.stdin.read(_MOST + 1)
 
 
 def _set(found: dict[str, Any], word: str) -> None:
@@ -130,7 +137,10 @@ def _more(given: dict[str, Any], store: InvocationStore, args: argparse.Namespac
 
 
 def _read(data: dict[str, Any], args: argparse.Namespace, session: Session) -> Invocation:
-    line = json.dumps(data).encode()
+    try:
+        line = json.dumps(data).encode()
+    except RecursionError:
+        raise UsageError("this is no invocation: it is nested too deeply") from None
     options = Options(datetime.now(UTC), bool(args.keep_text), args.skill_category)
     for read in reader("jsonl")(iter([(1, line)]), options):
         for warning in read.warnings:
@@ -149,4 +159,4 @@ def _tell(scored: Scored, fate: Fate, session: Session) -> None:
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
         return
     total = "not rated" if score.total is None else f"{score.total:.2f}"
-    session.out(f"{invocation.invocation_id} {fate.value}: {total}, {100 * score.coverage:.0f} % observed")
+    session.out(f"{printable(invocation.invocation_id)} {fate.value}: {total}, {100 * score.coverage:.0f} % observed")

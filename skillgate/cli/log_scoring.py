@@ -12,19 +12,20 @@ from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.invocations.forms import DOCUMENTS, reader
 from skillgate.invocations.reading import lines, opened, recordings
 from skillgate.invocations.rubric import explainer, scorer
-from skillgate.invocations.taking import Problems
+from skillgate.invocations.taking import Counts, Problems
 from skillgate.model.invocation import Tier
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from skillgate.cli.session import Session
     from skillgate.invocations.reading import Recording
     from skillgate.model.invocation import Invocation, InvocationScore, Part
 
-_MOST = 1_000  # invocations that are shown; there is `log import` for more
+_MOST = 1_000  # invocations that are shown, and problems; there is `log import` for more
+_TOLD = 50  # problems that stderr has
 
 
 def score(args: argparse.Namespace, session: Session) -> int:
@@ -37,11 +38,20 @@ def score(args: argparse.Namespace, session: Session) -> int:
     files, problems = recordings(args.files, cwd=session.cwd)
     bad = list(problems)
     found: list[Invocation] = []
+    left = 0
+
+    def tell(text: str) -> None:
+        nonlocal left
+        if len(bad) < _MOST:
+            bad.append(text)
+        else:
+            left += 1
+
     for recording in files:
         try:
-            found += islice(_read(recording, args, session, bad), _MOST + 1 - len(found))
+            found += islice(_read(recording, args, session, tell), _MOST + 1 - len(found))
         except UsageError as error:
-            bad.append(str(error))
+            tell(str(error))
     if len(found) > _MOST:
         raise UsageError(f"there are more than {_MOST:,} invocations; log import takes any number")
     rate, explain = scorer(rubric), explainer(rubric)
@@ -56,23 +66,26 @@ def score(args: argparse.Namespace, session: Session) -> int:
 
         session.out(render_scores(scores, Style(width=session.width, color=session.color), parts=parts))
     if bad:
-        raise UsageError("\n".join(bad[:50]))
+        left += len(bad[_TOLD:])
+        raise UsageError("\n".join([*bad[:_TOLD], *([f"and {left:,} more"] if left else [])]))
     return EXIT_PASSED
 
 
-def _read(recording: Recording, args: argparse.Namespace, session: Session, bad: list[str]) -> Iterator[Invocation]:
-    problems = Problems(recording.shown, bad.append)
-    warnings: dict[str, None] = {}
+def _read(
+    recording: Recording, args: argparse.Namespace, session: Session, tell: Callable[[str], None]
+) -> Iterator[Invocation]:
+    problems, counts = Problems(recording.shown, tell), Counts()
     with opened(recording) as file:
         form = form_of(args.format, file, recording.shown)
         for read in reader(form)(lines(file.file, whole=form in DOCUMENTS), options_of(args, recording)):
-            warnings.update(dict.fromkeys(read.warnings))
+            for warning in read.warnings:
+                counts.warn(warning)
             if read.invocation is not None:
                 yield read.invocation
             elif read.problem is not None:
                 problems.add(read, read.problem)
     problems.close()
-    for warning in warnings:
+    for warning in counts.warnings:
         session.note(f"{recording.shown}: {warning}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skillgate.store.invocations import InvocationStore
 
 _MOST_NAMED = 1_000  # skills
+_MOST_CHECKED = 10_000  # answers of gates
 
 
 class _Asked(NamedTuple):
@@ -130,7 +131,7 @@ def gate(args: argparse.Namespace, session: Session) -> int:
         left = asked.store.unscored(asked.rubric)
         if left:
             raise IncompleteError(f"{_unscored(left, asked.rubric)}; a gate on the others would be about a part alone")
-        checks = tuple(_checks(gates, asked))
+        checks = _all_checks(gates, asked)
     finally:
         asked.store.close()
     if not checks:
@@ -171,7 +172,7 @@ def _reported(args: argparse.Namespace, session: Session, gates: Sequence[Gate] 
             _require_known(asked)
         found = _whole(asked)
         if gates:
-            checks = tuple(_checks(gates, asked))
+            checks = _all_checks(gates, asked)
             found = dataclasses.replace(found, gates=checks, gate=verdict(checks))
     finally:
         asked.store.close()
@@ -241,6 +242,18 @@ def _trend_of(asked: _Asked, skill: str) -> InvocationTrend:
     observations = asked.store.observations(asked.rubric, skill=skill, until=asked.until)
     tally = tally_of(skill, ((one,) for one in observations), now=asked.now, days=asked.days)
     return with_bootstrap(compared(tally, now=asked.now, days=asked.days), tally)
+
+
+def _all_checks(gates: Sequence[Gate], asked: _Asked) -> tuple[GateCheck, ...]:
+    """Answer every gate for every skill.
+
+    Raises:
+        UsageError: there are too many skills; of some alone no answer would be about all.
+    """
+    found = tuple(islice(_checks(gates, asked), _MOST_CHECKED + 1))
+    if len(found) > _MOST_CHECKED:
+        raise UsageError(f"{asked.shown} holds too many skills to ask of all: name up to {_MOST_NAMED:,} of them")
+    return found
 
 
 def _checks(gates: Sequence[Gate], asked: _Asked) -> Iterator[GateCheck]:

@@ -170,13 +170,17 @@ def _measured(known: _Known, name: str) -> Measurement:
 
 
 def _digits(value: float | None, bound: float, name: str) -> int:
-    """Give as many decimals as keep a figure apart from its bound: 69.9996 is not 70 (R25)."""
+    """Give as many decimals as keep a figure on its side of its bound: 69.9996 is not 70 (R25)."""
     if name in ("min_invocations", "max_age_without_improvement"):
         return 0
     digits = 2 if name.endswith("score") else 4
-    while value is not None and value != bound and digits < _MOST_DIGITS and float(f"{value:.{digits}f}") == bound:
+    while value is not None and digits < _MOST_DIGITS and _side(round(value, digits), bound) != _side(value, bound):
         digits += 1
     return digits
+
+
+def _side(value: float, bound: float) -> tuple[bool, bool]:
+    return value >= bound, value <= bound
 
 
 def _check(gate: Gate, known: _Known, status: str, passed: bool | None, failures: tuple[str, ...]) -> GateCheck:

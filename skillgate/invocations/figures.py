@@ -44,7 +44,7 @@ def figures(tally: Tally) -> SkillFigures:
         error_interval=_exact(tally.errors_met, tally.errors_known),
         unrecovered_rate=_ratio(tally.unrecovered, tally.endings_known),
         endings_known=tally.endings_known,
-        coverage=min(1.0, tally.observed / tally.recorded) if tally.recorded else None,
+        coverage=rounded(tally.observed / tally.recorded) if tally.recorded else None,
         first_seen=None if tally.first is None else time_of(tally.first),
         last_seen=None if tally.last is None else time_of(tally.last),
         categories=tuple(sorted(name for name in tally.categories if name is not None)),
@@ -109,7 +109,7 @@ def _reasons(tally: Tally) -> dict[str, str]:
     reasons: dict[str, str] = {}
     n = len(tally.totals)
     if not n:
-        why = f"of {tally.recorded} recorded none is rated: too little of them was observed"
+        why = f"of {tally.recorded} recorded none is rated: too little of them was observed, or the rubric has no total"
         reasons |= dict.fromkeys(("avg_score", "median", "deviation", "interval"), why)
     elif n == 1:
         reasons |= dict.fromkeys(("deviation", "interval"), "one total has no spread")

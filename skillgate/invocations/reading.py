@@ -11,7 +11,8 @@ import os
 import stat
 import sys
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, NamedTuple
+from io import BufferedReader, RawIOBase
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.invocations.ports import LONGEST
@@ -45,13 +46,13 @@ class Opened(NamedTuple):
 def recordings(paths: list[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
     """List the files that some paths stand for, each once, and say what is wrong with the others."""
     found: dict[str, Recording] = {}
-    problems = []
+    problems: list[str] = []
     for path in paths:
         place = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
         if path == STDIN:
             found[STDIN] = Recording("<stdin>", STDIN)
         elif os.path.isdir(place):
-            below = list(_below(path, place))
+            below = list(_below(path, place, problems))
             problems += [] if below else [f"{path} holds no {_SUFFIX} file"]
             found.update({one.path: one for one in below})
         elif not os.path.lexists(place):
@@ -63,13 +64,24 @@ def recordings(paths: list[str], *, cwd: str) -> tuple[list[Recording], list[str
     return list(found.values()), problems
 
 
-def _below(shown: str, place: str) -> Iterator[Recording]:
-    for folder, folders, names in os.walk(place):
+def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
+    def closed(error: OSError) -> None:
+        folder = os.path.join(shown, os.path.relpath(error.filename, place))
+        problems.append(f"{os.path.normpath(folder)} cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(place, onerror=closed):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.endswith(_SUFFIX) and stat.S_ISREG(os.lstat(path).st_mode):
+            if name.endswith(_SUFFIX) and _is_plain(path):
                 yield Recording(os.path.join(shown, os.path.relpath(path, place)), path)
+
+
+def _is_plain(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:  # it was there a moment ago
+        return False
 
 
 @contextmanager
@@ -81,23 +93,38 @@ def opened(recording: Recording) -> Iterator[Opened]:
     """
     try:
         if recording.path == STDIN:
-            file: IO[bytes] = sys.stdin.buffer
-            size = 0
-        else:
-            file = open(recording.path, "rb")  # noqa: SIM115 - closed below
-            size = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        raise UsageError(f"{recording.shown} cannot be read: {error.strerror}") from error
-    try:
-        peek = getattr(file, "peek", None)
-        head = b"" if peek is None else peek(HEAD)[:HEAD]
-        if recording.path != STDIN:  # a buffer may be smaller than the head
+            yield _piped()
+            return
+        with open(recording.path, "rb") as file:
             head = file.read(HEAD)
             file.seek(0)
-        yield Opened(file, head, size)
-    finally:
-        if recording.path != STDIN:
-            file.close()
+            yield Opened(file, head, os.fstat(file.fileno()).st_size)
+    except OSError as error:
+        raise UsageError(f"{recording.shown} cannot be read: {error.strerror}") from error
+
+
+def _piped() -> Opened:
+    """Wait for as much of the standard input as a form is recognised by: a pipe gives it in pieces of any size."""
+    if sys.stdin is None:
+        raise UsageError("the standard input is closed")
+    head = sys.stdin.buffer.read(HEAD)
+    return Opened(BufferedReader(_Headed(head, sys.stdin.buffer)), head, 0)
+
+
+class _Headed(RawIOBase):
+    """A stream whose beginning was read before."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a buffer of any kind
+        size = len(buffer)
+        some, self._head = (self._head[:size], self._head[size:]) if self._head else (self._rest.read(size), b"")
+        buffer[: len(some)] = some
+        return len(some)
 
 
 def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:

@@ -13,7 +13,7 @@ from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.invocations.advice import ENOUGH, recommendation
-from skillgate.invocations.figures import figures, seconds, time_of
+from skillgate.invocations.figures import figures, rounded, seconds, time_of
 from skillgate.invocations.improvement import DAY_S
 from skillgate.invocations.rubrics._baselines import baseline_of
 from skillgate.invocations.tally import Tally, by_skill
@@ -36,6 +36,8 @@ MOST_CHARTED = 50
 """Skills whose days are listed: the best of the leaderboard."""
 MOST_DAYS = 366
 """Days that are listed: the last ones on which anything was rated."""
+LITERAL = "1.0"
+"""The rubric that is the published one to the letter, and has no number where its functions raise."""
 _NAMED = 5  # categories that a notice names
 
 
@@ -107,6 +109,8 @@ class _Whole:
             elif baseline_of(category).category != category:
                 shown = category if category in self.unknown or len(self.unknown) < _NAMED else "others"
                 self.unknown[shown] += number
+        if tally.unnamed:
+            self.unknown["others"] += tally.unnamed
 
     def listed(self) -> list[_Listed]:
         """Give the listed skills by average, the best first, then by name; those without one last."""
@@ -161,7 +165,7 @@ def report(
         daily=_Days.of(whole.days).figures(),
         by_skill={one.figures.skill: one.days.figures() for one in ranked[:MOST_CHARTED]},
         notices=tuple(_notices(whole, rubric, len(listed))),
-        coverage=min(1.0, whole.observed / whole.recorded) if whole.recorded else None,
+        coverage=rounded(whole.observed / whole.recorded) if whole.recorded else None,
         config_digest=config_digest,
     )
 
@@ -189,10 +193,13 @@ def _or_less(value: float | None) -> float:
 
 def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
     unrated = whole.recorded - whole.rated - whole.bare
+    literal = rubric == LITERAL
+    measured = _NO_BASELINES if literal else _AS
     if unrated:
+        why = _NO_NUMBER if literal else "too little of them was observed"
         yield (
-            f"{unrated} of {whole.recorded} invocations are not rated, since too little of them was observed; averages,"
-            " tiers, trends and the number that a gate asks for leave them out"
+            f"{unrated} of {whole.recorded} invocations are not rated, since {why}; average scores, tiers, trends and"
+            " the number that a gate asks for leave them out"
         )
     if whole.bare:
         yield (
@@ -201,11 +208,14 @@ def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
         )
     if whole.unknown:
         names = ", ".join(printable(name)[:40] for name in whole.unknown)
-        yield f"{whole.unknown.total()} invocations are of categories that the rubric does not know ({names}): {_AS}"
+        number = whole.unknown.total()
+        yield f"{number} invocations are of categories that the rubric does not know ({names}): {measured}"
     if whole.without:
-        yield f"{whole.without} invocations name no category: {_AS}"
+        yield f"{whole.without} invocations name no category: {measured}"
     if whole.ahead:
         yield f"{whole.ahead} skills have invocations later than the end of the window: a clock was ahead"
+    if len(whole.days) > MOST_DAYS:
+        yield f"of {len(whole.days):,} days on which anything was rated the last {MOST_DAYS} are listed, in figures all"
     if whole.skills > listed:
         yield (
             f"{whole.skills - listed} of {whole.skills} skills are not listed: those with the most rated invocations"
@@ -214,3 +224,5 @@ def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
 
 
 _AS = "they are measured by what analysis takes"
+_NO_BASELINES = "its functions have no efficiency for them, and no total"
+_NO_NUMBER = "a function of this rubric has no number for them (it has baselines of code_generation alone)"

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from skillgate.invocations.improvement import DAY_S
+from skillgate.invocations.rubrics._baselines import BASELINES
 from skillgate.model.invocation import Component, Ending, Tier
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 4096  # observations that are taken as columns
 MOST_CATEGORIES = 20  # of one skill that are named; nothing a category says is worth more
+_ALWAYS = (None, *BASELINES)
 _FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
 _FAILED_POINTS = 5.0  # of completion: an explained failure's. Source: the rubric's table of outcomes
 _CLEAN_POINTS = 25.0  # of completion without errors
@@ -41,14 +43,15 @@ class Tally:
         observed: the sum of the coverages.
         bare: those of which no points are known at all.
         first, last: seconds since 1970; None before the first.
-        categories: how often each was given, None included; a few of many.
+        categories: how often each was given, None included; of many that the rubric does not know a few, and
+            ``unnamed`` counts the invocations of the others.
         days: by day since 1970, how many totals and their sum.
     """
 
     __slots__ = (
         *("_boundary", "_since", "bare", "before", "categories", "days", "endings_known", "errors_known"),
         *("errors_met", "first", "last", "measured", "observed", "points", "recorded", "skill", "tiers", "totals"),
-        "unrecovered",
+        *("unnamed", "unrecovered"),
     )
 
     def __init__(self, skill: str, *, since: int | None, boundary: int) -> None:
@@ -62,7 +65,7 @@ class Tally:
         self.skill = skill
         self._since, self._boundary = since, boundary
         self.recorded = self.before = self.errors_known = self.errors_met = self.bare = 0
-        self.endings_known = self.unrecovered = 0
+        self.endings_known = self.unrecovered = self.unnamed = 0
         self.observed = 0.0
         self.totals = array("d")
         self.points = dict.fromkeys(Component, 0.0)
@@ -95,8 +98,10 @@ class Tally:
         self.errors_met += len(counted) - counted.count(0)
         self._add_endings(endings, components[0], errors)
         for category, number in Counter(categories).items():
-            if category in self.categories or len(self.categories) < MOST_CATEGORIES:
+            if category in self.categories or category in _ALWAYS or len(self.categories) < MOST_CATEGORIES:
                 self.categories[category] += number
+            else:
+                self.unnamed += number
 
     def _add_totals(self, at: tuple[int, ...], totals: tuple[float | None, ...]) -> None:
         split = bisect_right(at, self._boundary)

@@ -10,6 +10,7 @@ from skillgate.invocations.figures import component_figure, median, rounded, sec
 from skillgate.invocations.improvement import DAY_S
 from skillgate.invocations.tally import Tally
 from skillgate.model.codec import encode
+from skillgate.model.figure import signed
 from skillgate.model.invocation import Component
 from skillgate.model.invocation_report import Direction, Interval, InvocationTrend, Window
 from skillgate.stats.difference import METHOD, RESAMPLING, difference, resampled, sample
@@ -125,9 +126,9 @@ def _called(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTr
 
 
 def _why(found: InvocationTrend, change: float, *, large: bool, real: bool, interval: Interval | None) -> str:
-    told = f"{found.recent.n} against {found.previous.n} rated invocations: {change:+.1f} points"
+    told = f"{found.recent.n} against {found.previous.n} rated invocations: {signed(change)} points"
     if interval is not None:
-        told += f", and with 95 % between {interval.low:+.1f} and {interval.high:+.1f}"
+        told += f", and with 95 % between {signed(interval.low)} and {signed(interval.high)}"
     else:
         told += ", and within each window all totals are the same"
     if not large:

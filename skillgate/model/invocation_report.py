@@ -50,7 +50,7 @@ class SkillFigures:
         unrecovered_rate: which share of those whose ending is known failed; ``endings_known`` is their number.
         coverage: the mean of what was observed.
         first_seen, last_seen: within the window.
-        categories: as they were given; an unknown one is measured by the baselines of analysis.
+        categories: as they were given, some twenty of many; an unknown one is measured by the baselines of analysis.
     """
 
     skill: str

@@ -173,7 +173,7 @@ def _settings(report: InvocationReport) -> Iterator[tuple[str, str]]:
     if left > 0:
         yield (
             "Not rated",
-            f"{plural(left, 'invocation')} of which too little was observed: in no average, trend or gate",
+            f"{plural(left, 'invocation')} without a total: in no average score, trend or gate",
         )
     if report.coverage is not None:
         yield "Observed", f"{words.rate(report.coverage)} of the points that can apply, on average"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate.model import figure
+from skillgate.model.figure import apart
 from skillgate.model.invocation import Component, Tier
 from skillgate.model.invocation_report import Direction
 from skillgate.report.findings import bounded
@@ -44,28 +47,23 @@ BROKEN, UNDECIDED, TOO_FEW = ("failed", "triggered"), ("no_data", "unmeasured"),
 _NAME = 60  # characters of the name of a gate
 _GATES = 3  # of a headline
 _METHODS = 5
+_LITTLE = 1e-6  # per cent: less than one of the most that a store holds
 _ORDER = (*BROKEN, *UNDECIDED, "passed", "clear", TOO_FEW)
 
 
 def average(value: float | None) -> str:
-    """Write a total with one decimal, or with as many as keep it in its tier: 89.96 is not yet Excellent."""
-    return NOTHING if value is None else _told(value, [tier.least for tier in Tier], 1)
+    """Write a total with one decimal, or with as many as keep it below what it does not reach: 69.96 is not 70."""
+    return NOTHING if value is None else apart(value, (math.ceil(value),), 1)
 
 
 def share(value: float | None) -> str:
     """Write a ratio as a whole percentage, or with as many decimals as keep it on its side of weak."""
-    return NOTHING if value is None else f"{_told(100 * value, (100 * LOW, 100 * WEAK), 0)} %"
+    return NOTHING if value is None else f"{apart(100 * value, (100 * LOW, 100 * WEAK), 0)} %"
 
 
 def rate(value: float | None) -> str:
-    """Write a ratio, as in ``4.2 %``."""
-    return NOTHING if value is None else f"{100 * value:.1f} %"
-
-
-def _told(value: float, limits: Iterable[float], digits: int) -> str:
-    while digits < 4 and any((round(value, digits) >= limit) != (value >= limit) for limit in limits):
-        digits += 1
-    return f"{value:.{digits}f}"
+    """Write a ratio, as in ``4.2 %``, or with as many decimals as keep it from a 0 or a 100 that it is not."""
+    return NOTHING if value is None else f"{apart(100 * value, (_LITTLE, 100), 1)} %"
 
 
 def interval(found: Interval | None) -> str:
@@ -80,9 +78,7 @@ def shares_interval(found: Interval | None) -> str:
 
 def signed(value: float | None) -> str:
     """Write a change with its sign, as in ``−4.2``."""
-    if value is None:
-        return NOTHING
-    return f"{value:+.1f}".replace("-", "−") if round(value, 1) else "0.0"
+    return NOTHING if value is None else figure.signed(value)
 
 
 def direction(trend: InvocationTrend | None) -> str:
@@ -183,7 +179,7 @@ def overall(report: InvocationReport) -> float | None:
     for parts in (by_skill, by_day):
         known = [(mean, n) for mean, n in parts if mean is not None and n]
         if known and sum(n for _, n in known) == report.rated:
-            return sum(mean * n for mean, n in known) / report.rated
+            return round(sum(mean * n for mean, n in known) / report.rated, 9)
     return None
 
 

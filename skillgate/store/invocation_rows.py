@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
 from skillgate.model.invocation import Accuracy, Ending, Invocation, Observation
+from skillgate.model.text import printable
 from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, POINTS
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def of_invocations(batch: Sequence[Scored], *, imported_at: str, origin: str | N
     found["digest"] = [one.digest for one in batch]
     found["imported_at"] = repeat(imported_at)
     if origin is not None:
-        found["origin"] = repeat(_plain(origin))
+        found["origin"] = repeat(printable(origin))  # a file's name may be no Unicode
     return found
 
 

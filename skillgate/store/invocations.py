@@ -141,11 +141,9 @@ class InvocationStore:
         Raises:
             IncompleteError: the database failed, or holds what we did not write.
         """
-        if "\0" in invocation_id:
-            return None
         with self._reading() as rows:
             query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
-            return next(invocations(rows.rows(query, invocation_id)), None)
+            return next(invocations(rows.rows(query, _kept(invocation_id))), None)
 
     def invocations(
         self, *, skill: str | None = None, since: datetime | None = None
@@ -288,13 +286,19 @@ def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
 
 def _where(skill: str | None, since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
     given = (
-        (" AND i.skill_name = ?", skill),
+        (" AND i.skill_name = ?", None if skill is None else _kept(skill)),
         (" AND i.timestamp >= ?", None if since is None else _second(since)),
         (" AND i.timestamp < ?", None if until is None else _second(until)),
     )
     return "".join(words for words, value in given if value is not None), tuple(
         value for _, value in given if value is not None
     )
+
+
+def _kept(name: str) -> str:
+    """Give a name as it may be there; for one that no database keeps the empty one, which nothing has."""
+    odd = "\0" in name or any("\ud800" <= character <= "\udfff" for character in name)
+    return "" if odd else name
 
 
 def _second(at: datetime) -> str:

@@ -2,7 +2,7 @@
 
 What stands here needs no package of an extra, so that a run can refuse a bad place before it starts anything.
 """
-# ruff: noqa: PTH103, PTH112, PTH113, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -118,6 +118,8 @@ def require_file(target: Target, *, create: bool) -> None:
     path = target.path or ""
     if os.path.isdir(path):
         raise UsageError(f"the store {target.shown} is a directory; name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"the store {target.shown} is a pipe, a device or the like; name a file")
     if not create and not os.path.isfile(path):
         raise UsageError(f"there is no store {target.shown}; skillgate eval, history import and log import make one")
     try:

@@ -64,6 +64,6 @@ def test_the_page_names_every_form_component_tier_gate_and_ending() -> None:
 def test_the_page_names_only_fields_that_are_read() -> None:
     table = PAGE.partition("### The fields")[2].partition("Signals that come later")[0]
     named = set(re.findall(r"`([a-z_]+)`", table))
-    values = {ending.value for ending in Ending} | {"code_generation", "analysis", "design", "research"}
+    values = {ending.value for ending in Ending} | {"code_generation", "analysis", "design", "research", "code"}
     inner = {"linter_passed", "types_valid", "tests_passed", "mostly_accurate", "partially_accurate"}
     assert named - values - inner <= FIELDS.keys() | FILLERS.keys()

@@ -130,10 +130,19 @@ def test_r26_the_rate_of_failures_can_be_asked_for_instead_of_that_of_errors() -
     assert told(of(custom(max_unrecovered_rate=0.05), some)) == ("failed", False)
 
 
+def test_r25_a_figure_is_written_on_its_side_of_a_bound_with_decimals() -> None:
+    failed = of(custom(min_score=69.996), many([69.99] * 6 + [70.0] * 6))
+    assert failed.failures[0].startswith("average score 69.995 is below 69.996")
+    high = of(custom(max_error_rate=0.33328), [*many([80.0] * 2, error_count=0), seen(80.0, days_ago=0, error_count=1)])
+    assert high.failures == ("error rate 0.3333 is above 0.33328",)
+
+
 def test_coverage_and_the_age_of_an_improvement_can_be_required() -> None:
     some = many([80.0] * 12, coverage=0.5)
     assert told(of(custom(min_coverage=0.5), some)) == ("passed", True)
     assert told(of(custom(min_coverage=0.51), some)) == ("failed", False)
+    # Twelve times 0.7, added up and divided, are a little less.
+    assert told(of(custom(min_coverage=0.7), many([80.0] * 12, coverage=0.7))) == ("passed", True)
     old = [seen(80.0, days_ago=40), seen(80.0, days_ago=1)]
     assert told(of(custom(max_age_without_improvement=40), old)) == ("passed", True)
     found = of(custom(max_age_without_improvement=39), old)

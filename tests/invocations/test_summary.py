@@ -108,6 +108,22 @@ def test_what_is_not_rated_or_scored_and_unknown_categories_are_told() -> None:
     assert of(many([80.0] * 3)).notices == ()
 
 
+def test_the_published_rubric_has_no_total_for_other_categories_and_none_is_said_to_be_observed_too_little() -> None:
+    some = many([None] * 4, category="analysis", coverage=0.8) + many([None] * 2, category="poetry", coverage=0.8)
+    found = report(some, now=NOW, days=30, rubric="1.0", tool=Tool(version="1"), store="store.db")
+    unrated, unknown = found.notices
+    assert "baselines of code_generation alone" in unrated
+    assert unknown.endswith("no efficiency for them, and no total")
+    assert "observed" not in unrated + unknown
+
+
+def test_all_invocations_of_unknown_categories_are_counted_however_many_these_are() -> None:
+    some = [seen(80.0, category=f"c{number}") for number in range(40)]
+    unknown, without = of([*some, *many([80.0] * 3, skill="one", category=None)]).notices
+    assert unknown.startswith("40 invocations are of categories that the rubric does not know (c0, c1, c2, c3, c4, o")
+    assert without.startswith("3 invocations name no category")
+
+
 def crowd(skills: int) -> Iterator[Observation]:
     """Give skills of which those with a higher number have more invocations, up to nine; all in their order."""
     for number in range(skills):
@@ -130,3 +146,4 @@ def test_days_beyond_a_year_are_left_out_of_the_courses_and_not_of_the_figures()
     assert (len(found.daily), len((found.by_skill or {})["a"])) == (MOST_DAYS, MOST_DAYS)
     assert (found.rated, found.skills[0].invocation_count) == (480, 480)
     assert found.daily[-1].day == (NOW - timedelta(days=21)).date().isoformat()
+    assert any(notice.startswith("of 480 days on which anything was rated the last 366") for notice in found.notices)

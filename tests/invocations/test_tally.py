@@ -67,7 +67,12 @@ def test_days_are_those_of_utc_and_add_up_over_parts() -> None:
 
 def test_categories_beyond_some_are_counted_and_not_kept() -> None:
     some = [seen(50.0, category=f"c{number:03}") for number in range(100)]
-    assert len(counted(some).categories) == MOST_CATEGORIES
+    found = counted([*some, seen(50.0, category=None), seen(50.0, category="design")])
+    assert {name for name in found.categories if name not in (None, "design")} == {
+        f"c{number:03}" for number in range(MOST_CATEGORIES)
+    }
+    assert (found.categories[None], found.categories["design"]) == (1, 1)
+    assert found.unnamed == 100 - MOST_CATEGORIES
 
 
 def test_a_million_observations_of_a_skill_stay_small() -> None:

@@ -108,6 +108,11 @@ def test_r20_what_chance_may_do_is_stable_and_says_so() -> None:
     assert found.reason.endswith("chance alone may do that")
 
 
+def test_a_change_that_is_too_small_does_not_read_as_if_it_were_enough() -> None:
+    found = between([20.0] * 5, [22.97] * 5)
+    assert (found.trend, "+2.97 points" in found.reason) == (Direction.STABLE, True)
+
+
 def scored(share: float, n: int = 6, **shares: Any) -> list[Observation]:
     points: dict[str, Any] = {part.value: part.points * shares.get(part.value, share) for part in Component}
     return [seen(70.0, days_ago=20 - index, **points) for index in range(n)]

@@ -104,7 +104,7 @@ def test_every_figure_of_a_skill_is_told_in_words() -> None:
         "Excellent 100 Good 133 Acceptable 72 Below Average 41 Poor 17 Failing 4 Unrated 26",
         "1 skill with too few rated invocations to be listed",
         "95 %, of averages by t; of error rates by Clopper–Pearson; of changes by Welch",
-        "26 invocations of which too little was observed",
+        "26 invocations without a total",
         "3 more weak components",
         "Good 75 to under 90: watch that it stays so",
     ):

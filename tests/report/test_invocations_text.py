@@ -93,6 +93,13 @@ def test_what_declines_most_is_told_before_what_rates_low() -> None:
     assert told == ["csv-import", "docs-tools:report-writer", "legacy-migration"]
 
 
+def test_no_figure_reads_as_one_that_it_does_not_reach() -> None:
+    close = replace(made.figures("a", 69.96, 3000), error_rate=1 / 3000, coverage=0.9996)
+    text = render_stats([close], Style(160))
+    assert all(figure in text for figure in ("69.96", "0.03 %", "99.96 %"))
+    assert "70.0" not in text
+
+
 def test_without_bad_news_the_average_is_the_headline() -> None:
     calm = replace(made.report(made.figures("a", 80.0, 10), made.figures("b", 70.0, 30)), gates=())
     assert render(calm, Style(100)).startswith("No skill is declining or poor; the average is 72.5\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +13,8 @@ from skillgate.model.text import printable
 MOST = 2**53  # the largest of the whole numbers that every reader of JSON keeps exactly
 NAME_CHARACTERS = 200  # of a name or an id; see Invocation
 _SHOWN = 60  # characters of somebody's value in a message
+_WORD = re.compile(r"[A-Za-z0-9_.:+/-]{0,32}|[0-9:.+ TZ-]{0,40}|\s+")  # anything else may be what somebody said
+_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # likewise, or the name of a file
 _MILLISECONDS = 1e11  # seconds beyond it lie after the year 5000, milliseconds below it before 1973
 _LAST_SECOND = 253_402_300_799  # of the year 9999, where the calendar of the standard library ends
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,21 +29,28 @@ _RATINGS = {
 
 
 class UnfitError(Exception):
-    """A value that cannot stand where it does; ``step`` leads from the key to it, as in ``[2].count``."""
+    """A value that cannot stand where it does; ``step`` leads from the key to it, as in ``[2].count``.
 
-    def __init__(self, expected: str, value: object, step: str = "") -> None:
+    ``is_name`` tells that it was to be a name, which may be told whatever it is.
+    """
+
+    def __init__(self, expected: str, value: object, step: str = "", *, is_name: bool = False) -> None:
         super().__init__(expected, step)
-        self.expected, self.value, self.step = expected, value, step
+        self.expected, self.value, self.step, self._is_name = expected, value, step, is_name
 
     def line(self, key: str) -> str:
         """Say it of a key, on one line."""
-        return f"{key}{self.step}: expected {self.expected}, found {shown(self.value)}"
+        return f"{key}{self.step}: expected {self.expected}, found {shown(self.value, is_name=self._is_name)}"
 
 
-def shown(value: object) -> str:
-    """Show a JSON value in a message: bounded, on one line, with nothing invisible in it; containers by their kind."""
+def shown(value: object, *, is_name: bool = False) -> str:
+    """Show a JSON value in a message: bounded, on one line, with nothing invisible in it; containers by their kind.
+
+    A text that is no single plain word may be a user's, and is told by its length, unless it was to be a name.
+    """
     if isinstance(value, str):
-        return f'"{short(value)}"'
+        quoted = len(value) <= NAME_CHARACTERS if is_name else _WORD.fullmatch(value)
+        return f'"{short(value)}"' if quoted else f"a text of {len(value):,} characters"
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
@@ -51,6 +61,16 @@ def shown(value: object) -> str:
 def short(text: str) -> str:
     """Bound a text for a message, and write out what is invisible in it."""
     return printable(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
+
+
+def fit_key(key: str) -> bool:
+    """Tell whether a key looks like the name of a field."""
+    return _FIELD.fullmatch(key) is not None
+
+
+def short_key(key: str) -> str:
+    """Give a key for a message; for one that may be a user's words, others."""
+    return short(key) if fit_key(key) else "(no name of a field)"
 
 
 def fit_name(text: str) -> bool:
@@ -102,7 +122,7 @@ def name(value: Any) -> str | None:  # noqa: ANN401 - JSON
     """Take a name; an empty one says nothing."""
     if type(value) is str and (fit_name(value) or not value):
         return value or None
-    raise UnfitError(f"a name of at most {NAME_CHARACTERS} characters, none of them hidden", value)
+    raise UnfitError(f"a name of at most {NAME_CHARACTERS} characters, none of them hidden", value, is_name=True)
 
 
 def needed_name(value: Any) -> str:  # noqa: ANN401 - JSON

@@ -207,6 +207,11 @@ def _chunks(lines: Lines, last: int) -> Iterator[bytes]:
     parts: list[bytes] = []
     size = 0
     for number, raw in lines:
+        while number - last > _CHUNK:  # a file may be of nothing else
+            parts.append(b"\n" * _CHUNK)
+            last += _CHUNK
+            yield b"".join(parts)
+            parts, size = [], 0
         parts += (b"\n" * (number - last), raw)
         last = number
         size += len(raw) + 1

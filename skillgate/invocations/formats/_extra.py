@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
-from skillgate.invocations.formats._checks import MOST, fit_name, short
+from skillgate.invocations.formats._checks import MOST, fit_key, fit_name, short_key
 
 MAX_KEYS = 64  # of one record, those inside of objects and places in lists among them
 MAX_BYTES = 16 * 1024  # of one record, as JSON
+_LOOKED_AT = 1_000  # unknown keys of one record; each that holds something odd is told
 _DEPTH = 8  # of what stands under one key
-_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # anything else may be somebody's words, or the name of a file
 _NOTHING = object()  # what has nothing in it to keep
 
 _TOO_MUCH = (
@@ -29,7 +28,7 @@ def kept(unknown: Sequence[tuple[str, object]], *, text: bool) -> tuple[dict[str
     extra: dict[str, object] = {}
     warnings: list[str] = []
     keys, size = 0, 0
-    for key, value in unknown:
+    for key, value in unknown[:_LOOKED_AT]:
         sieve = _Sieve(text=text)
         found = sieve.sift(value, 0) if sieve.takes(key) else _NOTHING
         warnings.append(_warning(key, lost=found is _NOTHING or sieve.lost, texts=sieve.texts))
@@ -41,15 +40,17 @@ def kept(unknown: Sequence[tuple[str, object]], *, text: bool) -> tuple[dict[str
             warnings.append(_TOO_MUCH)
             break
         extra[key] = found
+    else:
+        warnings += (_TOO_MUCH,) if len(unknown) > _LOOKED_AT else ()
     return extra or None, warnings
 
 
 def _warning(key: str, *, lost: bool, texts: bool) -> str:
     if texts:
-        return f"unknown key {short(key)}: it holds text, which is not kept unless that is asked for"
+        return f"unknown key {short_key(key)}: it holds text, which is not kept unless that is asked for"
     if lost:
-        return f"unknown key {short(key)}: not all of it can be kept"
-    return f"unknown key {short(key)}: kept, and used by no score"
+        return f"unknown key {short_key(key)}: not all of it can be kept"
+    return f"unknown key {short_key(key)}: kept, and used by no score"
 
 
 class _Sieve:
@@ -59,7 +60,7 @@ class _Sieve:
         self.text, self.lost, self.texts, self.leaves = text, False, False, 0
 
     def takes(self, key: str) -> bool:
-        return fit_name(key) if self.text else _FIELD.fullmatch(key) is not None
+        return fit_name(key) if self.text else fit_key(key)
 
     def sift(self, value: object, depth: int) -> object:
         if type(value) is bool or (isinstance(value, int | float) and -MOST <= value <= MOST):

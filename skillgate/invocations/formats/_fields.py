@@ -60,7 +60,7 @@ def _tokens(value: Any, draft: Draft, _unknown: Unknown) -> None:  # noqa: ANN40
         if number is None:
             continue
         if type(number) is not int or not 0 <= number <= check.MOST:
-            number = _count(number, f".{check.short(key)}")
+            number = _count(number, f".{check.short_key(key)}")
         if key in _TOTALS:
             total = number
         else:
@@ -72,6 +72,8 @@ def _tokens(value: Any, draft: Draft, _unknown: Unknown) -> None:  # noqa: ANN40
         draft[_OUTPUT] = made
     if total is None and kinds and (given is None) is (made is None):
         total = sum(kinds.values())
+        if total > check.MOST:
+            raise UnfitError("a sum of up to 2^53", total)
     draft[_USED] = total
 
 
@@ -88,6 +90,7 @@ def _tool_calls(value: Any, draft: Draft, _unknown: Unknown) -> None:  # noqa: A
                 calls += 1 if number is None else _count(number, f"[{place}].count")
             else:
                 raise UnfitError("a tool's name, or an object with tool and count", entry, f"[{place}]")
+        check.count(calls)
     else:
         calls = check.count(value)
     if draft[_CALLS] is None:

@@ -20,6 +20,7 @@ from skillgate.invocations.ports import Options
 from skillgate.model.invocation import Read
 
 _TOOL = "Skill"  # the tool by which Claude Code loads a skill
+_LATEST = 2**64  # nanoseconds; times are of 64 bits
 _HEX = re.compile(r"[0-9a-fA-F]{16}(?:[0-9a-fA-F]{16})?")
 _BACKWARDS = "a span ends before it begins: its duration is left open"
 
@@ -131,14 +132,14 @@ def _failed(data: Mapping[str, Any], said: Mapping[str, object]) -> bool:
 
 
 def _skill(data: Mapping[str, Any], said: Mapping[str, object], options: Options, line: int) -> Skill:
-    began, ended = whole(data.get("startTimeUnixNano")), whole(data.get("endTimeUnixNano"))
+    began, ended = _time(data.get("startTimeUnixNano")), _time(data.get("endTimeUnixNano"))
     lasted, backwards = None, False
-    if type(began) is int and type(ended) is int and began > 0 and ended > 0:
+    if began is not None and ended is not None:
         backwards = ended < began
         lasted = None if backwards else (ended - began) / 1e6
     record = _record(said)
     record.setdefault("invocation_id", f"{data['traceId']}-{data['spanId']}".lower())
-    if type(began) is int and began > 0:
+    if began is not None:
         record.setdefault("timestamp", began // 1_000_000_000)
     read = invocation_of(record, options, line, source="otlp")
     if read.problem is not None:
@@ -146,6 +147,11 @@ def _skill(data: Mapping[str, Any], said: Mapping[str, object], options: Options
     if backwards:
         read = read._replace(warnings=(*read.warnings, _BACKWARDS))
     return Skill(read, "skillgate.skill.name" not in said, lasted)
+
+
+def _time(value: object) -> int | None:
+    found = whole(value)
+    return found if type(found) is int and 0 < found < _LATEST else None
 
 
 def _record(said: Mapping[str, object]) -> dict[str, Any]:

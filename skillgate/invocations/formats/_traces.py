@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from skillgate.invocations.formats._checks import MOST
 from skillgate.invocations.formats._spans import Kind, Skill, Span
 from skillgate.model.invocation import Invocation, Read
 
@@ -183,7 +184,7 @@ def _with_tokens(found: Invocation, total: _Sum) -> Invocation:
     said = (found.tokens_used, found.tokens_input, found.tokens_output)
     if not total.usages or said != (None, None, None):
         return found
-    given, made = total.input, total.output
+    given, made = (None if count is None or count > MOST else count for count in (total.input, total.output))
     used = None if given is None or made is None else given + made
     return found._replace(tokens_input=given, tokens_output=made, tokens_used=used)
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 MOST_LINES = 100_000
 """Lines of a session that are followed, which takes some 30 MB; of a run that wrote more no edit ratio is told."""
+MOST_PATHS = 20_000
+"""Files of a session whose changes by others are seen; of a run that wrote to more no edit ratio is told."""
+_MOST_RUNS = 10_000  # of one file; those before them were told
 
 
 class Ledger:
@@ -36,7 +39,7 @@ class Ledger:
             run.write(change)
             if change.added is None:
                 run.edits_known = False
-            self._of_path.setdefault(change.path, {})[run] = None
+            self._know(change.path, run)
         if by and change.added:
             self._add(change.added, by)
 
@@ -44,6 +47,15 @@ class Ledger:
         """Take note that a file was changed in a way that is not told."""
         for run in self._of_path.pop(path, ()):
             run.edits_known = False
+
+    def _know(self, path: int, run: Run) -> None:
+        if path not in self._of_path and len(self._of_path) >= MOST_PATHS:
+            run.edits_known = False
+            return
+        runs = self._of_path.setdefault(path, {})
+        runs[run] = None
+        if len(runs) > _MOST_RUNS:
+            del runs[next(iter(runs))]
 
     def _add(self, lines: tuple[int, ...], by: tuple[Run, ...]) -> None:
         if len(lines) > self._room:
