@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.errors import UsageError
 from skillgate.model.invocation import Accuracy, Ending, Invocation, Observation
 from skillgate.model.text import printable
-from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, POINTS
+from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, LONGEST, POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -155,6 +155,8 @@ def observations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Observation]:
     """
     skills, *columns = zip(*rows, strict=True)
     _hold("skill_name", skills, str, 0, nullable=False)
+    if max(map(len, skills)) > LONGEST:
+        raise ForeignError(f"skill_name is {max(skills, key=len)[:50]!r}…")
     for (name, (kind, most)), values in zip(_OBSERVED.items(), columns, strict=True):
         _hold(name, values, kind, most, nullable=name not in ("timestamp", "coverage"))
     return map(Observation._make, rows)

@@ -108,7 +108,10 @@ class InvocationStore:
             IncompleteError: the database failed.
         """
         with self._reading() as rows:
-            scored = "SELECT count(*) FROM skill_scores WHERE rubric_version = ?"
+            scored = (  # joined: whoever deletes invocations in a shell of SQLite leaves their scores there
+                "SELECT count(*) FROM skill_scores s JOIN invocations i ON i.id = s.invocation_id"
+                " WHERE s.rubric_version = ?"
+            )
             return _number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric)  # noqa: S608
 
     def count(self) -> int:

@@ -19,6 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import NullPool
 
 from skillgate.errors import UsageError
+from skillgate.store.schema import METADATA
 from skillgate.store.versions import HEAD, TABLE, require_known
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _tell_sqlite(engine: Engine) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be another's, with triggers of its own
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be another's
         _write_ahead(connection)
 
     def begun(connection: Connection) -> None:
@@ -107,7 +108,10 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 def _migrate(engine: Engine, target: Target) -> None:
     with engine.execution_options(**{READING: True}).begin() as connection:
         found = _version(connection)
+        strange = _strange(connection) if target.path is not None else None
     require_known(found, target.shown)
+    if strange is not None:
+        raise UsageError(f"the store {target.shown} has {strange}, which skillgate did not make; name another store")
     if found == HEAD:
         return
     with engine.begin() as connection:  # in SQLite this holds the write lock
@@ -117,6 +121,15 @@ def _migrate(engine: Engine, target: Target) -> None:
         require_known(found, target.shown)
         if found != HEAD:
             _upgrade(connection)
+
+
+def _strange(connection: Connection) -> str | None:
+    """Name what would change rows behind our back, or stands in a table's place; views of others are theirs."""
+    query = "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR type = 'view'"
+    for kind, name in connection.exec_driver_sql(query):
+        if kind == "trigger" or str(name).lower() in METADATA.tables:
+            return f"the {kind} {str(name)[:50]!r}"
+    return None
 
 
 def _version(connection: Connection) -> str | None:

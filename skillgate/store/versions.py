@@ -17,6 +17,6 @@ def require_known(found: str | None, shown: str) -> None:
     """
     if found is not None and found not in KNOWN:
         raise UsageError(
-            f"the store {shown} has schema {found}, which a later skillgate made; this one knows {HEAD}:"
+            f"the store {shown} has schema {str(found)[:50]}, which a later skillgate made; this one knows {HEAD}:"
             " update skillgate, or name another store"
         )

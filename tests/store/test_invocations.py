@@ -488,3 +488,30 @@ def test_of_two_readings_of_a_recording_the_one_that_saw_more_stays(place: str) 
     assert found is not None
     assert found.error_count == 3
     assert len(list(store.observations("1.1"))) == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER better AFTER INSERT ON skill_scores BEGIN UPDATE skill_scores SET quality_score = 100; END",
+        "ALTER TABLE documents RENAME TO others; CREATE VIEW documents AS SELECT * FROM others",
+    ],
+    ids=["trigger", "view"],
+)
+def test_a_file_with_what_changes_rows_behind_our_back_is_no_store(tmp_path: Path, sql: str) -> None:
+    place = str(tmp_path / "store.db")
+    opened(place).close()
+    with sqlite3.connect(place) as connection:
+        connection.executescript(sql)
+    with pytest.raises(UsageError, match="which skillgate did not make"):
+        opened(place)
+
+
+def test_scores_that_a_shell_left_behind_are_no_invocations(tmp_path: Path) -> None:
+    place = str(tmp_path / "store.db")
+    store = opened(place)
+    put(store, map(scored, range(3)))
+    with sqlite3.connect(place) as connection:  # a shell does not follow foreign keys by itself
+        connection.execute("DELETE FROM invocations WHERE id = 1")
+    assert store.unscored("1.1") == 0
+    assert store.unscored("1.0") == 2
