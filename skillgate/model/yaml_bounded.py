@@ -7,6 +7,7 @@ parser's events, which cost constant stack, are counted first; only a document i
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's scanner is about ten times as fast
 _TAG = "tag:yaml.org,2002:"
 _NUMBER_TAGS = (_TAG + "int", _TAG + "float")
+_OWN_LIMIT = "maximum nesting depth"  # libyaml's own from 0.2.6 on, a thousand levels
 _NUMBER_LENGTH = 300  # characters; a double ends at 309 digits, and Python refuses to print integers above 4,300
 # What PyYAML's constructors let escape: `!!int ""` is an IndexError, `!!bool x` a KeyError, `!!timestamp x` an
 # AttributeError, a 13th month a ValueError.
@@ -173,8 +175,19 @@ def _check(event: yaml.Event, stack: list[_Frame], limits: Limits) -> None:
 
 
 def _events(text: str) -> Iterator[Any]:
+    given = 0
     try:
-        yield from yaml.parse(text, Loader=_LOADER)
+        for event in yaml.parse(text, Loader=_LOADER):
+            yield event
+            given += 1
+    except _FAILURES as error:
+        if _OWN_LIMIT not in str(getattr(error, "problem", "")):
+            raise _translated(error, text) from None
+    else:
+        return
+    # It looks ahead before it gives anything; whoever counts meets the limit at its place in what Python parses.
+    try:
+        yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), given, None)
     except _FAILURES as error:
         raise _translated(error, text) from None
 
