@@ -116,7 +116,8 @@ def _untracked(stand: Stand, place: str, path: str, *, there: bool) -> tuple[lis
     """
     if not os.path.lexists(place):
         return [], []
-    known = _tracked(stand, place)
+    # Of a file all that lies near it, since what a sub-agent did is read from there.
+    known = _tracked(stand, place if os.path.isdir(place) else os.path.dirname(place))
     if os.path.realpath(place) != _real(stand, place):
         if there:
             return [], []  # as the base has it
@@ -138,10 +139,14 @@ def _untracked(stand: Stand, place: str, path: str, *, there: bool) -> tuple[lis
 
 
 def _require_own(stand: Stand, file: str, path: str) -> None:
+    if not _is_own(stand, os.path.realpath(file)):
+        raise UsageError(f"{_shown(path)} {_NESTED}")
+
+
+def _is_own(stand: Stand, real: str) -> bool:
     from skillgate.skill.tree import toplevel
 
-    if toplevel(os.path.realpath(os.path.dirname(file))) not in (None, stand.top):
-        raise UsageError(f"{_shown(path)} {_NESTED}")
+    return toplevel(os.path.dirname(real)) in (None, stand.top)
 
 
 def _tracked(stand: Stand, place: str) -> frozenset[str]:
@@ -169,7 +174,7 @@ def _source(recording: Recording, stand: Stand, tracked: Collection[str] = ()) -
 
     def near(relative: str) -> Lines | None:
         place = os.path.realpath(os.path.join(os.path.dirname(one.path), relative))
-        return None if place in tracked else beside(one, relative)
+        return beside(one, relative) if place not in tracked and _is_own(stand, place) else None
 
     return Source(one, near)
 
