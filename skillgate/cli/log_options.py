@@ -25,13 +25,6 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("skills", metavar="SKILL", nargs="*", help="names of skills (default: all)")
 
 
-def add_days(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--days``."""
-    parser.add_argument(
-        "--days", metavar="N", type=_days, help="how far to look back (default: the configuration's, else 30)"
-    )
-
-
 def add_window(parser: argparse.ArgumentParser) -> None:
     """Declare ``--days`` and ``--all``."""
     group = parser.add_mutually_exclusive_group()

@@ -54,6 +54,7 @@ def test_a_trend_has_the_keys_of_the_rubric(stored: Path) -> None:
     assert (found["current_avg"], found["previous_avg"], found["trend"]) == (100, 0, "improving")
     keys = {"current_avg", "previous_avg", "trend", "change_percent", "weak_component", "component_scores"}
     assert {*keys, "recommendation", "status"} <= found.keys()
+    assert run(stored, "log", "trend", "notes", "--at", AT, "--all", "--json").json["trend"] == "improving"
     few = run(stored, "log", "trend", "young", "--at", AT, "--json").json
     assert (few["status"], few["trend"]) == ("insufficient_data", None)
     every = run(stored, "log", "trend", "--at", AT, "--json")

@@ -11,7 +11,7 @@ import argparse
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from skillgate.cli.log_options import add_days, add_rubric, add_skills, add_window
+from skillgate.cli.log_options import add_rubric, add_skills, add_window
 from skillgate.cli.options import add_output
 from skillgate.cli.storing import add_store
 from skillgate.cli.times import day_of, past
@@ -115,9 +115,7 @@ def _telling(
         add_skills(one)
         add_rubric(one)
         one.add_argument("--at", metavar="DATE", type=day_of, help="as it was at the end of a day, UTC (default: now)")
-    for one in (stats, gate, dashboard):
         add_window(one)
-    add_days(trend)
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"
     )
