@@ -22,7 +22,7 @@ def add_rubric(parser: argparse.ArgumentParser) -> None:
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
     """Declare ``SKILL…``."""
-    parser.add_argument("skills", metavar="SKILL", nargs="*", help="names of skills (default: all)")
+    parser.add_argument("skills", metavar="SKILL", nargs="*", default=[], help="names of skills (default: all)")
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:

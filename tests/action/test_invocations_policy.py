@@ -14,6 +14,7 @@ from tests.action.pull_request import PullRequest, skill
 from tests.action.recorded import INPUTS, log, records, repository, touching
 from tests.architecture.source import ROOT
 from tests.cli.running import commit
+from tests.invocations.transcripts import SESSION, Transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,6 +88,20 @@ def test_what_git_does_not_know_is_read_where_it_lies_beside_what_it_knows(tmp_p
     made.write({"logs/downloaded.jsonl": log("merge-sheets", 20, well=False, days_ago=3)})
     ran = made.run(**{**INPUTS, "invocations": "logs"})
     assert (ran.code, ran.document("invocations.json")["invocations"]) == (1, 32), ran.err
+
+
+@pytest.mark.parametrize("place", ["kept", f"kept/{SESSION}.jsonl"])
+def test_a_transcript_of_a_sub_agent_that_the_change_brings_is_not_read_beside_one_that_git_does_not_know(
+    tmp_path: Path, place: str
+) -> None:
+    session = Transcript().prompt().skill("merge-sheets", "toolu_1").agent_call().agent_done("a1").say().prompt()
+    agent = Transcript(agent="a1", tag="s").user("count it").say()
+    made = PullRequest(folder=tmp_path / "work")
+    made.base(skill("merge-sheets"))
+    made.change({**touching(), f"kept/{SESSION}/subagents/agent-a1.jsonl": agent.data.decode()})
+    made.write({f"kept/{SESSION}.jsonl": session.data.decode()})
+    ran = made.run(**{**INPUTS, "invocations": place})
+    assert any("a sub-agent's transcript is not beside its session" in line for line in ran.run["notices"])
 
 
 @pytest.mark.parametrize("way", ["name", "directory", "both"])

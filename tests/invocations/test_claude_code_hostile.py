@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.invocations.formats import claude_code
-from skillgate.invocations.formats._transcript_ledger import MOST_LINES
+from skillgate.invocations.formats._transcript_ledger import MOST_LINES, MOST_PATHS
 from skillgate.invocations.ports import Options
 from tests.invocations.transcripts import BEGAN, NOW, Transcript, beside, example, use
 
@@ -251,3 +251,12 @@ def test_a_run_that_writes_more_lines_than_can_be_followed_has_no_edit_ratio() -
     session = Transcript().prompt().skill().write("a.py", text).write("b.py", "x\n", "t2").say()
     (found,) = session.prompt().edit("a.py", "1", "2", "t3").runs()
     assert (found.output_size, found.user_edit_ratio) == (MOST_LINES + 1.0, None)
+
+
+def test_a_run_that_writes_more_files_than_can_be_followed_has_no_edit_ratio() -> None:
+    told = Transcript().prompt().skill("plot-sheets", "toolu_1")
+    for number in range(MOST_PATHS + 1):
+        told.write(f"{number}.py", "x\n")
+    (found,) = told.say().prompt().reads()
+    assert found.invocation
+    assert found.invocation.user_edit_ratio is None

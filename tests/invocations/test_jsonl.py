@@ -208,6 +208,11 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"explicit_rating": []}, "explicit_rating: expected up, down, positive, negative, +1 or -1, found a list"),
     ({"code_quality": {"tests_passed": "3/3"}}, 'code_quality.tests_passed: expected true or false, found "3/3"'),
     ({"code_quality": 8}, "code_quality: expected an object, found 8"),
+    ({"tokens_used": {"a": MOST, "b": 1}}, f"tokens_used: expected a sum of up to 2^53, found {MOST + 1}"),
+    (
+        {"tool_calls": [{"count": MOST}, {"count": 1}]},
+        f"tool_calls: expected a whole number from 0 to 2^53, found {MOST + 1}",
+    ),
     ({"outcome": "ok"}, f'outcome: expected one of {ENDINGS}, interrupted, found "ok"'),
     ({"skill_name": ""}, 'skill_name: expected a name that is not empty, found ""'),
     ({"skill_name": " "}, 'skill_name: expected a name of at most 200 characters, none of them hidden, found " "'),
@@ -356,6 +361,29 @@ def test_each_unknown_key_is_told_in_words_that_hold_for_the_file() -> None:
         "unknown key prompt: it holds text, which is not kept unless that is asked for",
         "unknown key big: not all of it can be kept",
     )
+
+
+@pytest.mark.parametrize(
+    "key", ["errors", "feedback", "follow_ups", "outcome", "duration_ms", "timestamp", "files_changed"]
+)
+def test_a_problem_repeats_no_words_of_anybody(key: str) -> None:
+    told = problem({key: "call Alice about it", "tokens_used": {"call Alice": "about it"}})
+    assert "Alice" not in told
+    assert f"{key}: expected " in told
+    assert "found a text of 19 characters" in told
+
+
+def test_a_warning_repeats_no_key_that_is_no_name_of_a_field() -> None:
+    (found,) = read("jsonl", record(**{"call Alice": 1, "feedback": {"she said": "no"}}))
+    assert [told for told in found.warnings if "Alice" in told or "she" in told] == []
+    assert len(found.warnings) == 2
+
+
+def test_a_record_of_unknown_keys_alone_has_a_bounded_number_of_warnings() -> None:
+    (found,) = read("jsonl", record(**{f"k{number}": "text" for number in range(50_000)}))
+    assert found.invocation
+    assert len(found.warnings) < 2_000
+    assert "the rest is left out" in found.warnings[-1]
 
 
 def test_a_warning_shows_nothing_that_a_terminal_obeys() -> None:

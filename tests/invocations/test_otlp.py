@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -247,6 +248,33 @@ def test_spans_that_stand_below_themselves_add_up_to_nothing(loop: list[object])
     assert found.invocation
     assert figures(found.invocation) == (None,) * 5
     assert found.warnings == (UNWHOLE,)
+
+
+def test_times_beyond_64_bits_are_none() -> None:
+    (found,) = read("otlp", traces(span(1, None, SKILL, endTimeUnixNano=10**400)))
+    assert found.invocation
+    assert found.invocation.duration_ms is None
+    (found,) = read("otlp", traces(span(1, None, SKILL, startTimeUnixNano=10**400)))
+    assert found.problem == "span 0000000000000001: timestamp is missing"
+
+
+def test_tokens_that_no_database_holds_leave_their_sum_open() -> None:
+    most = 2**53
+    (found,) = invocations(span(1, None, SKILL), *(chat(number, 1, most, 1) for number in range(2, 5)))
+    assert (found.tokens_input, found.tokens_output, found.tokens_used) == (None, 3, None)
+
+
+def test_empty_lines_take_no_memory() -> None:
+    def lines() -> Iterator[tuple[int, bytes]]:
+        yield 1, b'{"resourceSpans": [{"scopeSpans": [{"spans": ['
+        yield 50_000_000, b"1]}]}]}"
+
+    tracemalloc.start()
+    (found,) = reader("otlp")(lines(), OPTIONS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.line, found.problem) == (50_000_000, "a span cannot be read: expected a span, found 1")
+    assert peak < 5_000_000
 
 
 def test_deeply_nested_skills_are_added_up_in_linear_time() -> None:
