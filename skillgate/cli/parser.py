@@ -41,8 +41,7 @@ class Parser(argparse.ArgumentParser):
     def parse(self, arguments: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
         """Parse what follows the command into ``namespace``.
 
-        What an open-ended list holds, ``paths`` as a rule, may stand anywhere between options, and after ``--`` anything
-        is one.
+        ``paths``, where the command has them, may stand anywhere between options, and after ``--`` anything is one.
 
         Raises:
             UsageError: the arguments do not fit.
@@ -53,36 +52,15 @@ class Parser(argparse.ArgumentParser):
         open_ended = any(action.dest == "paths" for action in self._actions)
         cut = words.index("--") if open_ended and "--" in words else len(words)
         parsed, rest = self.parse_known_args(words[:cut], namespace)
-        chosen = self._chosen(parsed)
-        end = rest.index("--") if "--" in rest else len(rest)
-        for word in rest[:end]:
+        for word in rest:
             if word.startswith("-") and word != "-":
-                raise chosen._unknown(word)
-        rest = [*rest[:end], *rest[end + 1 :], *words[cut + 1 :]]
+                raise self._unknown(word)
+        rest += words[cut + 1 :]
         if open_ended:
             parsed.paths = [*parsed.paths, *rest] or ["."]
         elif rest:
-            chosen._gather(parsed, rest)
-        return parsed
-
-    def _chosen(self, parsed: argparse.Namespace) -> Parser:
-        """Give the parser of the word that was said, or this one."""
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                below = action.choices.get(getattr(parsed, action.dest, None))
-                return below._chosen(parsed) if isinstance(below, Parser) else self
-        return self
-
-    def _gather(self, parsed: argparse.Namespace, rest: Sequence[str]) -> None:
-        """Add words to the open-ended list.
-
-        Raises:
-            UsageError: there is none.
-        """
-        lists = [action.dest for action in self._actions if not action.option_strings and action.nargs in ("*", "+")]
-        if not lists:
             self.error(f"unexpected argument {rest[0]!r}")
-        setattr(parsed, lists[0], [*getattr(parsed, lists[0]), *rest])
+        return parsed
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print before it exits.
