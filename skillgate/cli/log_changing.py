@@ -38,7 +38,7 @@ def rescore(args: argparse.Namespace, session: Session) -> int:
         document = {"kind": "log-rescore", "store": shown, "rubric_version": rubric, "rescored": count}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        session.out(f"{count:,} invocations scored by rubric {rubric}")
+        session.out(f"{_counted(count)} scored by rubric {rubric}")
     return EXIT_PASSED
 
 
@@ -64,7 +64,7 @@ def purge(args: argparse.Namespace, session: Session) -> int:
         document = {"kind": "log-purge", "store": shown, "purged": count, "dry_run": args.dry_run}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        session.out(f"{count:,} invocations {'would be ' if args.dry_run else ''}deleted")
+        session.out(f"{_counted(count)} {'would be ' if args.dry_run else ''}deleted")
     return EXIT_PASSED
 
 
@@ -84,8 +84,12 @@ def there(args: argparse.Namespace, session: Session) -> tuple[InvocationStore, 
 def _agreed(count: int, before: datetime | None, skill: str | None, session: Session) -> None:
     when = "" if before is None else f" that began before {before:%Y-%m-%d %H:%M} UTC"
     which = "" if skill is None else f" of {skill}"
-    question = f"delete {count:,} invocations{which}{when}?"
+    question = f"delete {_counted(count)}{which}{when}?"
     if not session.interactive:
         raise UsageError(f"{question} nobody is here to ask; say --yes")
     if not session.confirm(question):
         raise UsageError("nothing was deleted")
+
+
+def _counted(number: int) -> str:
+    return f"{number:,} invocation{'s' * (number != 1)}"

@@ -84,10 +84,10 @@ def take_in(args: argparse.Namespace, session: Session) -> int:
         if len(told) < _TOLD:
             told.append(text)
 
-    for problem in problems:
-        tell(problem)
     if not files:
         raise UsageError("there is nothing to import: " + "; ".join(problems))
+    for problem in problems:
+        tell(problem)
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
 
     done: list[_Taken] = []

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.cli.log_changing import there
 from skillgate.cli.log_options import days_of, now_of, rubric_of
+from skillgate.cli.log_single import gate_alone, trend_alone
 from skillgate.cli.options import output_format
 from skillgate.cli.writing import require_place, write
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
-from skillgate.invocations.checking import check, check_each, exit_code, gate_json, verdict
+from skillgate.invocations.checking import check, check_each, exit_code, verdict
 from skillgate.invocations.gates import chosen, known
 from skillgate.invocations.summary import report
-from skillgate.invocations.trends import tally_of, trend_json, with_bootstrap
+from skillgate.invocations.trends import tally_of, with_bootstrap
 from skillgate.invocations.trends import trend as compared
 from skillgate.model.report import Tool
-from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.text import did_you_mean
 from skillgate.report.json import render as as_json
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from skillgate.cli.session import Session
@@ -78,6 +77,9 @@ def stats(args: argparse.Namespace, session: Session) -> int:
     if session.json:
         session.out(as_json(dataclasses.replace(found, trends=(), opportunities=(), daily=(), by_skill=None)))
         return EXIT_PASSED
+    if not found.skills:
+        session.out(_rendered(found, "text", _style(session)))
+        return EXIT_PASSED
     from skillgate.report.invocations_text import render_stats
 
     session.out(render_stats(found.skills, _style(session)))
@@ -95,19 +97,21 @@ def trend(args: argparse.Namespace, session: Session) -> int:
     try:
         if asked.skills:
             _require_known(asked)
+        found = dataclasses.replace(_whole(asked), skills=(), opportunities=(), daily=(), by_skill=None)
+        if asked.skills:
             trends: tuple[InvocationTrend, ...] = tuple(_trend_of(asked, skill) for skill in asked.skills)
-            found = dataclasses.replace(_empty(asked), trends=trends)
-        else:
-            found = _whole(asked)
-            found = dataclasses.replace(found, skills=(), opportunities=(), daily=(), by_skill=None)
+            found = dataclasses.replace(found, trends=trends)
     finally:
         asked.store.close()
-    if found.below_minimum:
+    if found.below_minimum and not asked.skills:
         have = "skill has" if found.below_minimum == 1 else "skills have"
         session.note(f"{found.below_minimum:,} {have} fewer than five rated invocations, too few for a trend")
     if session.json:
         single = len(asked.skills) == 1
-        session.out(_single("trend", asked, trend_json(found.trends[0])) if single else as_json(found))
+        session.out(trend_alone(found) if single else as_json(found))
+        return EXIT_PASSED
+    if not found.trends and not found.invocations:
+        session.out(_rendered(found, "text", _style(session)))
         return EXIT_PASSED
     from skillgate.report.invocations_text import render_trends
 
@@ -137,9 +141,9 @@ def gate(args: argparse.Namespace, session: Session) -> int:
     if not checks:
         raise IncompleteError(f"the store {asked.shown} holds no invocations to decide by")
     if session.json:
-        whole = dataclasses.replace(_empty(asked), gates=checks, gate=verdict(checks))
+        whole = _gated(asked, checks)
         single = len(asked.skills) == 1
-        session.out(_single("gate", asked, gate_json(checks[0])) if single else as_json(whole))
+        session.out(gate_alone(whole) if single else as_json(whole))
     else:
         from skillgate.report.invocations_text import render_gates
 
@@ -202,15 +206,7 @@ def _require_known(asked: _Asked) -> None:
 
 
 def _whole(asked: _Asked) -> InvocationReport:
-    found = report(
-        asked.observations(),
-        now=asked.now,
-        days=asked.days,
-        rubric=asked.rubric,
-        tool=Tool(version=__version__),
-        store=asked.shown,
-        config_digest=config_digest(asked.session.config),
-    )
+    found = _document(asked, asked.observations())
     left = asked.store.unscored(asked.rubric)
     if not left:
         return found
@@ -219,10 +215,9 @@ def _whole(asked: _Asked) -> InvocationReport:
     return dataclasses.replace(found, notices=(*found.notices, told))
 
 
-def _empty(asked: _Asked) -> InvocationReport:
-    """Give the document without anything in it but what is said of the question."""
-    found = report(
-        (),
+def _document(asked: _Asked, observations: Iterable[Observation]) -> InvocationReport:
+    return report(
+        observations,
         now=asked.now,
         days=asked.days,
         rubric=asked.rubric,
@@ -230,7 +225,22 @@ def _empty(asked: _Asked) -> InvocationReport:
         store=asked.shown,
         config_digest=config_digest(asked.session.config),
     )
-    return dataclasses.replace(found, tiers=None)
+
+
+def _gated(asked: _Asked, checks: Sequence[GateCheck]) -> InvocationReport:
+    """Give the document of one gate: its answers, and what they rest on."""
+    stats = [one.stats for one in checks]
+    recorded = sum(one.recorded for one in stats)
+    observed = sum(one.recorded * (one.coverage or 0.0) for one in stats)
+    return dataclasses.replace(
+        _document(asked, ()),
+        invocations=recorded,
+        rated=sum(one.invocation_count for one in stats),
+        tiers=None,
+        coverage=round(observed / recorded, 9) if recorded else None,
+        gates=tuple(checks),
+        gate=verdict(checks),
+    )
 
 
 def _unscored(left: int, rubric: str) -> str:
@@ -264,11 +274,6 @@ def _checks(gates: Sequence[Gate], asked: _Asked) -> Iterator[GateCheck]:
         for one in gates:
             observations = asked.store.observations(asked.rubric, skill=skill, until=asked.until)
             yield check(one, observations, skill=skill, now=asked.now, days=asked.days)
-
-
-def _single(kind: str, asked: _Asked, told: dict[str, Any]) -> str:
-    head = {"kind": kind, "schema_version": SCHEMA_VERSION, "rubric_version": asked.rubric, "days": asked.days}
-    return json.dumps({**head, **told}, indent=2, ensure_ascii=False)
 
 
 def _rendered(found: InvocationReport, form: str, style: Style, *, verbose: bool = False) -> str:

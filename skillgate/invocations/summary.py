@@ -211,7 +211,8 @@ def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
         number = whole.unknown.total()
         yield f"{number} invocations are of categories that the rubric does not know ({names}): {measured}"
     if whole.without:
-        yield f"{whole.without} invocations name no category: {measured}"
+        said = "1 invocation names" if whole.without == 1 else f"{whole.without} invocations name"
+        yield f"{said} no category: {measured}"
     if whole.ahead:
         yield f"{whole.ahead} skills have invocations later than the end of the window: a clock was ahead"
     if len(whole.days) > MOST_DAYS:

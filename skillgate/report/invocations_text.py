@@ -58,7 +58,8 @@ def render(report: InvocationReport, style: Style, *, verbose: bool = False) -> 
 def _about(report: InvocationReport, style: Style, few: int) -> Iterator[str]:
     yield from wrapped(words.about(report), style)
     if not report.invocations:
-        yield from wrapped("skillgate log import FILE… records some", style, "dim")
+        further = "" if report.days is None else "; --days N or --all looks further back"
+        yield from wrapped(f"skillgate log import FILE… records some{further}", style, "dim")
     if daily := course(report.daily, style.width - 32):
         yield cut(daily, style.width)
     found = list(words.news(report))
@@ -79,8 +80,10 @@ def render_stats(figures: Sequence[SkillFigures], style: Style) -> str:
         return _EMPTY
     lines = list(table(head, rows, style))
     for one in figures:
-        for key, reason in (one.reasons or {}).items():
-            lines += hanging("  ", f"{one.skill}: {key}: {reason}", style)
+        reasons = one.reasons or {}
+        for reason in dict.fromkeys(reasons.values()):
+            keys = ", ".join(key for key, other in reasons.items() if other == reason)
+            lines += hanging("  ", f"{one.skill}: {keys}: {reason}", style)
     return "\n".join(lines) + "\n"
 
 
@@ -181,6 +184,6 @@ def _parts(parts: Sequence[Part], score: InvocationScore, style: Style) -> Itera
         yield style.paint(words.words_of(component.value), "bold") + f" {found} of {component.points}"
         for part in parts:
             if part.component is component:
-                number = words.NOTHING if part.points is None else f"{part.points:g}"
+                number = words.NOTHING if part.points is None else f"{round(part.points, 2):g}"
                 yield from hanging(f"  {pad(part.name, wide)}  {number:>5} of {part.most:g}  ", part.told, style)
     yield from wrapped(f"rubric {score.rubric}, baselines of {score.baseline}", style, "dim")

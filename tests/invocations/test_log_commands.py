@@ -111,6 +111,28 @@ def test_a_gate_has_the_keys_of_the_rubric(stored: Path) -> None:
     assert len(every.json["gates"]) == 3
 
 
+def test_a_document_of_one_skill_or_one_gate_says_what_it_rests_on(stored: Path) -> None:
+    common = {"schema_version", "scoring_version", "rubric_version", "depth", "coverage", "models", "config_digest"}
+    alone = gate(stored, "publish", "notes", "--json").json
+    assert (alone["kind"], alone["gate_kind"]) == ("gate", "requirement")
+    assert common <= alone.keys()
+    trend = run(stored, "log", "trend", "notes", "--at", AT, "--json").json
+    assert trend["kind"] == "trend"
+    assert common <= trend.keys()
+    every = gate(stored, "publish", "--json").json
+    assert (every["invocations"], every["rated"]) == (37, 36)
+    some = run(stored, "log", "trend", "notes", "steady", "--at", AT, "--json").json
+    assert (some["invocations"], some["rated"]) == (36, 36)
+
+
+def test_a_window_without_anything_says_where_it_lies(stored: Path) -> None:
+    for word in ("stats", "trend", "dashboard"):
+        done = run(stored, "log", word, "--at", "2020-01-31")
+        assert done.code == 0
+        assert "2020-01-02 to 2020-02-01" in done.out
+        assert "--days" in done.out
+
+
 def test_a_trigger_that_goes_off_ends_with_one(tmp_path: Path) -> None:
     write(tmp_path / "runs.jsonl", [line(n, days=100 - n / 2, **BAD) for n in range(200)])
     assert run(tmp_path, "log", "import", "runs.jsonl").code == 0
