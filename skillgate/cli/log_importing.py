@@ -130,6 +130,8 @@ def form_of(asked: str, file: Opened, shown: str) -> str:
     Raises:
         UsageError: none that is known.
     """
+    if asked == "auto" and not file.head.strip():
+        raise UsageError(f"{shown} is empty")
     found = recognise(file.head) if asked == "auto" else asked
     if found is None:
         raise UsageError(f"{shown} holds no invocations in a form that is known; name it with --format")

@@ -22,7 +22,9 @@ def add_rubric(parser: argparse.ArgumentParser) -> None:
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
     """Declare ``SKILL…``."""
-    parser.add_argument("skills", metavar="SKILL", nargs="*", default=[], help="names of skills (default: all)")
+    parser.add_argument(
+        "skills", metavar="SKILL", nargs="*", default=[], help="names of skills, before any option (default: all)"
+    )
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:

@@ -73,13 +73,15 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.endswith(_SUFFIX) and _is_plain(path):
+            if name.endswith(_SUFFIX) and _holds_any(path):
                 yield Recording(os.path.join(shown, os.path.relpath(path, place)), path)
 
 
-def _is_plain(path: str) -> bool:
+def _holds_any(path: str) -> bool:
+    """Say whether a plain file has any bytes: a session that was never used leaves an empty one."""
     try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
+        found = os.lstat(path)
+        return stat.S_ISREG(found.st_mode) and found.st_size > 0
     except OSError:  # it was there a moment ago
         return False
 

@@ -185,6 +185,18 @@ def test_a_directory_is_all_of_its_recordings_and_no_link_is_followed(tmp_path: 
     assert (done.code, done.out.split(";")[0]) == (0, "2 files, 2 new")
 
 
+def test_an_empty_file_is_told_where_it_was_named_and_passed_over_in_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    write(tmp_path / "sessions" / "a.jsonl", [line(1)])
+    (tmp_path / "sessions" / "b.jsonl").touch()
+    done = run(tmp_path, "log", "import", "sessions")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("1 file, 1 new")
+    named = run(tmp_path, "log", "import", "sessions/b.jsonl")
+    assert named.code == 2
+    assert "b.jsonl is empty\n" in named.err
+
+
 def test_the_standard_input_is_a_file_too(tmp_path: Path) -> None:
     text = "".join(json.dumps(line(number, **GOOD)) + "\n" for number in range(3))
     command = [sys.executable, "-m", "skillgate", "log", "import", "-"]

@@ -34,9 +34,9 @@ _WORDS = {
 }
 _MORE = {
     "import": """\
-A FILE holds JSON Lines, a transcript of Claude Code, or OTLP JSON; a directory, such as ~/.claude/projects, all of its
-.jsonl files; - is the standard input. Each file is taken in one transaction: if the program is killed, all of it is
-there or nothing. A line that is no invocation is told with its number and keeps out no other; the exit code is then 2.
+A FILE holds JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log; a directory, such as
+~/.claude/projects, all of its .jsonl files; - is the standard input. Each file is taken in one transaction: if the
+program is killed, all of it is there or nothing. A line that is no invocation is told with its number and keeps out no other; the exit code is then 2.
 What is there already is passed over. No text of a user is kept unless --keep-text asks for it.""",
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Time and id are
@@ -76,7 +76,7 @@ def _taking(
     importing: argparse.ArgumentParser, scoring: argparse.ArgumentParser, adding: argparse.ArgumentParser
 ) -> None:
     for one in (importing, scoring):
-        one.add_argument("files", metavar="FILE", nargs="+", help="files, directories, or -")
+        one.add_argument("files", metavar="FILE", nargs="+", help="files, directories, or -; before any option")
         one.add_argument("--format", metavar="FORM", choices=FORMS, default="auto", help=f"{', '.join(FORMS)}")
     for one in (importing, scoring, adding):
         add_rubric(one)
