@@ -36,8 +36,9 @@ _MORE = {
     "import": """\
 A FILE holds JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log; a directory, such as
 ~/.claude/projects, all of its .jsonl files; - is the standard input. Each file is taken in one transaction: if the
-program is killed, all of it is there or nothing. A line that is no invocation is told with its number and keeps out no other; the exit code is then 2.
-What is there already is passed over. No text of a user is kept unless --keep-text asks for it.""",
+program is killed, all of it is there or nothing. A line that is no invocation is told with its number and keeps out
+no other; the exit code is then 2. What is there already is passed over. No text of a user is kept unless
+--keep-text asks for it.""",
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Time and id are
 made where they are missing. With --update the fields are added to those of the invocation that has the id: signals such
