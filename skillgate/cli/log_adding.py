@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.log_options import rubric_of
 from skillgate.cli.storing import named_store
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.invocations.formats._names import stored_id
 from skillgate.invocations.forms import reader
 from skillgate.invocations.ports import Options
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.taking import digest_of
-from skillgate.model.invocation import Fate, Invocation, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, Scored
 from skillgate.model.text import printable
 from skillgate.store.target import require_packages
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from skillgate.store.invocations import InvocationStore
 
 _MOST = 1_000_000  # characters of an invocation
+_IDENTITY = frozenset(("invocation_id", "skill_name", "source"))
 
 
 def add(args: argparse.Namespace, session: Session) -> int:
@@ -45,13 +47,16 @@ def add(args: argparse.Namespace, session: Session) -> int:
     rubric = rubric_of(args, session)
     store = open_invocations(target, create=not args.update)
     try:
-        found = _more(given, store, args, session) if args.update else _new(given, args, session)
-        scored = Scored(found, scorer(rubric)(found), digest_of(found))
-        with store.importing(rubric, update=args.update, origin=None) as run:
-            (fate,) = run.add([scored])
-            if fate is Fate.CONFLICT:
-                told = "is there already and says something else; --update adds to it"
-                raise UsageError(f"the invocation {found.invocation_id} {told}")
+        if args.update:
+            scored, fate = _amended(given, store, args, session, rubric), Fate.UPDATED
+        else:
+            found = _new(given, args, session)
+            scored = Scored(found, scorer(rubric)(found), digest_of(found))
+            with store.importing(rubric, scorer(rubric)) as run:
+                (fate,) = run.add([scored])
+                if fate is Fate.CONFLICT:
+                    message = "is in the store and says something else; --update adds to it"
+                    raise UsageError(f"the invocation {found.invocation_id} {message}")
     finally:
         store.close()
     _tell(scored, fate, session)
@@ -117,23 +122,31 @@ def _new(given: dict[str, Any], args: argparse.Namespace, session: Session) -> I
     return _read({**made, **given}, args, session)
 
 
-def _more(given: dict[str, Any], store: InvocationStore, args: argparse.Namespace, session: Session) -> Invocation:
-    """Lay what is given over what is there.
+def _amended(
+    given: dict[str, Any], store: InvocationStore, args: argparse.Namespace, session: Session, rubric: str
+) -> Scored:
+    """Add what is given to an invocation that is in the store.
 
     Raises:
         UsageError: there is no such invocation, or it is of another skill.
     """
-    before = store.find(str(given["invocation_id"]))
+    name = str(given["invocation_id"])
+    before = store.find(name) or store.find(stored_id(name))
     if before is None:
-        raise UsageError(f"there is no invocation {given['invocation_id']}")
+        raise UsageError(f"there is no invocation {printable(name)}; list their ids with `skillgate log list`")
     own = {"timestamp": before.timestamp.isoformat(), "skill_name": before.skill_name}
-    later = _read({**own, **given}, args, session)
+    later = _read({**own, **given, "invocation_id": before.invocation_id}, args, session)
     if later.skill_name != before.skill_name:
         raise UsageError(f"the invocation {before.invocation_id} is one of {before.skill_name}")
-    said = {name: value for name, value in later._asdict().items() if value is not None and name != "source"}
-    if before.extra and later.extra:
-        said["extra"] = {**before.extra, **later.extra}
-    return before._replace(**said)
+    fields = {name: value for name, value in later._asdict().items() if value is not None and name not in _IDENTITY}
+    if "timestamp" not in given:
+        del fields["timestamp"]
+    if "extra" in fields:
+        fields["extra"] = {key: value for key, value in fields["extra"].items() if key != SEEN_UNTIL}
+    scored = store.amend(before.invocation_id, fields, rubric, scorer(rubric))
+    if scored is None:
+        raise UsageError(f"the invocation {before.invocation_id} was deleted meanwhile")
+    return scored
 
 
 def _read(data: dict[str, Any], args: argparse.Namespace, session: Session) -> Invocation:

@@ -1,8 +1,10 @@
 """The word ``import`` of ``log``: files of recorded invocations go into a store, each wholly or not at all."""
+# ruff: noqa: PTH120
 
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skillgate.cli.log_options import rubric_of
 from skillgate.cli.storing import named_store
-from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.invocations.forms import DOCUMENTS, reader, recognise
+from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
+from skillgate.invocations.formats._checks import fit_name
+from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader, recognise, unrecognised
 from skillgate.invocations.portions import crew, pays, portions
 from skillgate.invocations.ports import Options
 from skillgate.invocations.reading import STDIN, beside, lines, opened, recordings
@@ -25,7 +28,7 @@ from skillgate.workers import LostError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.cli.session import Session
     from skillgate.invocations.reading import Opened, Recording
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
+_NAMED = 10  # files of a form that is not known, that the last message names
 _TOLD = 1_000  # problems that the JSON names; stderr has all
 _STEP = 4_000_000  # bytes of a file whose progress is worth drawing
 _EVERY = 20  # lines, or portions of a file, between two drawings
@@ -49,6 +53,7 @@ class _Taken(NamedTuple):
     form: str
     counts: Counts
     kept: bool
+    parent: str | None = None
 
 
 class _Asked(NamedTuple):
@@ -60,6 +65,7 @@ class _Asked(NamedTuple):
     rubric: str
     update: bool
     strict: bool
+    label: str | None
 
 
 class _RefusedError(Exception):
@@ -71,8 +77,11 @@ def take_in(args: argparse.Namespace, session: Session) -> int:
 
     Raises:
         UsageError: the store cannot be used; or something was rejected, and all else is in the store.
-        IncompleteError: the database failed.
+        IncompleteError: the database failed; or a file that was named, or all of a directory, holds no use of a skill
+            that can be read.
     """
+    if args.project is not None and not fit_name(args.project):
+        raise UsageError("--project: expected a name of at most 200 characters, none of them hidden")
     target, _ = named_store(args.store, session)
     require_packages(target)
     rubric = rubric_of(args, session)
@@ -91,22 +100,66 @@ def take_in(args: argparse.Namespace, session: Session) -> int:
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
 
     done: list[_Taken] = []
+    unknown: list[tuple[Recording, str]] = []
     store = open_invocations(target, create=True)
     try:
         for recording in files:
             try:
                 done.append(_file(recording, store, args, session, rubric, tell))
+            except UnrecognisedError as error:
+                unknown.append((recording, str(error)))
             except UsageError as error:
                 tell(str(error))
     finally:
         store.close()
-    _report(done, told, rubric, target.shown, session)
-    unread = len(problems) + len(files) - len(done)
+    for line in _warned(done):
+        session.note(line)
+    for line in _passed_over(unknown):
+        tell(line)
+    fatal = [text for recording, text in unknown if recording.parent is None or not done]
+    _report(done, [*told, *fatal], rubric, target.shown, session)
+    unread = len(problems) + len(files) - len(done) - len(unknown)
+    _require_all(done, unread, fatal, strict=args.strict)
+    return EXIT_PASSED
+
+
+def _require_all(done: Sequence[_Taken], unread: int, fatal: Sequence[str], *, strict: bool) -> None:
+    """Make sure that everything that was named is in the store.
+
+    Raises:
+        UsageError: a file could not be read, or records of one were rejected.
+        IncompleteError: a file holds no use of a skill that can be read.
+    """
     rejected = sum(one.counts.rejected for one in done)
+    more = [f"and {len(fatal) - _NAMED:,} more files"] if len(fatal) > _NAMED else []
+    lines = [*fatal[:_NAMED], *more]
     if unread or rejected:
         conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in done)
-        raise UsageError(_summary(unread, rejected, conflicts, strict=args.strict))
-    return EXIT_PASSED
+        raise UsageError("\n".join([*lines, _summary(unread, rejected, conflicts, strict=strict)]))
+    if fatal:
+        raise IncompleteError("\n".join(lines))
+
+
+def _warned(done: Sequence[_Taken]) -> Iterator[str]:
+    """Give the warnings of all files; equal ones of files in one directory once."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in done:
+        for warning, times in one.counts.warnings.items():
+            text = f"{one.file}: {warning}{f' ({times:,} times)' if times > 1 else ''}"
+            found.setdefault((one.parent or one.file, warning), []).append(text)
+    for (place, warning), texts in found.items():
+        yield texts[0] if len(texts) == 1 else f"{place}: {warning} (in {len(texts):,} files)"
+
+
+def _passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
+    """Count the files of each directory that hold nothing to import: other programs put theirs there too."""
+    found: dict[str, list[str]] = {}
+    for recording, _ in unknown:
+        if recording.parent is not None:
+            found.setdefault(recording.parent, []).append(recording.shown)
+    for parent, files in found.items():
+        many = f"{len(files):,} files hold" if len(files) > 1 else "1 file holds"
+        yield f"{parent}: {many} no invocations in a known form, such as {files[0]}"
 
 
 def _summary(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str:
@@ -128,13 +181,11 @@ def form_of(asked: str, file: Opened, shown: str) -> str:
     """Say which form a file has.
 
     Raises:
-        UsageError: none that is known.
+        UnrecognisedError: none that is known.
     """
-    if asked == "auto" and not file.head.strip():
-        raise UsageError(f"{shown} is empty")
     found = recognise(file.head) if asked == "auto" else asked
     if found is None:
-        raise UsageError(f"{shown} holds no invocations in a form that is known; name it with --format")
+        raise UnrecognisedError(f"{shown}: {unrecognised(file.head)}")
     return found
 
 
@@ -144,36 +195,43 @@ def _file(
     """Take one file in, in one transaction.
 
     Raises:
-        UsageError: it cannot be read, or it has no form that is known.
+        UsageError: it cannot be read.
+        UnrecognisedError: it has no form that is known, or no use of a skill is in it.
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
         form = form_of(args.format, file, recording.shown)
         options = options_of(args, recording)
-        asked = _Asked(recording, store, form, rubric, args.update, args.strict)
+        asked = _Asked(recording, store, form, rubric, args.update, args.strict, args.project)
         if recording.path != STDIN and pays(form, file.size):
             with suppress(LostError), crew(recording.path, form, options, rubric) as workers:
                 found = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
-                return _taken(asked, found, session, tell)
+                return _taken(asked, found, tell)
             file.file.seek(0)  # the others were lost: it is read here
         numbered = _drawn(lines(file.file, whole=form in DOCUMENTS), file, session)
-        return _taken(asked, places(reader(form)(numbered, options), scorer(rubric)), session, tell)
+        return _taken(asked, places(reader(form)(numbered, options), scorer(rubric)), tell)
 
 
-def _taken(asked: _Asked, found: Iterable[Place], session: Session, tell: _Tell) -> _Taken:
+def _taken(asked: _Asked, found: Iterable[Place], tell: _Tell) -> _Taken:
+    from skillgate.store.invocations import Origin  # brings in the database's packages
+
     shown = asked.recording.shown
     problems = Problems(shown, tell)
     counts = Counts()
     later = asked.form == GROWING and not asked.update
-    importing = asked.store.importing(asked.rubric, update=asked.update, later=later, origin=shown)
+    folder = None if asked.recording.path == STDIN else os.path.dirname(os.path.realpath(asked.recording.path))
+    origin = Origin(folder, asked.label)
+    importing = asked.store.importing(
+        asked.rubric, scorer(asked.rubric), update=asked.update, later=later, origin=origin
+    )
     with suppress(_RefusedError), importing as run:
         take(found, run, problems, counts)
         if asked.strict and counts.rejected:
             raise _RefusedError
     problems.close()
-    for warning, count in counts.warnings.items():
-        session.note(f"{shown}: {warning}{f' ({count:,} times)' if count > 1 else ''}")
-    return _Taken(shown, asked.form, counts, kept=not (asked.strict and counts.rejected))
+    if counts.unused is not None:
+        raise UnrecognisedError(f"{shown}: {counts.unused}")
+    return _Taken(shown, asked.form, counts, not (asked.strict and counts.rejected), asked.recording.parent)
 
 
 def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_Item]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.log_importing import form_of, options_of
 from skillgate.cli.log_options import rubric_of
-from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.invocations.forms import DOCUMENTS, reader
+from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
+from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader
 from skillgate.invocations.reading import lines, opened, recordings
 from skillgate.invocations.rubric import explainer, scorer
 from skillgate.invocations.taking import Counts, Problems
@@ -33,11 +33,13 @@ def score(args: argparse.Namespace, session: Session) -> int:
 
     Raises:
         UsageError: something could not be read; the others are shown.
+        IncompleteError: a file holds no use of a skill that can be read; the others are shown.
     """
     rubric = rubric_of(args, session)
     files, problems = recordings(args.files, cwd=session.cwd)
     bad = list(problems)
     found: list[Invocation] = []
+    unknown: list[str] = []
     left = 0
 
     def tell(text: str) -> None:
@@ -50,6 +52,8 @@ def score(args: argparse.Namespace, session: Session) -> int:
     for recording in files:
         try:
             found += islice(_read(recording, args, session, tell), _MOST + 1 - len(found))
+        except UnrecognisedError as error:
+            unknown.append(str(error))
         except UsageError as error:
             tell(str(error))
     if len(found) > _MOST:
@@ -59,7 +63,7 @@ def score(args: argparse.Namespace, session: Session) -> int:
     parts = explain(found[0]) if len(found) == 1 else ()
     if session.json:
         rows = [_row(invocation, one, explain(invocation)) for invocation, one in scores]
-        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": bad}
+        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": [*bad, *unknown]}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     elif scores:
         from skillgate.report.invocations_text import render_scores
@@ -67,7 +71,9 @@ def score(args: argparse.Namespace, session: Session) -> int:
         session.out(render_scores(scores, Style(width=session.width, color=session.color), parts=parts))
     if bad:
         left += len(bad[_TOLD:])
-        raise UsageError("\n".join([*bad[:_TOLD], *([f"and {left:,} more"] if left else [])]))
+        raise UsageError("\n".join([*bad[:_TOLD], *unknown, *([f"and {left:,} more"] if left else [])]))
+    if unknown:
+        raise IncompleteError("\n".join(unknown))
     return EXIT_PASSED
 
 
@@ -84,9 +90,12 @@ def _read(
                 yield read.invocation
             elif read.problem is not None:
                 problems.add(read, read.problem)
+            counts.unused = read.unused or counts.unused
     problems.close()
     for warning in counts.warnings:
         session.note(f"{recording.shown}: {warning}")
+    if counts.unused is not None:
+        raise UnrecognisedError(f"{recording.shown}: {counts.unused}")
 
 
 def _row(invocation: Invocation, found: InvocationScore, parts: tuple[Part, ...]) -> dict[str, Any]:

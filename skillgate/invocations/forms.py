@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import cast
 
+from skillgate.errors import IncompleteError
+from skillgate.invocations.formats._checks import short_key
 from skillgate.invocations.ports import Reader
 from skillgate.registry import Room
 
@@ -14,6 +17,13 @@ NAMES = ("claude-code", "otlp", "portable", "jsonl")
 
 DOCUMENTS = frozenset(("otlp", "portable"))
 """Those whose files may be one line of any length: its pieces, under one number, are put together again."""
+
+_KEYS = 6  # of an object, that are named
+_STREAM = frozenset(("type", "session_id"))  # of each line that `claude -p --output-format stream-json` prints
+
+
+class UnrecognisedError(IncompleteError):
+    """A file holds no use of a skill that can be read; the message says what it holds instead."""
 
 
 def reader(name: str) -> Reader:
@@ -32,3 +42,51 @@ def recognise(head: bytes) -> str | None:
         head: up to 64 KiB, decompressed.
     """
     return next((name for name in NAMES if _ROOM.load(name).is_it(head)), None)
+
+
+def unrecognised(head: bytes) -> str:
+    """Describe the beginning of a file that has no known form, and what would be one; without any text of it.
+
+    Args:
+        head: up to 64 KiB.
+    """
+    seen, keys = _seen(head)
+    hint = "expected JSON Lines with skill_name, a Claude Code transcript, OTLP JSON traces or a portable log"
+    if keys >= _STREAM:
+        hint = (
+            "this looks like the output of `claude --output-format stream-json`, which is not read; import the"
+            " session's transcript from ~/.claude/projects"
+        )
+    return f"{seen}; {hint}"
+
+
+def _seen(head: bytes) -> tuple[str, frozenset[str]]:
+    try:
+        text = head.decode("utf-8-sig", "strict" if len(head) < 4 else "ignore")
+    except UnicodeDecodeError:
+        return "it is not text", frozenset()
+    if "\0" in text or len(text) < len(head) // 2:
+        return "it is not text", frozenset()
+    if not text.strip():
+        return "it is empty", frozenset()
+    try:
+        value, end = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        is_json = text.lstrip().startswith(("{", "["))
+        return ("its first value is JSON that is broken or very long" if is_json else "it is text that is not JSON"), (
+            frozenset()
+        )
+    if isinstance(value, list):
+        first = value[0] if value and isinstance(value[0], dict) else {}
+        keys = f" of objects with the keys {_named(first)}" if first else ""
+        return f"it is a JSON list{keys}", frozenset(first)
+    if not isinstance(value, dict):
+        return "its first value is not a JSON object", frozenset()
+    whole = not text.lstrip()[end:].strip()
+    what = "it is one JSON object with" if whole else "its first line is a JSON object with"
+    return f"{what} the keys {_named(value)}" if value else "its first object is empty", frozenset(value)
+
+
+def _named(value: dict[str, object]) -> str:
+    names = ", ".join(short_key(key) for key in list(value)[:_KEYS])
+    return names + (", …" if len(value) > _KEYS else "")

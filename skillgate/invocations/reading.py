@@ -29,10 +29,15 @@ _SUFFIXES = (_SUFFIX, ".json")
 
 
 class Recording(NamedTuple):
-    """A file to read: how it was named, and where it is; ``-`` is the standard input."""
+    """A file to read: how it was named, and where it is; ``-`` is the standard input.
+
+    Attributes:
+        parent: the directory that was named in its place; None where the file itself was.
+    """
 
     shown: str
     path: str
+    parent: str | None = None
 
 
 class Opened(NamedTuple):
@@ -74,7 +79,7 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
         for name in sorted(names):
             path = os.path.join(folder, name)
             if name.endswith(_SUFFIX) and _holds_any(path):
-                yield Recording(os.path.join(shown, os.path.relpath(path, place)), path)
+                yield Recording(os.path.join(shown, os.path.relpath(path, place)), path, shown)
 
 
 def _holds_any(path: str) -> bool:

@@ -35,12 +35,14 @@ class Counts:
         fates: how many of each.
         rejected: how many places gave none, conflicts included.
         warnings: each sentence once, with how often it held.
+        unused: what the file holds in place of any use of a skill; None where it has one.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.fates = dict.fromkeys(Fate, 0)
         self.rejected = 0
+        self.unused: str | None = None
         self.warnings: dict[str, int] = {}
 
     def warn(self, warning: str) -> None:
@@ -107,6 +109,7 @@ def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -
     for read, scored in found:
         for warning in read.warnings:
             counts.warn(warning)
+        counts.unused = read.unused or counts.unused
         if scored is not None:
             batch.append((read, scored))
         elif read.problem is not None:

@@ -197,6 +197,8 @@ class Read(NamedTuple):
         invocation: None where there is none.
         problem: why the line was rejected; None where nothing is wrong with it.
         warnings: what was left out or assumed, in words that hold for many lines and so are told once a file.
+        unit: what ``line`` counts.
+        unused: what a file holds in place of any use of a skill; given once, at the end of such a file.
     """
 
     line: int
@@ -204,6 +206,7 @@ class Read(NamedTuple):
     problem: str | None = None
     warnings: tuple[str, ...] = ()
     unit: str = "line"
+    unused: str | None = None
 
 
 class Observation(NamedTuple):

@@ -28,7 +28,7 @@ from skillgate.report.invocations_table import Cell, Column, table
 from skillgate.report.terminal import Style, columns, cut, pad
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.model.invocation_report import GateCheck, InvocationReport, InvocationTrend, SkillFigures
@@ -172,6 +172,53 @@ def render_scores(
     lines = list(table(head, rows, style))
     if parts:
         lines += ["", *_parts(parts, scored[0][1], style)]
+    return "\n".join(lines) + "\n"
+
+
+def render_list(found: Sequence[tuple[Invocation, InvocationScore | None]], style: Style) -> str:
+    """Render one line per invocation: when, total, tier, skill, id. Ids are never cut: they are there to be copied."""
+    if not found:
+        return _EMPTY
+    wide = min(_ROWS, max(columns(printable(one.skill_name)) for one, _ in found))
+    lines = [style.paint(f"{'began (UTC)':<16}  {'total':>5}  {'tier':<13}  {pad('skill', wide)}  id", "dim")]
+    for invocation, score in found:
+        total = None if score is None else score.total
+        tier = words.tier(total)
+        color = COLORS[words.TONES[tier]] if tier else "dim"
+        rated = f"{words.average(total):>5}  {tier.value if tier else words.UNRATED:<13}"
+        skill = pad(cut(printable(invocation.skill_name), wide), wide)
+        when = f"{invocation.timestamp:%Y-%m-%d %H:%M}"
+        lines.append(f"{when}  {style.paint(rated, color)}  {skill}  {printable(invocation.invocation_id)}")
+    return "\n".join(lines) + "\n"
+
+
+def render_record(
+    invocation: Invocation,
+    score: InvocationScore,
+    parts: Sequence[Part],
+    about: Mapping[str, str | None],
+    fields: Mapping[str, tuple[str, bool]],
+    style: Style,
+) -> str:
+    """Render all that is kept of one invocation: its score part by part, and its fields.
+
+    Args:
+        invocation: what it is.
+        score: by the rubric that was asked for.
+        parts: what the score is made of.
+        about: what the store knows of it beside that, by what it is called.
+        fields: what is known of it, and whether that was added by hand.
+        style: how it is drawn.
+    """
+    tier = words.tier(score.total)
+    total = words.average(score.total)
+    head = f"{printable(invocation.invocation_id)}: {total} {tier.value if tier else words.UNRATED}"
+    lines = [style.paint(head, "bold"), *_parts(parts, score, style), ""]
+    wide = max(map(columns, (*about, *fields)))
+    for name, (value, is_added) in fields.items():
+        note = "  (added by hand)" if is_added else ""
+        lines.append(f"{pad(name, wide)}  {printable(value)}{note}")
+    lines += [f"{pad(name, wide)}  {printable(value or words.NOTHING)}" for name, value in about.items()]
     return "\n".join(lines) + "\n"
 
 

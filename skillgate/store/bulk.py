@@ -80,8 +80,8 @@ class Bulk(ABC):
         return False
 
     @abstractmethod
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str]]:
-        """Give the keys and digests of invocations by their ids, of those that are there."""
+    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
+        """Return key, digest and the column ``added`` of the invocations that are there, by their ids."""
 
     @abstractmethod
     def scan(self, since: str | None) -> str:

@@ -72,10 +72,10 @@ class PostgresBulk(Bulk):
             for row in zip(*columns.values(), strict=False):
                 copy.write_row(row)
 
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str]]:
+    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
         """Look ids up."""
-        sql = "SELECT invocation_id, id, digest FROM invocations WHERE invocation_id = ANY(?)"
-        return {name: (key, digest) for name, key, digest in self.rows(sql, list(names))}
+        sql = "SELECT invocation_id, id, digest, added FROM invocations WHERE invocation_id = ANY(?)"
+        return {name: (key, digest, added) for name, key, digest, added in self.rows(sql, list(names))}
 
     def scan(self, since: str | None) -> str:
         """Leave it to the server, which keeps statistics."""

@@ -85,14 +85,14 @@ class SqliteBulk(Bulk):
         count: int = self.raw.executemany(sql, zip(*columns.values(), strict=False)).rowcount
         return count
 
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str]]:
+    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
         """Look some ids up at a time."""
-        found: dict[str, tuple[int, str]] = {}
+        found: dict[str, tuple[int, str, str | None]] = {}
         rest = iter(names)
         while some := list(islice(rest, _AT_ONCE)):
             marks = ", ".join("?" * len(some))
-            sql = f"SELECT invocation_id, id, digest FROM invocations WHERE invocation_id IN ({marks})"  # noqa: S608
-            found.update((name, (key, digest)) for name, key, digest in self.rows(sql, *some))
+            sql = f"SELECT invocation_id, id, digest, added FROM invocations WHERE invocation_id IN ({marks})"  # noqa: S608
+            found.update((name, (key, digest, added)) for name, key, digest, added in self.rows(sql, *some))
         return found
 
     def scan(self, since: str | None) -> str:

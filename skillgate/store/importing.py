@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import hmac
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.model.invocation import SEEN_UNTIL, Fate, Scored
+from skillgate.store.added import added_of, added_text, merged
 from skillgate.store.bulk import ONCE
 from skillgate.store.invocation_rows import extra_of, of_invocations, of_scores
 
@@ -12,16 +16,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from skillgate.model.invocation import Invocation, InvocationScore
     from skillgate.store.bulk import Bulk
     from skillgate.store.invocation_rows import Columns
 
+    Scorer = Callable[[Invocation], InvocationScore]
+
 _SHOWN = "INSERT INTO shown_rubric (id, rubric_version) VALUES (1, ?)"
 _SHOW = f"{_SHOWN} ON CONFLICT (id) DO UPDATE SET rubric_version = excluded.rubric_version"
+_ORIGIN_DIGITS = 12
+_NOTHING: dict[str, Any] = {}
+
+
+class Origin(NamedTuple):
+    """Where the invocations of an import come from.
+
+    Attributes:
+        folder: the absolute path of the folder of the recording; only a salted digest of it is stored.
+        label: a name that the user gave it; stored as it is, in place of the digest.
+    """
+
+    folder: str | None = None
+    label: str | None = None
 
 
 def show(rows: Bulk, rubric: str) -> None:
     """Let the view show the scores of this version of the rubric."""
     rows.run(_SHOW, rubric)
+
+
+def origin_of(rows: Bulk, origin: Origin) -> str | None:
+    """Return what is stored of an origin; the first digest makes the salt of the store."""
+    if origin.label is not None or origin.folder is None:
+        return origin.label
+    salts = rows.rows("SELECT salt FROM origin_salt")
+    if not salts:
+        salts = [(secrets.token_hex(16),)]
+        rows.run("INSERT INTO origin_salt (id, salt) VALUES (1, ?)", salts[0][0])
+    key, folder = str(salts[0][0]).encode(), origin.folder.encode("utf-8", "surrogateescape")
+    return f"folder-{hmac.new(key, folder, hashlib.sha256).hexdigest()[:_ORIGIN_DIGITS]}"
 
 
 class Import:
@@ -39,11 +72,13 @@ class Import:
         later: bool,
         origin: str | None,
         now: str,
+        scorer: Scorer,
         refusing: Callable[[], AbstractContextManager[None]],
     ) -> None:
         """Take what :meth:`InvocationStore.importing` opened."""
         self._rows, self._update, self._later, self._origin = rows, update, later, origin
-        self._now, self._refusing = now, refusing
+        self._now, self._scorer, self._refusing = now, scorer, refusing
+        self._added: dict[int, dict[str, Any]] = {}  # by key: what was added by hand to those that are there
         self.broken = False
         self._fresh = True  # whether the last batch was new throughout, so that the next may be, too
 
@@ -80,7 +115,9 @@ class Import:
         changed: dict[int, Scored] = {}
         for one in batch:
             name = one.invocation.invocation_id
-            key, digest = known.get(name, (0, None))
+            key, digest, added = known.get(name, (0, None, None))
+            if added is not None:
+                self._added[key] = added_of(added)
             if digest is None:
                 key = next(keys)
                 new[key] = one
@@ -101,9 +138,9 @@ class Import:
             else:
                 fates.append(Fate.CONFLICT)
                 continue
-            known[name] = (key, one.digest)
+            known[name] = (key, one.digest, None)
         self._write(new)
-        self._score(again, ONCE)
+        self._score({key: self._merged(key, one) for key, one in again.items()}, ONCE)
         self._rows.delete(list(changed))  # with the scores by other versions, which are of what it said before
         self._write(changed)
         self._fresh = len(new) == len(batch)
@@ -120,11 +157,21 @@ class Import:
 
     def _write(self, found: dict[int, Scored]) -> None:
         if found:
-            self._rows.insert("invocations", {"id": found, **self._columns(list(found.values()))})
-            self._score(found)
+            complete = {key: self._merged(key, one) for key, one in found.items()}
+            added = [added_text(self._added.get(key, _NOTHING)) for key in found]
+            self._rows.insert("invocations", {"id": found, **self._columns(list(complete.values()), added)})
+            self._score(complete)
 
-    def _columns(self, batch: Sequence[Scored]) -> Columns:
-        return of_invocations(batch, imported_at=self._now, origin=self._origin)
+    def _merged(self, key: int, one: Scored) -> Scored:
+        """Return an invocation with what was added to it by hand, and the score of both together."""
+        added = self._added.get(key)
+        if not added:
+            return one
+        found = merged(one.invocation, added)
+        return Scored(found, self._scorer(found), one.digest)
+
+    def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
+        return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)
 
     def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
         if found:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
 from skillgate.model.invocation import Accuracy, Ending, Invocation, Observation
-from skillgate.model.text import printable
 from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, LONGEST, POINTS
 
 if TYPE_CHECKING:
@@ -50,8 +49,16 @@ def second(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(" ", "seconds")[:19]
 
 
-def of_invocations(batch: Sequence[Scored], *, imported_at: str, origin: str | None) -> dict[str, Iterable[Any]]:
-    """Give the columns of invocations, those left out in which all is None.
+def of_invocations(
+    batch: Sequence[Scored], *, imported_at: str, origin: str | None, added: Sequence[str | None] = ()
+) -> dict[str, Iterable[Any]]:
+    """Return the columns of invocations without those in which all is None.
+
+    Args:
+        batch: the invocations.
+        imported_at: the time now.
+        origin: where all of them come from.
+        added: the column ``added`` of each; empty where it is NULL for all.
 
     Raises:
         UsageError: a text holds a NUL, or a number is none.
@@ -63,7 +70,9 @@ def of_invocations(batch: Sequence[Scored], *, imported_at: str, origin: str | N
     found["digest"] = [one.digest for one in batch]
     found["imported_at"] = repeat(imported_at)
     if origin is not None:
-        found["origin"] = repeat(printable(origin))  # a file's name may be no Unicode
+        found["origin"] = repeat(origin)
+    if any(added):
+        found["added"] = added
     return found
 
 
@@ -95,6 +104,33 @@ def _json(extra: Mapping[str, object]) -> str:
         return json.dumps(dict(extra), allow_nan=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(f"an invocation's extra values cannot be stored: {error}") from None
+
+
+def to_json(fields: Mapping[str, Any]) -> str:
+    """Write fields as a JSON object.
+
+    Raises:
+        UsageError: a value is not JSON.
+    """
+    told = {name: value.value if isinstance(value, Enum) else value for name, value in fields.items()}
+    if "timestamp" in told:
+        told["timestamp"] = second(told["timestamp"])
+    return _json(told)
+
+
+def from_json(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is there
+    """Read a field of such an object.
+
+    Raises:
+        ForeignError: it is not of its column's kind.
+    """
+    if name == "extra":
+        if isinstance(value, dict):
+            return value
+        raise ForeignError(f"extra is {str(value)[:50]!r}")
+    kind = INVOCATIONS.c[name].type.python_type
+    (found,) = _found(name, (float(value) if kind is float and type(value) is int else value,))
+    return found
 
 
 def _plain(text: str) -> str:

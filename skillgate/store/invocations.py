@@ -5,33 +5,64 @@ from __future__ import annotations
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.invocation import Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.store.added import added_of, added_text, combined, merged
 from skillgate.store.bulk import bulk
 from skillgate.store.failures import failing, foreign, refusing
-from skillgate.store.importing import Import, show
-from skillgate.store.invocation_rows import FIELDS, SCORES, ForeignError, invocations, observations, of_scores, second
+from skillgate.store.importing import Import, Origin, origin_of, show
+from skillgate.store.invocation_rows import (
+    FIELDS,
+    SCORES,
+    ForeignError,
+    invocations,
+    observations,
+    of_invocations,
+    of_scores,
+    second,
+)
 from skillgate.store.opening import READING, opened
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy.engine import Engine
 
     from skillgate.store.bulk import Bulk
+    from skillgate.store.importing import Scorer
     from skillgate.store.target import Target
 
-__all__ = ["Fate", "Import", "InvocationStore", "Scored", "open_invocations"]
+__all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows that are handled as columns
 _READERS_MS = 5_000  # how long those who read what a store held before a purge are waited for
 _FIELDS = ", ".join(FIELDS)
+_UNKNOWN_ORIGIN = Origin()
+_SCORES = ("rubric_version", *SCORES, "coverage", "baseline_category")
 _ANEW = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
+
+
+class Record(NamedTuple):
+    """What a store holds of one invocation.
+
+    Attributes:
+        invocation: as figures see it: as it was recorded, with what was added by hand laid over it.
+        added: the fields that were added by hand.
+        origin: a label that was asked for, or a salted digest of the folder of the recording; None where it has none.
+        imported_at: when it was last read, as UTC text.
+        scores: by each version of the rubric that it was scored with.
+    """
+
+    invocation: Invocation
+    added: Mapping[str, Any]
+    origin: str | None
+    imported_at: str
+    scores: tuple[InvocationScore, ...]
 
 
 class InvocationStore:
@@ -51,7 +82,13 @@ class InvocationStore:
 
     @contextmanager
     def importing(
-        self, rubric: str, *, update: bool = False, later: bool = False, origin: str | None = None
+        self,
+        rubric: str,
+        scorer: Scorer,
+        *,
+        update: bool = False,
+        later: bool = False,
+        origin: Origin = _UNKNOWN_ORIGIN,
     ) -> Iterator[Import]:
         """Import invocations: all that is added within the ``with`` is kept, or nothing after any exception.
 
@@ -59,9 +96,11 @@ class InvocationStore:
 
         Args:
             rubric: the version that the scores are of.
-            update: whether one that says something else under a known id replaces what is there.
+            scorer: scores by it; needed where something was added by hand to what is imported again.
+            update: whether one that says something else under a known id replaces what is there. What was added by
+                hand stays.
             later: likewise where it was seen until a later time; an earlier one is passed over.
-            origin: the name of the file that they come from.
+            origin: where they come from.
 
         Raises:
             UsageError: :meth:`Import.add` failed, and the ``with`` went on all the same.
@@ -71,7 +110,8 @@ class InvocationStore:
         refuse = partial(refusing, self._engine, self._target)
         with self._writing() as rows:
             rows.prepare()
-            run = Import(rows, update=update, later=later, origin=origin, now=now, refusing=refuse)
+            place = origin_of(rows, origin)
+            run = Import(rows, update=update, later=later, origin=place, now=now, scorer=scorer, refusing=refuse)
             yield run
             if run.broken:
                 raise UsageError("nothing was imported, since a part of it could not be stored")
@@ -148,6 +188,122 @@ class InvocationStore:
             query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
             return next(invocations(rows.rows(query, _kept(invocation_id))), None)
 
+    def ids(self, beginning: str, most: int) -> tuple[str, ...]:
+        """Return the ids that begin with a text, in order, up to so many.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        query = "SELECT invocation_id FROM invocations WHERE substr(invocation_id, 1, ?) = ? ORDER BY 1 LIMIT ?"
+        with self._reading() as rows:
+            return tuple(row[0] for row in rows.rows(query, len(beginning), _kept(beginning), most))
+
+    def record(self, invocation_id: str) -> Record | None:
+        """Return all that is held of an invocation; None where there is none with this id.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        query = f"SELECT id, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
+        with self._reading() as rows:
+            found = rows.rows(query, _kept(invocation_id))
+            if not found:
+                return None
+            key, added, origin, imported_at, *fields = found[0]
+            scores = rows.rows(
+                f"SELECT {', '.join(_SCORES)} FROM skill_scores WHERE invocation_id = ? ORDER BY rubric_version",  # noqa: S608
+                key,
+            )
+            (invocation,) = invocations([tuple(fields)])
+            return Record(
+                invocation, added_of(added), origin, _time(imported_at), tuple(map(InvocationScore._make, scores))
+            )
+
+    def recent(
+        self,
+        rubric: str,
+        *,
+        skills: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        most: int,
+    ) -> tuple[Record, ...]:
+        """Return the latest invocations, the latest first, up to so many; their score by this rubric alone.
+
+        Args:
+            rubric: the version of the rubric.
+            skills: names of skills; empty for all.
+            since: those that began then or later.
+            until: those that began before.
+            most: how many at the most.
+
+        Raises:
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        where, values = _listed(skills, since, until)
+        own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
+        query = (
+            f"SELECT {', '.join(f's.{name}' for name in _SCORES)}, {own} FROM invocations i"  # noqa: S608
+            f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
+            " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
+        )
+        width = len(_SCORES)
+        with self._reading() as rows:
+            found = rows.rows(query, rubric, *values, most)
+            those = invocations([row[width + 3 :] for row in found])
+            return tuple(
+                Record(
+                    one,
+                    added_of(row[width]),
+                    row[width + 1],
+                    _time(row[width + 2]),
+                    () if row[0] is None else (InvocationScore._make(row[:width]),),
+                )
+                for one, row in zip(those, found, strict=True)
+            )
+
+    def count_within(
+        self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
+    ) -> int:
+        """Count the invocations of some skills, of all where none is named, within a window.
+
+        Raises:
+            IncompleteError: the database failed.
+        """
+        where, values = _listed(skills, since, until)
+        with self._reading() as rows:
+            return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
+
+    def amend(self, invocation_id: str, fields: Mapping[str, Any], rubric: str, scorer: Scorer) -> Scored | None:
+        """Add fields to an invocation by hand, and score it anew; they survive every later import.
+
+        Scores by other versions of the rubric are deleted: they were of what was known before. The view shows the
+        scores by this one afterwards.
+
+        Returns:
+            It with its score; None where there is none with this id.
+
+        Raises:
+            UsageError: a field cannot be stored.
+            IncompleteError: the database failed, or holds what we did not write.
+        """
+        query = f"SELECT id, digest, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
+        with self._writing() as rows, refusing(self._engine, self._target):
+            found = rows.rows(query, _kept(invocation_id))
+            if not found:
+                return None
+            key, digest, before, origin, at, *columns = found[0]
+            (invocation,) = invocations([tuple(columns)])
+            added = combined(added_of(before), dict(fields))
+            invocation = merged(invocation, added)
+            scored = Scored(invocation, scorer(invocation), digest)
+            written = of_invocations([scored], imported_at=_time(at), origin=origin, added=[added_text(added)])
+            rows.delete([key])
+            rows.insert("invocations", {"id": [key], **written})
+            rows.insert("skill_scores", of_scores([key], [scored.score], scored_at=second(datetime.now(UTC))))
+            show(rows, rubric)
+            return scored
+
     def invocations(
         self, *, skill: str | None = None, since: datetime | None = None
     ) -> Iterator[tuple[int, Invocation]]:
@@ -165,7 +321,7 @@ class InvocationStore:
     def rescore(
         self,
         rubric: str,
-        scorer: Callable[[Invocation], InvocationScore],
+        scorer: Scorer,
         *,
         skill: str | None = None,
         since: datetime | None = None,
@@ -283,6 +439,10 @@ def _number(rows: Bulk, query: str, *values: object) -> int:
     return found
 
 
+def _time(at: Any) -> str:  # noqa: ANN401 - text in SQLite, a time in PostgreSQL
+    return at if isinstance(at, str) else second(at)
+
+
 def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
     return zip((row[0] for row in part), invocations([row[1:] for row in part]), strict=True)
 
@@ -296,6 +456,13 @@ def _where(skill: str | None, since: datetime | None, until: datetime | None) ->
     return "".join(words for words, value in given if value is not None), tuple(
         value for _, value in given if value is not None
     )
+
+
+def _listed(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
+    where, values = _where(None, since, until)
+    if not skills:
+        return where, values
+    return f"{where} AND i.skill_name IN ({', '.join('?' * len(skills))})", (*values, *map(_kept, skills))
 
 
 def _kept(name: str) -> str:

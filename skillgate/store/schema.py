@@ -248,7 +248,8 @@ INVOCATIONS = sa.Table(
     sa.Column("digest", sa.String(32), nullable=False),
     _check("digest", "length(digest) = 32"),
     *_second("imported_at"),
-    *_texts("origin"),
+    *_texts("origin"),  # a label that was asked for, else a salted digest of the folder that it came from
+    *_texts("added"),  # JSON of the fields that `log add --update` set: they survive every import
     sa.UniqueConstraint("invocation_id"),
     sa.Index(None, "skill_name", "timestamp"),
     sa.Index(None, "timestamp"),
@@ -281,6 +282,14 @@ SHOWN_RUBRIC = sa.Table(  # one row, once anything was imported: whose scores th
     sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),
     _check("id", "id = 1", table="shown_rubric"),
     *_texts("rubric_version", nullable=False),
+)
+
+ORIGIN_SALT = sa.Table(  # one row, once anything was imported: what digests of folders are salted with
+    "origin_salt",
+    METADATA,
+    sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),
+    _check("id", "id = 1", table="origin_salt"),
+    *_texts("salt", nullable=False),
 )
 
 # No column may be called tier, uses, weak_area or normalized_score: GROUP BY and HAVING of queries that name what they

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillgate.errors import UsageError
 
 TABLE = "skillgate_schema"  # where a store says its version; other programs' migrations may stand in the same database
-KNOWN = ("0001", "0002")  # the revisions in the directory of migrations, the newest last
+KNOWN = ("0001", "0002", "0003")  # the revisions in the directory of migrations, the newest last
 HEAD = KNOWN[-1]
 
 

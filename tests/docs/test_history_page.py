@@ -51,6 +51,7 @@ def test_the_page_names_each_table_and_each_word_of_a_trend() -> None:
         "invocations",
         "skill_scores",
         "shown_rubric",
+        "origin_salt",
     ]
     assert {f"`{table}`" for table in METADATA.tables} <= set(re.findall(r"`[a-z_]+`", PAGE))
     words = re.findall(r"^\| ([a-z, ]+) \|", PAGE, flags=re.MULTILINE)

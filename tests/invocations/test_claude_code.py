@@ -140,7 +140,7 @@ def test_an_ending_is_told_only_where_it_was_seen(
 
 def test_a_skill_that_could_not_be_loaded_is_a_hard_failure() -> None:
     session = Transcript().prompt().reply(use("Skill", "toolu_1", skill="no-such"))
-    session.result("toolu_1", "<tool_use_error>Unknown skill: no-such</tool_use_error>", error=True)
+    session.result("toolu_1", "Bash command failed for pattern: no-such", error=True)
     found = only(session.run(call="toolu_2").say())
     assert (found.ending, found.error_count, found.recovered) == (Ending.HARD_FAILURE, 1, False)
     assert (found.tokens_used, found.tool_call_count, found.duration_ms) == (None, None, None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.invocations.formats import claude_code
+from skillgate.invocations.formats._names import REPLACED, REPLACED_WARNING
 from skillgate.invocations.formats._transcript_ledger import MOST_LINES, MOST_PATHS
 from skillgate.invocations.ports import Options
 from tests.invocations.transcripts import BEGAN, NOW, Transcript, beside, example, use
@@ -107,12 +108,6 @@ def test_lines_of_no_known_kind_and_empty_ones_are_passed_over() -> None:
         (None, "names no skill"),
         (7, "names no skill"),
         (["merge-sheets"], "names no skill"),
-        ("a" * 201, "more than 200 characters"),
-        ("merge\x1b[2Jsheets", "control characters"),
-        ("merge\nsheets", "control characters"),
-        ("merge\u202esheets", "control characters"),
-        ("merge\u2028sheets", "control characters"),
-        ("merge\ud800sheets", "control characters"),
     ],
 )
 def test_a_name_that_can_be_none_is_rejected_with_the_line_of_its_call(name: object, why: str) -> None:
@@ -124,12 +119,23 @@ def test_a_name_that_can_be_none_is_rejected_with_the_line_of_its_call(name: obj
     assert why in str(second.problem)
 
 
-@pytest.mark.parametrize(
-    "name", ["merge sheets", "büro:zusammenführen", "<script>alert(1)</script>", "../../x", "=1+1"]
-)
+@pytest.mark.parametrize("name", ["merge-sheets", "büro:zusammenführen", "acme:team:Merge_2.0"])
 def test_a_name_is_kept_as_it_is_given(name: str) -> None:
     (found,) = Transcript().prompt().skill(name).say().runs()
     assert found.skill_name == name
+
+
+HIDING = ["a" * 201, *(f"merge{hidden}sheets" for hidden in ("\x1b[2J", "\n", "\u202e", "\u2028", "\ud800"))]
+
+
+@pytest.mark.parametrize("name", [*HIDING, "merge my sheets", "<script>alert(1)</script>", "../../x", "=1+1"])
+def test_a_name_that_does_not_look_like_one_is_replaced(name: str) -> None:
+    session = Transcript().prompt().skill(name).say()
+    (found,) = session.reads()
+    assert found.invocation is not None
+    assert (found.invocation.skill_name, found.warnings) == (REPLACED, (REPLACED_WARNING,))
+    (kept,) = session.runs(keep_text=True)
+    assert kept.skill_name == (REPLACED if name in HIDING else name)
 
 
 @pytest.mark.parametrize("call", ["", "a b", "a\x00b", "a" * 500, None, 7, {}])

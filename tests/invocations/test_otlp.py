@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillgate.invocations.formats.otlp import _COUNTS
 from skillgate.invocations.forms import reader
 from skillgate.invocations.ports import LONGEST
-from skillgate.model.invocation import Accuracy, Ending, Invocation
+from skillgate.model.invocation import Accuracy, Ending, Invocation, Read
 from skillgate.model.text import printable
 from tests.invocations.readings import OPTIONS, SAMPLES, one, read, record
 from tests.invocations.traces import AGENT, BEGAN, LOADS, SKILL, TRACE, chat, encoded, span, tool, traces, usage
@@ -149,7 +150,9 @@ def test_a_skill_is_named_by_our_attribute_by_the_standard_or_by_the_tools_argum
 
 
 def test_other_spans_are_no_invocations() -> None:
-    assert read("otlp", traces(tool(1, 0), chat(2, 1, 5, 7), span(3, None, {"gen_ai.skill.name": "a"}))) == []
+    assert read("otlp", traces(tool(1, 0), chat(2, 1, 5, 7), span(3, None, {"gen_ai.skill.name": "a"}))) == [
+        Read(1, None, unused=f"it holds 3 spans, none of which is a use of a skill: {_COUNTS}")
+    ]
 
 
 def test_any_field_can_be_an_attribute() -> None:
@@ -310,10 +313,10 @@ def test_deeply_nested_skills_are_added_up_in_linear_time() -> None:
                 (1, 'a span cannot be read: expected a span, found "x"'),
             ],
         ),
-        (b'{"resourceSpans": 3}', []),
-        (b'{"resourceSpans": []}', []),
-        (b"", []),
-        (b"\n\n", []),
+        (b'{"resourceSpans": 3}', [(1, None)]),
+        (b'{"resourceSpans": []}', [(1, None)]),
+        (b"", [(1, None)]),
+        (b"\n\n", [(1, None)]),
     ],
 )
 def test_a_broken_document_takes_no_other_with_it(data: bytes, expected: list[object]) -> None:

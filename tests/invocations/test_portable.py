@@ -82,9 +82,14 @@ def test_an_entry_says_the_same_as_a_line_and_has_the_same_made_id() -> None:
 @pytest.mark.parametrize("indent", [None, 0, 1, 4])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_white_space_does_not_matter(indent: int | None, mark: bytes) -> None:
-    data = {"a": {"b": [1, {"entries": [3]}]}, "skill_name": 'q"[]{}\\', "entries": [{"timestamp": WHEN, "id": "i"}]}
+    data = {
+        "a": {"b": [1, {"entries": [3]}]},
+        "note": 'q"[]{}\\',
+        "skill_name": "q",
+        "entries": [{"timestamp": WHEN, "id": "i"}],
+    }
     found = one(read("portable", mark + json.dumps(data, indent=indent).encode()))
-    assert found.skill_name == 'q"[]{}\\'
+    assert found.skill_name == "q"
 
 
 def test_a_broken_entry_is_rejected_alone() -> None:

@@ -8,8 +8,9 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import Accuracy, Ending, Fate, Invocation, InvocationScore, Scored
-from skillgate.store.invocations import InvocationStore, open_invocations
+from skillgate.store.invocations import InvocationStore, Origin, open_invocations
 from skillgate.store.target import target_of
 from tests.architecture.source import ROOT
 
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WRITER = """
 import sys
+from skillgate.invocations.rubric import scorer
+from skillgate.store.invocations import Origin
 from tests.store.invocations_made import opened, scored
 place, first, batches, size = sys.argv[1], *map(int, sys.argv[2:5])
 print("ready", flush=True)
 sys.stdin.readline()
 store = opened(place)
-with store.importing("1.1", origin="made") as run:
+with store.importing("1.1", scorer("1.1"), origin=Origin(label="made")) as run:
     for start in range(first, first + batches * size, size):
         run.add([scored(number) for number in range(start, start + size)])
         print("added", flush=True)
@@ -82,7 +85,7 @@ def opened(place: str) -> InvocationStore:
 
 def put(store: InvocationStore, found: Iterable[Scored], *, rubric: str = "1.1", update: bool = False) -> list[Fate]:
     """Import some as one batch."""
-    with store.importing(rubric, update=update, origin="made.jsonl") as run:
+    with store.importing(rubric, scorer(rubric), update=update, origin=Origin(label="made")) as run:
         return list(run.add(list(found)))
 
 

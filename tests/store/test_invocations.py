@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import SEEN_UNTIL, Ending, Fate, Invocation, Observation
 from skillgate.store.invocations import open_invocations
 from skillgate.store.schema import INVOCATIONS
@@ -28,7 +29,13 @@ COUNTED = "SELECT (SELECT count(*) FROM invocations), (SELECT count(*) FROM skil
 
 
 def test_every_field_of_an_invocation_has_its_column() -> None:
-    assert set(Invocation._fields) == set(INVOCATIONS.columns.keys()) - {"id", "digest", "imported_at", "origin"}
+    assert set(Invocation._fields) == set(INVOCATIONS.columns.keys()) - {
+        "id",
+        "digest",
+        "imported_at",
+        "origin",
+        "added",
+    }
 
 
 def test_an_invocation_is_read_back_as_it_was(place: str) -> None:
@@ -120,7 +127,7 @@ def test_ids_that_come_twice_are_dealt_with_alike_in_one_batch_and_in_two(place:
     store = opened(place)
     one, other, third = scored(1), scored(invocation(1, error_count=99)), scored(invocation(1, error_count=98))
     assert put(store, [one, scored(2), one, other]) == [NEW, NEW, KNOWN, CONFLICT]
-    with store.importing("1.1") as run:
+    with store.importing("1.1", scorer("1.1")) as run:
         assert run.add([scored(5)]) == (NEW,)
         assert run.add([]) == ()
         assert run.add([scored(5), scored(6), scored(6)]) == (KNOWN, NEW, KNOWN)
@@ -147,7 +154,7 @@ def test_an_import_that_fails_leaves_nothing(place: str) -> None:
     put(store, [scored(1)])
 
     def broken(error: BaseException) -> None:
-        with store.importing("1.0", update=True) as run:
+        with store.importing("1.0", scorer("1.0"), update=True) as run:
             run.add([scored(2), scored(invocation(1, error_count=99))])
             raise error
 
@@ -204,7 +211,7 @@ def test_an_import_that_goes_on_after_a_failure_keeps_nothing(place: str) -> Non
     store = opened(place)
 
     def careless() -> None:
-        with store.importing("1.1") as run:
+        with store.importing("1.1", scorer("1.1")) as run:
             run.add([scored(1)])
             with pytest.raises(UsageError, match="ck_invocations_rating"):
                 run.add([scored(2), scored(invocation(3, rating="?"))])
@@ -432,7 +439,7 @@ def test_a_server_that_goes_away_is_told_without_its_password(postgres: Server) 
     put(store, [scored(1)])
 
     def cut_off() -> None:
-        with store.importing("1.1") as run:
+        with store.importing("1.1", scorer("1.1")) as run:
             run.add([scored(2)])
             rows(place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
             run.add([scored(3)])
@@ -478,10 +485,10 @@ def test_of_two_readings_of_a_recording_the_one_that_saw_more_stays(place: str) 
     readings = [invocation(1, error_count=number, extra=extra) for number, extra in enumerate(seen)]
     expected = (NEW, KNOWN, KNOWN, UPDATED, KNOWN)
     store = opened(place)
-    with store.importing("1.1", later=True) as run:
+    with store.importing("1.1", scorer("1.1"), later=True) as run:
         assert tuple(run.add([scored(reading)])[0] for reading in readings) == expected
     assert [found.error_count for _, found in store.invocations()] == [3]
-    with store.importing("1.1", later=True) as run:
+    with store.importing("1.1", scorer("1.1"), later=True) as run:
         others = [reading._replace(invocation_id="other") for reading in readings]
         assert run.add([scored(reading) for reading in others]) == expected
     found = store.find("other")

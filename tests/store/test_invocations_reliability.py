@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import Fate
 from tests.store.invocations_made import go, opened, put, scored, writer
 from tests.store.test_keeper import rows
@@ -70,7 +71,7 @@ def test_readers_do_not_wait_for_an_import(tmp_path: Path) -> None:
     place = str(tmp_path / "store.db")
     store = opened(place)
     put(store, map(scored, range(10)))
-    with store.importing("1.1") as run:
+    with store.importing("1.1", scorer("1.1")) as run:
         run.add([scored(number) for number in range(10, 5_000)])
         other = sqlite3.connect(place, timeout=0)
         assert other.execute("SELECT count(*) FROM skill_invocations").fetchone() == (10,)

@@ -69,8 +69,15 @@ def described(place: str) -> dict[str, list[Any]]:
 
 
 def _parts(sql: str | None) -> list[str]:
-    """Take a definition apart, in an order of its own: constraints may stand in any."""
-    return sorted(re.sub(r"\s+", " ", line).strip(" ,") for line in (sql or "").splitlines())
+    """Split a definition at the commas of its outermost parentheses, sorted: a later step appends its columns."""
+    text, found, depth = re.sub(r"\s+", " ", sql or ""), [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if (character, depth) in ((",", 1), ("(", 1), (")", 0)):
+            found.append("")
+        else:
+            found[-1] += character
+    return sorted(part.strip() for part in found)
 
 
 def test_every_form_is_known_by_its_number() -> None:
@@ -121,7 +128,7 @@ def test_a_later_form_is_refused_and_left_alone(place: str) -> None:
     store = invocations_made.opened(place)
     invocations_made.put(store, [invocations_made.scored(1)])
     with engine(place).begin() as connection:
-        connection.execute(sa.text(f"UPDATE {TABLE} SET version_num = '0003'"))
-    with pytest.raises(UsageError, match=r"schema 0003, which a later skillgate made.*update skillgate"):
+        connection.execute(sa.text(f"UPDATE {TABLE} SET version_num = '0999'"))
+    with pytest.raises(UsageError, match=r"schema 0999, which a later skillgate made.*update skillgate"):
         invocations_made.opened(place)
     assert store.count() == 1

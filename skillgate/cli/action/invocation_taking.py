@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import DOCUMENTS, reader, recognise
+from skillgate.invocations.forms import DOCUMENTS, reader, recognise, unrecognised
 from skillgate.invocations.ports import Options
 from skillgate.invocations.reading import lines, opened
 from skillgate.invocations.rubric import scorer
@@ -85,12 +85,14 @@ def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str
             return False
         form = recognise(file.head)
         if form is None:
-            raise UsageError(f"{one.shown} holds no invocations in a form that is known")
+            raise UsageError(f"{one.shown}: {unrecognised(file.head)}")
         options = Options(datetime.now(UTC), beside=source.beside)
         reads = counter.wanted(reader(form)(lines(file.file, whole=form in DOCUMENTS), options))
-        with store.importing(rubric, later=form == _GROWING, origin=one.shown) as run:
+        with store.importing(rubric, scorer(rubric), later=form == _GROWING) as run:
             take(places(reads, scorer(rubric)), run, problems, counts)
     problems.close()
+    if counts.unused is not None:
+        told.warn(f"{one.shown}: {counts.unused}")
     for warning, count in counts.warnings.items():
         told.warn(f"{one.shown}: {warning}{f' ({count:,} times)' if count > 1 else ''}")
     return True

@@ -20,10 +20,13 @@ from skillgate.errors import UsageError
 if TYPE_CHECKING:
     from skillgate.cli.session import Session
 
+_MOST_LISTED = 100_000
 FORMS = ("auto", "jsonl", "claude-code", "otlp", "portable")
 _WORDS = {
     "import": "take recorded invocations in",
     "add": "record one invocation, or more signals of one that is there",
+    "list": "list invocations with their ids, the latest first",
+    "show": "show all that is kept of one invocation, and what its score is made of",
     "score": "score invocations of a file, and keep nothing",
     "rescore": "score all that is there again, by another rubric",
     "stats": "figures of each skill",
@@ -36,15 +39,18 @@ _MORE = {
     "import": """\
 A FILE holds JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log; a directory, such as
 ~/.claude/projects, all of its .jsonl files; - is the standard input. Each file is taken in one transaction: if the
-program is killed, all of it is there or nothing. A line that is no invocation is told with its number and keeps out
-no other; the exit code is then 2. What is there already is passed over. No text of a user is kept unless
---keep-text asks for it.""",
+program is killed, all of it is there or nothing. A line that is no invocation is reported with its number and keeps out
+no other; the exit code is then 2. What is there already is passed over; what `log add --update` added to it stays. A
+file without any use of a skill in a known form is described, and the exit code is 3. No text of a user and no path is
+stored unless --keep-text or --project asks for it.""",
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Time and id are
 made where they are missing. With --update the fields are added to those of the invocation that has the id: signals such
-as the user's verdict come later.""",
+as the user's verdict come later. They stay when its recording is imported again. `log list` lists ids.""",
     "score": """\
 A file of one invocation is told part by part, with what each part rests on and why it has none.""",
+    "show": """\
+The beginning of an id is enough where no other invocation's begins so.""",
     "rescore": """\
 The rubric is from then on the one that the view skill_invocations shows.""",
     "trend": """\
@@ -69,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if word != "score":
             add_store(parsers[word])
     _taking(parsers["import"], parsers["score"], parsers["add"])
+    _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _telling(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
 
@@ -83,8 +90,15 @@ def _taking(
         add_rubric(one)
         one.add_argument("--skill-category", metavar="NAME", help="of invocations that name none")
     for one in (importing, adding):
-        one.add_argument("--keep-text", action="store_true", help="keep texts under keys that we do not know")
+        one.add_argument(
+            "--keep-text",
+            action="store_true",
+            help="keep texts under unknown keys, and names that look like text",
+        )
     importing.add_argument("--update", action="store_true", help="replace what is there under the same id")
+    importing.add_argument(
+        "--project", metavar="LABEL", help="store this name as the origin, in place of a digest of the files' folder"
+    )
     importing.add_argument("--strict", action="store_true", help="take nothing of a file with a bad line")
     adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
     adding.add_argument("--skill", metavar="NAME", help="the skill's name")
@@ -93,6 +107,22 @@ def _taking(
         "--set", metavar="KEY=VALUE", action="append", default=[], help="a field; VALUE is JSON, else text; repeatable"
     )
     adding.add_argument("--update", action="store_true", help="add to what is there under the id")
+
+
+def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser) -> None:
+    add_skills(listing)
+    add_window(listing)
+    listing.add_argument("--at", metavar="DATE", type=day_of, help="as it was at the end of a day, UTC (default: now)")
+    listing.add_argument("--limit", metavar="N", type=_count, default=50, help="list at most N (default: 50)")
+    showing.add_argument("id", metavar="ID", help="its id, or how it begins")
+    for one in (listing, showing):
+        add_rubric(one)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MOST_LISTED):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to {_MOST_LISTED:,}, found {text!r}")
+    return int(text)
 
 
 def _changing(rescoring: argparse.ArgumentParser, purging: argparse.ArgumentParser) -> None:
@@ -138,6 +168,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
             from skillgate.cli.log_scoring import score
 
             return score(args, session)
+        case "list" | "show":
+            from skillgate.cli import log_listing
+
+            return (
+                log_listing.show(args, session) if args.word == "show" else log_listing.list_invocations(args, session)
+            )
         case "rescore" | "purge":
             from skillgate.cli import log_changing
 

@@ -29,28 +29,24 @@ _RATINGS = {
 
 
 class UnfitError(Exception):
-    """A value that cannot stand where it does; ``step`` leads from the key to it, as in ``[2].count``.
+    """A value that cannot stand where it does; ``step`` leads from the key to it, as in ``[2].count``."""
 
-    ``is_name`` tells that it was to be a name, which may be told whatever it is.
-    """
-
-    def __init__(self, expected: str, value: object, step: str = "", *, is_name: bool = False) -> None:
+    def __init__(self, expected: str, value: object, step: str = "") -> None:
         super().__init__(expected, step)
-        self.expected, self.value, self.step, self._is_name = expected, value, step, is_name
+        self.expected, self.value, self.step = expected, value, step
 
     def line(self, key: str) -> str:
         """Say it of a key, on one line."""
-        return f"{key}{self.step}: expected {self.expected}, found {shown(self.value, is_name=self._is_name)}"
+        return f"{key}{self.step}: expected {self.expected}, found {shown(self.value)}"
 
 
-def shown(value: object, *, is_name: bool = False) -> str:
+def shown(value: object) -> str:
     """Show a JSON value in a message: bounded, on one line, with nothing invisible in it; containers by their kind.
 
-    A text that is no single plain word may be a user's, and is told by its length, unless it was to be a name.
+    A text that is not a single plain word may be a user's, and only its length is shown.
     """
     if isinstance(value, str):
-        quoted = len(value) <= NAME_CHARACTERS if is_name else _WORD.fullmatch(value)
-        return f'"{short(value)}"' if quoted else f"a text of {len(value):,} characters"
+        return f'"{short(value)}"' if _WORD.fullmatch(value) else f"a text of {len(value):,} characters"
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
@@ -122,15 +118,14 @@ def name(value: Any) -> str | None:  # noqa: ANN401 - JSON
     """Take a name; an empty one says nothing."""
     if type(value) is str and (fit_name(value) or not value):
         return value or None
-    raise UnfitError(f"a name of at most {NAME_CHARACTERS} characters, none of them hidden", value, is_name=True)
+    raise UnfitError(f"a name of at most {NAME_CHARACTERS} characters, none of them hidden", value)
 
 
-def needed_name(value: Any) -> str:  # noqa: ANN401 - JSON
-    """Take a name that is not empty."""
-    found = name(value)
-    if found is None:
-        raise UnfitError("a name that is not empty", value)
-    return found
+def skill(value: Any) -> str:  # noqa: ANN401 - JSON
+    """Take the name of a skill: any text that is not blank; what is stored of it is decided later."""
+    if type(value) is str and value.strip():
+        return value
+    raise UnfitError("a name that is not empty", value)
 
 
 def identifier(value: Any) -> str | None:  # noqa: ANN401 - JSON

@@ -189,7 +189,7 @@ def _other_name(field: str, convert: Callable[[Any], Any]) -> Filler:
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {
-    "skill_name": check.needed_name,
+    "skill_name": check.skill,
     "timestamp": check.moment,
     "invocation_id": check.identifier,
     "session_id": check.identifier,
@@ -210,7 +210,7 @@ FIELDS: dict[str, tuple[int, Callable[[Any], Any]]] = {
 """Keys that fill one field, with its place."""
 
 FILLERS: dict[str, Filler] = {
-    "skill": _other_name("skill_name", check.needed_name),
+    "skill": _other_name("skill_name", check.skill),
     "category": _other_name("skill_category", check.name),
     "id": _other_name("invocation_id", check.identifier),
     **dict.fromkeys(("crashed", "timed_out", "hung"), _crash),

@@ -15,6 +15,14 @@ from typing import Any, NamedTuple
 from skillgate.invocations.formats._checks import INTERRUPTED, UnfitError, shown
 from skillgate.invocations.formats._extra import kept
 from skillgate.invocations.formats._fields import FIELDS, FILLERS, SLOTS, Draft, Unknown
+from skillgate.invocations.formats._names import (
+    HASHED_WARNING,
+    REPLACED_WARNING,
+    is_label,
+    is_model,
+    skill_name,
+    stored_id,
+)
 from skillgate.invocations.ports import Options
 from skillgate.model.invocation import Invocation, Read
 
@@ -33,6 +41,10 @@ _ON_THE_WAY = tuple(
     SLOTS[key]
     for key in ("error_count", "recovered", "partial_completion", "workaround_used", "failure_explained", "crashed")
 )
+_LABELS = {
+    SLOTS[key]: (is_model if key == "model" else is_label, f"{key} does not look like a name: left out")
+    for key in ("skill_version", "skill_category", "session_id", "model", "output_type")
+}
 _SOURCE, _EXTRA = SLOTS["source"], SLOTS["extra"]
 
 
@@ -107,6 +119,7 @@ def _finish(found: _Found, data: dict[str, Any], options: Options) -> list[str]:
     if data.get("outcome") == INTERRUPTED:  # nobody knows how it would have ended, whatever had happened by then
         for slot in _ON_THE_WAY:
             draft[slot] = None
+    warnings += _without_text(draft, keep_text=options.keep_text)
     if draft[_CATEGORY] is None:
         draft[_CATEGORY] = options.category
     if draft[_ID] is None and not problems:
@@ -116,6 +129,23 @@ def _finish(found: _Found, data: dict[str, Any], options: Options) -> list[str]:
         draft[_EXTRA], told = kept(found.unknown, text=options.keep_text)
         warnings += told
     return warnings
+
+
+def _without_text(draft: Draft, *, keep_text: bool) -> Iterator[str]:
+    """Take out of a draft what may be a person's words, and say so."""
+    name = draft[_NAME]
+    if name is not None and (stored := skill_name(name, keep_text=keep_text)) != name:
+        draft[_NAME] = stored
+        yield REPLACED_WARNING
+    if keep_text:
+        return
+    for slot, (fits, warning) in _LABELS.items():
+        if draft[slot] is not None and not fits(draft[slot]):
+            draft[slot] = None
+            yield warning
+    if draft[_ID] is not None and (identity := stored_id(draft[_ID])) != draft[_ID]:
+        draft[_ID] = identity
+        yield HASHED_WARNING
 
 
 def _missing(draft: Draft, data: dict[str, Any]) -> Iterator[str]:

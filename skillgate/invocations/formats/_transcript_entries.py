@@ -21,6 +21,14 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,95}\Z")
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:/@\[\]-]{0,199}\Z", re.ASCII)
 _COMMAND = re.compile(r"\s*(?:<command-message>[^<]*</command-message>\s*)?<command-name>/([^<]*)</command-name>")
 _HEAD = 2_000  # characters of a text that are looked at
+# What Claude Code itself answers where the user, or the session's permissions, denied a call. What a program prints
+# stands behind its exit code and so never begins like this.
+_DENIED = re.compile(
+    r"(?:<tool_use_error>)?(?:The user doesn't want to (?:proceed with this tool use|take this action)"
+    r"|Claude requested permissions? to [^\n]{1,500}, but you haven't granted"
+    r"|Permission to use [^\n]{1,500} has been denied|User rejected tool use)"
+)
+_NOT_LOADED = re.compile(r"(?:<tool_use_error>)?(?:Unknown skill: |Execute skill: )")  # no such skill; not permitted
 _INTERRUPTED = "[Request interrupted by user"
 _BODY = ("Base directory for this skill:", "Skill /")  # the second where it was loaded before
 _PRINTED = ("<local-command-stdout>", "<local-command-stderr>")
@@ -60,10 +68,17 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a call."""
+    """What came of a call.
+
+    Attributes:
+        denied: the user or the session's permissions did not let it run.
+        unloaded: likewise of the call of a skill, or there is no skill of that name.
+    """
 
     id: str
     failed: bool
+    denied: bool = False
+    unloaded: bool = False
 
 
 class Entry(NamedTuple):
@@ -226,7 +241,11 @@ def _is_human(origin: object) -> bool:
 def _results(message: Mapping[str, Any]) -> Iterator[Result]:
     for block in _blocks(message):
         if block.get("type") == "tool_result":
-            yield Result(identifier(block.get("tool_use_id")), block.get("is_error") is True)
+            failed = block.get("is_error") is True
+            head = next(_texts(block), "")[:_HEAD] if failed else ""
+            denied = _DENIED.match(head) is not None
+            unloaded = denied or _NOT_LOADED.match(head) is not None
+            yield Result(identifier(block.get("tool_use_id")), failed, denied, unloaded)
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:

@@ -86,6 +86,7 @@ class Pending:
         runs: those it counts for; the first is that of its own level where there is one.
         own: the run of its own level.
         loaded: the run that it begins, as the call for a skill.
+        before: the run that follow-ups counted for until then.
         change: what it is to write.
         prompt: digest of what a sub-agent is asked; None where the call is for something else.
         sessions: where the sub-agent's transcript may lie.
@@ -96,6 +97,7 @@ class Pending:
     runs: tuple[Run, ...]
     own: Run | None = None
     loaded: Run | None = None
+    before: Run | None = None
     change: Change | None = None
     prompt: int | None = None
     sessions: tuple[str, ...] = ()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from skillgate.invocations.formats._names import REPLACED_WARNING, skill_name
 from skillgate.model.invocation import SEEN_UNTIL, Ending, Invocation, Read
 
 if TYPE_CHECKING:
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 CACHED = "tokens_cache_read"
 """Key in ``extra``: input tokens that came out of the cache, which ``tokens_used`` leaves out."""
-_MOST_NAME = 200  # characters: what an invocation holds
 _MOST_FILES = 10_000  # of a run, that are told apart
 _MOST_TOOLS = 1_000  # likewise
-_HIDDEN = ("C", "Zl", "Zp")  # categories of characters that no name holds: controls, marks of direction, line ends
 _ENDED = ("end_turn", "stop_sequence")
 _CODE = "code_generation"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,6 +31,7 @@ class Run:
         line: of the call that began it.
         message: the reply that the call is a part of, which was given before the run.
         closed: whether it is over.
+        discarded: whether the skill was never loaded, through no fault of its own.
         tokens_known, calls_known, edits_known: whether all of them were seen.
         follow_ups: prompts since; None within a sub-agent, where no user is.
         changed: lines that it wrote and that were changed after it.
@@ -53,7 +52,7 @@ class Run:
         self._stop: str | None = None
         self._open = False
         self._problems: dict[str, None] = {}
-        self.closed = False
+        self.closed = self.discarded = False
         self.tokens_known = self.calls_known = self.edits_known = True
         self.follow_ups: int | None = 0
         self.prompts_before = 0
@@ -105,6 +104,12 @@ class Run:
         self._errors, self._ending = self._errors + 1, Ending.HARD_FAILURE
         self.closed, self.prompts_before = True, prompts
 
+    def discard(self, why: str) -> None:
+        """Take note that the skill was never loaded, through no fault of its own: nothing is recorded."""
+        self._problems.clear()
+        self.miss(why)
+        self.closed = self.discarded = True
+
     def cut(self) -> None:
         """Take note that it is not followed any longer, whatever comes."""
         self.miss(_CUT)
@@ -136,15 +141,16 @@ class Run:
             until: the last time in the transcript.
             prompts: how many there were in the session, as far as it was read.
         """
+        if self.discarded:
+            return Read(self.line, None, warnings=tuple(self._problems))
         if self._problem is None and self._at is not None and self._at > options.now + timedelta(days=1):
             self._problem = "its time lies more than a day in the future"
         if self._problem is not None or self._at is None:
             return Read(self.line, None, self._problem, tuple(self._problems))
-        return Read(
-            self.line,
-            self._invocation(self._at, options, until, later=prompts > self.prompts_before),
-            warnings=tuple(self._problems),
-        )
+        found = self._invocation(self._at, options, until, later=prompts > self.prompts_before)
+        if found.skill_name != self._name:
+            self.miss(REPLACED_WARNING)
+        return Read(self.line, found, warnings=tuple(self._problems))
 
     def _invocation(self, at: datetime, options: Options, until: datetime | None, *, later: bool) -> Invocation:
         known, tokens = self._ending is not None, self._tokens()
@@ -152,7 +158,7 @@ class Run:
         lasted = (self._last - at) / timedelta(milliseconds=1) if self._last is not None and self._replies else -1
         return Invocation(
             invocation_id=self._id,
-            skill_name=self._name,
+            skill_name=skill_name(self._name, keep_text=options.keep_text),
             timestamp=at.replace(microsecond=0),
             skill_category=category,
             session_id=self._session,
@@ -201,10 +207,6 @@ def _wrong(name: str, identity: str, at: datetime | None) -> str | None:
     """Say what keeps a run from being recorded."""
     if not name.strip():
         return _NAMELESS
-    if len(name) > _MOST_NAME:
-        return f"the skill's name has more than {_MOST_NAME} characters"
-    if any(unicodedata.category(character).startswith(_HIDDEN) for character in name):
-        return "the skill's name holds control characters"
     if not identity:
         return "the call has no id that can be one"
     return "no time is told" if at is None else None

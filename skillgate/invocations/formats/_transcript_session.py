@@ -27,6 +27,8 @@ _DEEPEST = 8  # sub-agents within one another, likewise
 _UNREAD = "a sub-agent's transcript is not beside its session, or too deep: tokens and calls of its run are unknown"
 _OF_FLOW = "the agents of a workflow are not read: tokens and calls of its run are unknown"
 _BROKEN = "the transcript of a sub-agent has lines that are not JSON: tokens and calls of its run are unknown"
+_DENIED = "a call of a skill was denied: not counted as a use of it"
+_NOT_LOADED = "a call names a skill that does not exist or was not permitted: not counted as a use of it"
 _UNCOUNTED = "a reply does not tell its tokens: those of its run are unknown"
 _UNTIMED = "the call of a skill tells no time: the last one before it was taken"
 
@@ -179,8 +181,9 @@ class Session:
         whose = entry.uuid or (entry.sessions[0] if entry.sessions else "")
         identity = f"{whose}:{call.id}" if whose and call.id else ""
         plain = name.strip().removeprefix("/") if isinstance(name, str) else name
+        before = self._latest
         run = self._begin(level, line, plain, identity, entry)
-        return Pending(depth=level.depth, runs=level.runs, loaded=run, sessions=entry.sessions)
+        return Pending(depth=level.depth, runs=level.runs, loaded=run, before=before, sessions=entry.sessions)
 
     def _call(self, level: Level, entry: Entry, call: Call) -> Pending:
         for run in level.runs:
@@ -199,15 +202,24 @@ class Session:
         if pending is None:
             return
         if result.failed:
-            if pending.own is not None:
-                pending.own.fail()
-            if pending.loaded is not None and pending.loaded is level.run:
-                pending.loaded.reject(self.prompts)
-                level.run = None
+            self._failed(level, pending, result)
             return
         if pending.change is not None:
             self._ledger.enter(done(pending.change, entry.details), pending.runs)
         self._agent(pending, line, entry.details or {})
+
+    def _failed(self, level: Level, pending: Pending, result: Result) -> None:
+        if pending.own is not None and not result.denied:
+            pending.own.fail()
+        if pending.loaded is None or pending.loaded is not level.run:
+            return
+        level.run = None
+        if result.unloaded:
+            pending.loaded.discard(_DENIED if result.denied else _NOT_LOADED)
+            if self._latest is pending.loaded:
+                self._latest = pending.before
+        else:
+            pending.loaded.reject(self.prompts)
 
     def _agent(self, pending: Pending, line: int, details: Mapping[str, Any]) -> None:
         """Read what a sub-agent did, unless its entries are in the file; a skill may have one of its own, too."""

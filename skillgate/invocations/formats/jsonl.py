@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from skillgate.invocations.formats._json import NotJsonError, parsed
@@ -11,12 +12,30 @@ from skillgate.model.invocation import Read
 
 NAME = "jsonl"
 _BOM = b"\xef\xbb\xbf"
+_SECTIONS = ("input", "execution", "output")
+_NAMED = re.compile(rb'\s*\{[^{}]*"skill(?:_name)?"\s*:')  # not within another object
 
 
 def is_it(head: bytes) -> bool:
-    """Tell whether a file begins with a line that begins an object and is not all of it."""
-    line = head.removeprefix(_BOM).lstrip().partition(b"\n")[0].strip()
-    return line.startswith(b"{") and len(line) > 1
+    """Whether a file consists of lines with objects, of which one names a skill.
+
+    Lines that are broken or cut off are looked at as text, so that they hide no others.
+    """
+    lines = head.removeprefix(_BOM).lstrip().split(b"\n")
+    if not lines[0].startswith(b"{") or len(lines[0].strip()) <= 1:
+        return False
+    return any(_names_skill(line) for line in lines)
+
+
+def _names_skill(line: bytes) -> bool:
+    try:
+        data = parsed(line)
+    except NotJsonError:
+        return _NAMED.match(line) is not None
+    if not isinstance(data, dict):
+        return False
+    places = (data, *(inner for inner in map(data.get, _SECTIONS) if isinstance(inner, dict)))
+    return any("skill_name" in one or "skill" in one for one in places)
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:

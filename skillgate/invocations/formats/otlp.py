@@ -15,6 +15,7 @@ from skillgate.model.invocation import Read
 
 NAME = "otlp"
 _SPANS = ("resourceSpans", None, "scopeSpans", None, "spans", None)
+_COUNTS = "a span counts where gen_ai.tool.name is Skill, or where it carries skillgate.skill.name"
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"resource(?:Spans|Logs|Metrics|Profiles)"')
 
 
@@ -29,16 +30,26 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
     An invocation is given when its trace can be taken for complete, which is at the end of a file of ordinary size.
     """
     traces = Traces()
+    spans = skills = 0
     filled = (line for line in lines if line[1].strip())
     for _, document in groupby(filled, _Documents()):
         try:
             for element in elements(document, (_SPANS,)):
                 if element.path == _SPANS:
-                    yield from _span(element, traces, options)
+                    spans += 1
+                    for read in _span(element, traces, options):
+                        skills += read.invocation is not None or read.problem is not None
+                        yield read
         except BrokenError as broken:
             traces.damaged = True
+            skills += 1
             yield Read(broken.line, None, str(broken))
-    yield from traces.rest()
+    for read in traces.rest():
+        skills += 1
+        yield read
+    if not skills:
+        seen = f"{spans:,} span{'s' * (spans != 1)}, none of which" if spans else "no span (logs are not read); nothing"
+        yield Read(1, None, unused=f"it holds {seen} is a use of a skill: {_COUNTS}")
 
 
 def _span(element: Element, traces: Traces, options: Options) -> Iterator[Read]:
