@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.bench.adapters.skillmd import SkillMdAdapter
 from skillgate.bench.ports import Call
 from skillgate.bench.scorers.llm_judge import Judge
+from skillgate.cli.depth import WITHOUT_TOOLS
 from skillgate.cli.driving import BATCH, budget_of
 from skillgate.cli.models import connect, kept_answers
 from skillgate.cli.spending import UNASKED_USD, bound_of
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.exchange import Answer, Request, Steps
-
-
-_WITHOUT_TOOLS = "openai-compatible"
 
 
 class Models:
@@ -102,11 +100,11 @@ class Models:
                 needs.
         """
         adapters = tuple(adapters)
-        if self._provider.name == _WITHOUT_TOOLS:
+        if self._provider.name in WITHOUT_TOOLS:
             for shown in (adapter.reads for adapter in adapters if isinstance(adapter, SkillMdAdapter)):
                 if shown is not None:
                     raise UsageError(
-                        f"{shown} has files to read, and --provider {_WITHOUT_TOOLS} gives models no tools"
+                        f"{shown} has files to read, and --provider {self._provider.name} gives models no tools"
                     )
         found = {self.model for adapter in adapters if isinstance(adapter, SkillMdAdapter)}
         found |= {scorer.model for scorer in scorers if isinstance(scorer, Judge)}

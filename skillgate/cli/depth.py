@@ -24,6 +24,8 @@ SESSION_OPTIONS = (
 """Options that only mean something where sessions are simulated."""
 """Options that say who judges and what it may cost, beside depth and layers."""
 
+WITHOUT_TOOLS = ("openai-compatible",)
+"""Providers that give models no tools: they judge and compare, and simulate no session."""
 _LAYERS = {
     frozenset({"static"}): Depth.QUICK,
     frozenset({"static", "judge"}): Depth.STANDARD,
@@ -81,6 +83,25 @@ def require_sessions(args: argparse.Namespace, depth: Depth) -> None:
     given = _given(args, (*SESSION_OPTIONS, "corpus-dir", "opponents"))
     if given:
         raise UsageError(f"{', '.join(given)}: {depth.value} depth simulates no sessions; give --depth deep")
+
+
+def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
+    """Refuse a depth that the provider can never run, before anything is asked.
+
+    Args:
+        config: names the provider.
+        depth: the depth asked for.
+        replay: whether a recording answers in the provider's place.
+
+    Raises:
+        UsageError: sessions need tools, and the provider gives models none.
+    """
+    provider = config.get("provider")
+    if depth in (Depth.DEEP, Depth.CERTIFY) and provider in WITHOUT_TOOLS and not replay:
+        raise UsageError(
+            f"provider {provider} cannot run depth {depth.value}: sessions need tools, and it gives models none; use"
+            " depth standard, or provider anthropic with base-url for a server that speaks the Messages API"
+        )
 
 
 def _given(args: argparse.Namespace, names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
-from skillgate.cli.depth import chosen_depth, require_no_models, require_sessions, static_depth
+from skillgate.cli.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
 from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.options import (
     add_depth,
@@ -116,6 +116,7 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         report = compared(run, context)
     else:
         require_sessions(args, depth)
+        require_able(config, depth, replay=args.replay is not None)
         if getattr(args, "benchmark_json", None) is not None:
             from skillgate.cli.lifting import require_benchmark  # few runs write one
 

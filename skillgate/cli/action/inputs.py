@@ -92,7 +92,8 @@ INPUTS = (
     ),
     Input(
         "provider",
-        "Who judges from standard depth on. Keys come as environment variables, never as inputs.",
+        "Who judges from standard depth on; openai-compatible runs standard alone. Keys come as environment variables,"
+        " never as inputs.",
         Form.CHOICE,
         "anthropic",
         ("anthropic", "batch", "openai-compatible", "scripted"),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillgate.cli.action.places import inside
+from skillgate.cli.depth import require_able
 from skillgate.cli.extras import require_packages
 from skillgate.errors import UsageError
 from skillgate.model.score import Depth
@@ -32,6 +33,7 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
     if depth is Depth.QUICK:
         yield None, None
         return
+    require_able(stand.config, depth)
     require_packages()
     require_own_cache(stand, session.cwd)
     from skillgate.cli.action.base_corpus import with_base_corpus  # starts processes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillgate import __version__, pipeline
-from skillgate.cli.depth import chosen_depth, require_no_models
+from skillgate.cli.depth import chosen_depth, require_able, require_no_models
 from skillgate.cli.evaluation import is_unjudged, rendered_as, write_files
 from skillgate.cli.options import add_depth, add_models, add_output, gate_options, output_format
 from skillgate.config import config_digest
@@ -66,6 +66,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         require_no_models(args)
         a, b = (pipeline.evaluate([source], _plain()).results[0] for source in sources)
     else:
+        require_able(config, depth, replay=args.replay is not None)
         from skillgate.cli.extras import require_packages
 
         require_packages()
