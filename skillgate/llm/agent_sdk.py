@@ -31,7 +31,7 @@ from skillgate.llm.agent_place import laid_out
 from skillgate.llm.agent_process import RESTRAINTS, binary, kill, launcher, silence
 from skillgate.llm.failures import Place, of_status, shown
 from skillgate.llm.port import ProviderError
-from skillgate.model.exchange import Cause, Reply
+from skillgate.model.exchange import Cause, Reply, answering_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
@@ -160,6 +160,7 @@ class Harness:
     async def _talk(self, place: Laid, body: Mapping[str, Any], most_s: float) -> Said:
         """Have one prompt answered; whatever the SDK raises comes back as a word."""
         blocks: list[Mapping[str, Any]] = []
+        ids: list[str | None] = []
         result, model, fault = None, "", None
         asked = sdk.query(prompt=spoken(str(body["prompt"])), options=self._options(place, body))
 
@@ -172,10 +173,12 @@ class Harness:
                     elif isinstance(message, sdk.AssistantMessage):
                         fault = message.error
                         model = model if fault is not None else message.model
+                        ids.append(message.message_id)
                     blocks.extend(_blocks(message, place))
 
         failure = await talked(listen(), most_s)
-        return Said(tuple(blocks), model or str(body["model"]), result, failure, fault)
+        model = answering_model(model or str(body["model"]), ids, blocks)
+        return Said(tuple(blocks), model, result, failure, fault)
 
     def _options(self, place: Laid, body: Mapping[str, Any]) -> sdk.ClaudeAgentOptions:
         model, turns = str(body["model"]), int(body["max_turns"])

@@ -13,8 +13,8 @@ SETTINGS = (
         default="anthropic",
         choices=PROVIDERS,
         personal=True,
-        help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol (up to depth"
-        " standard), a scripted model, or a recording.",
+        help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol (up to"
+        " depth standard), a scripted model, or a recording.",
     ),
     Setting(
         key="base-url",

@@ -8,7 +8,8 @@ sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +17,8 @@ T = TypeVar("T")
 
 SCRIPTED_PREFIX = "scripted"
 """How the name of every model begins that makes its answers up, over whatever provider they come: no real model."""
+_SCRIPTED_ID = re.compile(r"(?:\A|[_-])scripted[_-]")
+_SCRIPTED_HEADER = "x-skillgate-scripted"
 
 
 class Status(Enum):
@@ -81,6 +84,27 @@ class Reply(NamedTuple):
     def text(self) -> str:
         """Give the text blocks as one text."""
         return "".join(str(block.get("text", "")) for block in self.content if block.get("type") == "text")
+
+
+def answering_model(
+    model: str, ids: Iterable[object], content: Iterable[Mapping[str, Any]] = (), headers: Iterable[str] = ()
+) -> str:
+    """Return the name of the model that answered, ``scripted-…`` where anything in the reply says that it is scripted.
+
+    A gateway may rename the model, so the scripted model also marks its ids and headers.
+
+    Args:
+        model: as the reply names it.
+        ids: of the message and the HTTP reply; what is no text is passed over.
+        content: its blocks, whose calls have ids too.
+        headers: their names, in lower case; a gateway may have put something in front of them.
+    """
+    if model.startswith(SCRIPTED_PREFIX):
+        return model
+    named = [*ids, *(block.get("id") for block in content)]
+    is_marked = any(isinstance(one, str) and _SCRIPTED_ID.search(one) for one in named)
+    is_marked = is_marked or any(name.endswith(_SCRIPTED_HEADER) for name in headers)
+    return f"{SCRIPTED_PREFIX}-{model}" if is_marked else model
 
 
 class Request(NamedTuple):

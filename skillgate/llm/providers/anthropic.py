@@ -21,7 +21,7 @@ from skillgate.llm import bounded, wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
 from skillgate.llm.failures import Place, no_message, of_status, shown, words
 from skillgate.llm.port import ProviderError
-from skillgate.model.exchange import Cause, Reply, Tokens
+from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -242,13 +242,15 @@ def reply_of(document: Mapping[str, Any], headers: Mapping[str, str], place: Pla
     if not whole or not isinstance(ended, str) or not isinstance(usage, dict):
         raise no_message("what is no message", place)
     counts = wire.counted(*(usage.get(name) for name in _COUNTS))
-    details, model = document.get("stop_details"), document.get("model")
+    details, named = document.get("stop_details"), document.get("model")
+    number, blocks = headers.get("request-id", ""), tuple(content or ())
+    model = named if isinstance(named, str) else place.model
     category = details.get("category") if isinstance(details, dict) else None
     return Reply(
-        tuple(content or ()),
+        blocks,
         ended,
         None if counts is None else Tokens(*counts),
-        model if isinstance(model, str) else place.model,
-        headers.get("request-id", ""),
+        answering_model(model, (number, document.get("id")), blocks, headers),
+        number,
         category if isinstance(category, str) else "",
     )

@@ -13,7 +13,7 @@ from skillgate.llm import wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
 from skillgate.llm.failures import Place, no_message, of_status, words
 from skillgate.llm.port import ProviderError
-from skillgate.model.exchange import Cause, Reply, Tokens
+from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +82,7 @@ class OpenAICompatible:
             failure = wire.lost(error, place, timeout_s=timeout_s)
         else:
             if received.good:
-                return _reply(wire.document(received.data, place), place)
+                return _reply(wire.document(received.data, place), received.headers, place)
             failure = of_status(received.status, received.headers, received.text, place)
             failure = self._learned(failure, words(received.text).lower(), body, model)
         raise failure  # outside the handlers: the library's errors hold the request
@@ -125,7 +125,7 @@ def _text(content: str | Iterable[Mapping[str, Any]]) -> str:
     return "\n\n".join(str(block["text"]) for block in content if block.get("type") == "text")
 
 
-def _reply(document: Mapping[str, Any], place: Place) -> Reply:
+def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
     """Read a completion.
 
     Raises:
@@ -147,7 +147,7 @@ def _reply(document: Mapping[str, Any], place: Place) -> Reply:
         tuple(blocks),
         stop_reason,
         _tokens(document.get("usage")),
-        model if isinstance(model, str) else place.model,
+        answering_model(model if isinstance(model, str) else place.model, (number,), headers=headers),
         number if isinstance(number, str) else "",
         category,
     )

@@ -141,14 +141,19 @@ def _message(body: Mapping[str, Any], given: Given, *, sample: int, world: World
     content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     mark = digest(*(said.encode("utf-8", "replace") for said in (body["model"], *texts(body), text)))[:24]
     if given.tool_use is not None:
-        call = {"type": "tool_use", "id": f"toolu_{mark}", "name": given.tool_use, "input": given.input or {}}
+        call = {
+            "type": "tool_use",
+            "id": f"toolu_{SCRIPTED_PREFIX}_{mark}",
+            "name": given.tool_use,
+            "input": given.input or {},
+        }
         content, reason = [*content, call], given.stop_reason or "tool_use"
         written = json.dumps(call["input"])
     else:
         written = ""
     used = Tokens(input=input_tokens(body), output=max(1, tokens(text, written)))
     return Message(
-        id=f"msg_{mark}",
+        id=f"msg_{SCRIPTED_PREFIX}_{mark}",
         model=scripted_name(body["model"]),
         content=tuple(content),
         stop_reason=reason,

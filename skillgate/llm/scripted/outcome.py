@@ -27,7 +27,7 @@ class Message(NamedTuple):
     """A reply.
 
     Attributes:
-        id: equal for equal requests and rules; another for each request of a conversation.
+        id: equal for equal requests and rules; another for each request of a conversation; says that it is scripted.
         model: begins with ``SCRIPTED_PREFIX``.
         content: blocks as in the Messages API.
         stop_reason: ``end_turn``, ``max_tokens``, ``refusal``, …
