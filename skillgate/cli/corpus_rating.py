@@ -15,9 +15,10 @@ from skillgate.cli.options import gate_options
 from skillgate.cli.progressing import LOG_S, WATCH_S, progress_line
 from skillgate.cli.spending import UNASKED_USD, Told, bound_of
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.model.corpus import LIVE, CorpusIndex, Played, Provoked
-from skillgate.model.exchange import Together
+from skillgate.model.exchange import SCRIPTED_PREFIX, Together
 from skillgate.model.text import printable
 from skillgate.ranking.corpus import StoredCorpus, member
 from skillgate.ranking.entrant import MEDIAN, Arena, Entrant
@@ -27,7 +28,7 @@ from skillgate.ranking.standings import Identity, identity, source_of, standing_
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from skillgate.cli.bench import Bench
     from skillgate.cli.session import Session
@@ -106,7 +107,9 @@ def _rate(args: argparse.Namespace, config: Config, session: Session, store: Sto
         session.out(forecast.document if session.json else forecast)
         return EXIT_PASSED
     _require_leave(layers, models.bench, session)
-    outcomes = _play([partial(_kept, rating, layer) for layer in layers], models.bench, session)
+    outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.bench, session)
+    source = _answered_by(outcomes, source)
+    _require_source(index.fit, source, store)
     index = rerated(_recorded(index, outcomes), store.matches().played, source)
     store.put_index(index)
     tell(
@@ -131,6 +134,8 @@ def _layer(rating: _Rating, one: Member, two: Member) -> Steps[Outcome]:
     cost = None if any(one is None for one in costs) else sum(one for one in costs if one is not None)
     result = settled(found.first, found.second)
     key = _identity(rating, one, two)
+    if key.source == LIVE and not is_live(found.answers, live=True):
+        key = key._replace(source=SCRIPTED_PREFIX)
     if result.result is None:
         said = printable(result.reason or "")[:_REASON]
         return Outcome(None, result.reason, Provoked(**key._asdict(), reason=said) if result.provoked else None, cost)
@@ -165,10 +170,16 @@ def _recorded(index: CorpusIndex, outcomes: Sequence[Outcome]) -> CorpusIndex:
     return replace(index, provoked=tuple(found[key] for key in sorted(found)))
 
 
-def _kept(rating: _Rating, layer: Callable[[], Steps[Outcome]]) -> Steps[Outcome]:
+def _answered_by(outcomes: Sequence[Outcome], source: str) -> str:
+    """Return whose verdicts a run gave: a scripted model's, where a server that passes for a live one is none."""
+    found = {one.played.source for one in outcomes if one.played is not None}
+    return found.pop() if len(found) == 1 else source
+
+
+def _kept(rating: _Rating, layer: Callable[[], Steps[Outcome]], known: Collection[Identity]) -> Steps[Outcome]:
     """Have a pair judged, and write what was decided down before anything else is asked for."""
     outcome = yield from layer()
-    if outcome.played is not None:
+    if outcome.played is not None and identity(outcome.played) not in known:
         rating.store.add([outcome.played])
     return outcome
 

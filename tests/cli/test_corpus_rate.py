@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.running import Done, run
 from tests.cli.test_corpus_command import built, listed, skills
+from tests.llm.gateway import Keeps, gateway
 from tests.standard import asking
 
 pytest.importorskip("numpy")
@@ -134,18 +135,29 @@ def test_a_dry_run_says_what_it_would_cost_and_plays_nothing(tmp_path: Path) -> 
 def test_ratings_of_a_real_model_are_not_replaced_by_a_scripted_one_s(tmp_path: Path) -> None:
     corpus(tmp_path)
     rate(tmp_path)
-    with asking.model() as at:
-        words = ("corpus", "rate", "--corpus-dir", "c", "--max-cost-usd", "5", "--json")
+    words = ("corpus", "rate", "--corpus-dir", "c", "--max-cost-usd", "5", "--json")
+    with asking.model() as demo, gateway(demo.server.base_url, Keeps(ids=False, headers=False)) as at:
         done = asking.run(tmp_path, *words, at=at)
     assert done.code == 0
     assert done.json["fit"]["source"] == "live"
-    assert len(at.asked) == 20
+    assert len(demo.asked) == 20
     before = listed(tmp_path)
     assert all(asking.KEY.encode() not in path.read_bytes() for path in (tmp_path / "c").rglob("*.json*"))
     refused = rate(tmp_path)
     assert (refused.code, refused.out) == (2, "")
     assert "are a real model's" in refused.err
     assert listed(tmp_path) == before
+
+
+def test_a_server_that_answers_as_a_scripted_model_gives_no_live_ratings(tmp_path: Path) -> None:
+    corpus(tmp_path)
+    words = ("corpus", "rate", "--corpus-dir", "c", "--max-cost-usd", "5", "--json")
+    with asking.model() as demo, gateway(demo.server.base_url, Keeps()) as at:
+        for _ in range(2):
+            done = asking.run(tmp_path, *words, at=at)
+            assert (done.code, done.json["fit"]["source"]) == (0, "scripted")
+    assert {one["source"] for one in matches(tmp_path)} == {"scripted"}
+    assert len(matches(tmp_path)) == 10
 
 
 def test_much_is_not_spent_unasked(tmp_path: Path) -> None:
