@@ -15,6 +15,7 @@ from skillgate.cli.driving import BATCH, budget_of
 from skillgate.cli.models import connect, kept_answers
 from skillgate.cli.spending import UNASKED_USD, bound_of
 from skillgate.errors import UsageError
+from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.llm.asker import PortAsker
 from skillgate.llm.breaker import Breaker
@@ -79,7 +80,7 @@ class Models:
             recorder=self._recorder,
         )
         self._lock = threading.Lock()
-        self._asked = self._kept = 0
+        self._asked = self._kept = self._made_up = 0
         self.unanswered = ""
 
     def ask(self, request: Request) -> Answer:
@@ -88,6 +89,7 @@ class Models:
         with self._lock:
             self._asked += 1
             self._kept += answer.cached
+            self._made_up += answer.reply is not None and not is_live([answer], live=self._provider.live)
             if answer.status is Status.ERROR:
                 self.unanswered = self.unanswered or answer.reason
         return answer
@@ -159,9 +161,10 @@ class Models:
             return ()
         unpriced = self._budget.unpriced
         cost = f"${self._budget.spent:.4f}" + (f" and what {', '.join(unpriced)} took" if unpriced else "")
-        free = f"nothing: {self._provider.name} answers are no real model's" if self._budget.free else cost
-        asked = f"models: {self._asked} questions, {self._kept} of the answers kept from before; cost {free}"
-        return (asked, *((f"not everything was answered: {self.unanswered}",) if self.unanswered else ()))
+        asked = f"models: {self._asked} questions, {self._kept} of the answers kept from before; cost {cost}"
+        made_up = f"{self._made_up} of {self._asked} answers are scripted or replayed: no real model gave them"
+        unanswered = f"not everything was answered: {self.unanswered}"
+        return (asked, *[made_up] * bool(self._made_up), *[unanswered] * bool(self.unanswered))
 
     def close(self) -> None:
         """Let go of connections and files; what could not be kept is said."""

@@ -14,6 +14,7 @@ pytest.importorskip("numpy")
 from skillgate.bench.catalog import packaged, packaged_ids
 from tests.bench.made import answering, benchmark, skill, task
 from tests.bench.prose import bodies, evaluated, results, rule, rules, texts
+from tests.llm.gateway import Keeps, gateway
 from tests.standard.asking import model
 
 if TYPE_CHECKING:
@@ -142,6 +143,15 @@ def test_equal_answers_are_judged_once(tmp_path: Path) -> None:
         done = evaluated(tmp_path, "--runs", "3", at=demo)
         assert len(demo.asked) == 1
     assert [one["score"] for one in results(done)] == [0.9] * 3
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_report_says_that_scripted_answers_judged(tmp_path: Path, *, renamed: bool) -> None:
+    prepared(tmp_path, "'thank you'")
+    with model(scoring(9)) as demo, gateway(demo.server.base_url, Keeps()) as proxy:
+        done = evaluated(tmp_path, ANTHROPIC_BASE_URL=proxy if renamed else demo.server.base_url)
+    said = "1 of 1 answers are scripted or replayed: no real model gave them"
+    assert [said in notice for notice in done.json["notices"]] == [False, True]
 
 
 def test_criteria_that_differ_are_refused(tmp_path: Path) -> None:
