@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
 _OWN = "SKILL_"
-_REFUSED = ("GITHUB_", "ACTIONS_", "INPUT_", "ANTHROPIC_", "AWS_", "GOOGLE_", "LD_", "DYLD_")
+_REFUSED = ("GITHUB_", "ACTIONS_", "INPUT_", "ANTHROPIC_", "OPENAI_", "SKILLGATE_", "AWS_", "GOOGLE_", "LD_", "DYLD_")
 
 
 def require_passable(name: str, allow_env: Set[str], *, where: str) -> None:

@@ -175,7 +175,7 @@ class Models:
             failures.append(self._recorder.failure)
         if self._answers is not None:
             self._answers.close()
-            failures.append(self._answers.failure)
+            failures += [self._answers.failure, self._answers.ignored]
         for failure in failures:
             if failure:
                 self._session.note(failure)

@@ -20,6 +20,7 @@ from skillgate.llm.classify import classify
 from skillgate.llm.port import Connection
 from skillgate.llm.prices import DEFAULT_JUDGE, context_of, effort_of
 from skillgate.llm.recording import Recorder
+from skillgate.llm.seal import OPENAI_KEY, seal_of
 from skillgate.model.score import Depth
 from skillgate.registry import Room
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from skillgate.config import Config
     from skillgate.llm.journal import Journal
     from skillgate.llm.port import Provider
+    from skillgate.llm.seal import Seal
     from skillgate.montecarlo.subject import Plan
 
 MESSAGES = "messages"  # the runner of sessions that is the provider itself
@@ -157,7 +159,7 @@ class Models:
             self.journal.close(done=False)
 
     def close(self) -> str | None:
-        """Let go of connections and files; say what could not be kept or recorded, None for nothing."""
+        """Let go of connections and files; say what could not be kept, recorded or trusted, None for nothing."""
         self.provider.close()
         failures = [] if self.journal is None else [self.journal.failure]
         if self._recorder is not None:
@@ -165,7 +167,7 @@ class Models:
             failures.append(self._recorder.failure)
         if self.answers is not None:
             self.answers.close()
-            failures.append(self.answers.failure)
+            failures += [self.answers.failure, self.answers.ignored]
         return "; ".join(failure for failure in failures if failure) or None
 
 
@@ -259,7 +261,7 @@ def _journal(config: Config, session: Session, asking: Asking, environ: Mapping[
     if not folder:
         session.note("there is no place to keep the run (HOME is not set): if it is cut short it begins anew")
         return None
-    return Journal(os.path.join(folder, "runs"), asking.run, now=time.time)  # noqa: PTH118
+    return Journal(os.path.join(folder, "runs"), asking.run, now=time.time, seal=_seal(config, environ))  # noqa: PTH118
 
 
 def _characters(model: str) -> int:
@@ -271,10 +273,32 @@ def _characters(model: str) -> int:
 def kept_answers(
     config: Config, session: Session, asking: Asking, environ: Mapping[str, str], stop: threading.Event
 ) -> Answers | None:
-    """Open what is kept of models' answers between runs; None where there is no place for it, which is said."""
+    """Open what is kept of models' answers between runs; None where there is no place for it, which is said.
+
+    Raises:
+        UsageError: the key that signs them is too short.
+    """
     given = config.get("cache-dir")
     folder = folder_of(environ, given if isinstance(given, str) else None, config.base("cache-dir"))
     if not folder:
         session.note("there is no place to keep answers (HOME is not set): give --cache-dir")
         return None
-    return Answers(folder, now=time.time, classify=classify, refresh=asking.refresh, stop=stop)
+    return Answers(
+        folder,
+        now=time.time,
+        classify=classify,
+        refresh=asking.refresh,
+        stop=stop,
+        seal=_seal(config, environ),
+        signed_only=session.signed_only,
+    )
+
+
+def _seal(config: Config, environ: Mapping[str, str]) -> Seal | None:
+    """Return what signs kept answers; None without a key.
+
+    Raises:
+        UsageError: the key is too short.
+    """
+    variable = config.get("key-variable")
+    return seal_of(environ, str(config.get("provider")), variable if isinstance(variable, str) else OPENAI_KEY)

@@ -30,7 +30,10 @@ class Session:
         json: whether ``--json`` was given.
         verbose: whether ``-v`` was given.
         quiet: whether ``-q`` was given.
+        signed_only: whether kept answers are used only where a key shows that nobody else wrote them.
     """
+
+    signed_only = False
 
     def __init__(
         self,

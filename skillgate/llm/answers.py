@@ -1,7 +1,8 @@
 """A model's answers, kept between runs: what was asked once, to the byte, is not paid for again.
 
 An entry is found under a digest of all that its answer depends on. It holds the reply as the model gave it, and is
-judged anew whenever it is used: what would not be good enough today is not there.
+judged anew whenever it is used: what would not be good enough today is not there. With a key it is signed, together
+with its request, and what is not signed with that key is not used.
 """
 # ruff: noqa: PTH118, PTH120 - as in the cache
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.cache import MAX_BYTES, Cache, directory
 from skillgate.llm import prices
+from skillgate.llm.seal import VARIABLE, Seal
 from skillgate.llm.turns import Turns
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Reply, Status, Tokens
@@ -45,6 +47,8 @@ class Answers:
         refresh: bool = False,
         most_bytes: int = MAX_BYTES,
         stop: threading.Event | None = None,
+        seal: Seal | None = None,
+        signed_only: bool = False,
     ) -> None:
         """Take where they lie and what tells good ones.
 
@@ -55,6 +59,8 @@ class Answers:
             refresh: ask anew what is kept from earlier runs; what this run keeps is used.
             most_bytes: that all entries may take; the oldest go first.
             stop: once it is set, nothing waits for another run's answer any more.
+            seal: signs and checks entries; None: they are not signed, and not checked.
+            signed_only: whether nothing of earlier runs is used without a seal.
         """
         self._cache = Cache(folder, now=now, most_bytes=most_bytes) if folder else None
         self._turns = Turns(folder, stop=stop)
@@ -62,15 +68,29 @@ class Answers:
         self._classify = classify
         self._refresh = refresh
         self._own: set[str] = set()
+        self._keyless = signed_only and seal is None
+        self._seal = Seal(os.urandom(32)) if self._keyless else seal
+        self._ignored: set[str] = set()
 
     @property
     def failure(self) -> str | None:
         """Why something could not be kept, None as long as all could; the runs go on without."""
         return None if self._cache is None else self._cache.failure
 
+    @property
+    def ignored(self) -> str | None:
+        """How many entries were there and not used, since their author is not known, and why; None for none."""
+        count = len(self._ignored)
+        if not count:
+            return None
+        why = "they are not signed with this run's key"
+        if self._keyless:
+            why = f"without {VARIABLE} or a static API key nothing tells who wrote them"
+        return f"{count} kept answer{'s were' if count > 1 else ' was'} ignored: {why}"
+
     def get(self, request: Request, provider: Provider) -> Answer | None:
         """Give the answer that was kept, None where there is none that is good today."""
-        return self._get(identity(request, provider), request)
+        return self._get(_named(request, provider), request)
 
     @contextmanager
     def turn(self, request: Request, provider: Provider) -> Iterator[Answer | None]:
@@ -79,13 +99,13 @@ class Answers:
         Whoever wants the same at the same time, in this run or another one, waits here until the block ends, and is
         then given what :meth:`put` kept in it. So nothing is paid for twice.
         """
-        key = identity(request, provider)
-        kept = self._get(key, request)
+        name = _named(request, provider)
+        kept = self._get(name, request)
         if kept is not None or self._cache is None:
             yield kept
             return
-        with self._turns.turn(key):
-            yield self._get(key, request)  # another may have had the turn, and kept it, just now
+        with self._turns.turn(digest(*name)):
+            yield self._get(name, request)  # another may have had the turn, and kept it, just now
 
     def put(self, request: Request, provider: Provider, reply: Reply, *, seconds: float | None = None) -> None:
         """Keep a reply, which must be a good one, and how long it took; what cannot be written ``failure`` tells.
@@ -95,10 +115,10 @@ class Answers:
         """
         if self._cache is None or _is_swapped(request, reply):
             return
-        key = identity(request, provider)
+        name = _named(request, provider)
         date = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
-        self._cache.put(key, _written(reply, provider.name, date, seconds))
-        self._own.add(key)
+        self._cache.put(digest(*name), self._signed(_written(reply, provider.name, date, seconds), name))
+        self._own.add(digest(*name))
 
     def close(self) -> None:
         """End a run: let old entries go where there are too many."""
@@ -106,15 +126,29 @@ class Answers:
         if self._cache is not None:
             self._cache.close()
 
-    def _get(self, key: str, request: Request) -> Answer | None:
+    def _get(self, name: tuple[bytes, ...], request: Request) -> Answer | None:
+        key = digest(*name)
         if self._cache is None or (self._refresh and key not in self._own):
             return None
         text = self._cache.get(key)
-        reply, seconds = (None, None) if text is None else _read(text)
+        entry = None if text is None else self._checked(text, name)
+        reply, seconds = (None, None) if entry is None else _read(entry)
         if reply is None or _is_swapped(request, reply):
             return None
         status, value, _ = self._classify(request, reply)
         return Answer(status, value, reply, cached=True, first_seconds=seconds) if status is Status.OK else None
+
+    def _signed(self, entry: str, name: tuple[bytes, ...]) -> str:
+        """Put a mark over an entry and its request below the entry, which is one line."""
+        return entry if self._seal is None else f"{entry}\n{self._seal.mark(*name, _bytes(entry))}"
+
+    def _checked(self, text: str, name: tuple[bytes, ...]) -> str | None:
+        """Return the entry of a text; None where it is to be signed and is not."""
+        entry, _, mark = text.partition("\n")
+        if self._seal is None or self._seal.fits(mark, *name, _bytes(entry)):
+            return entry
+        self._ignored.add(digest(*name))
+        return None
 
 
 def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> str:
@@ -133,13 +167,18 @@ def folder_of(environ: Mapping[str, str], cache_dir: str | None, cwd: str) -> st
 
 def identity(request: Request, provider: Provider) -> str:
     """Give the key of a request: a digest of all that its answer depends on; of a session also what runs it."""
+    return digest(*_named(request, provider))
+
+
+def _named(request: Request, provider: Provider) -> tuple[bytes, ...]:
     asked = (request.prompt_version, request.rubric_version, request.sample)
     variant = (getattr(provider, "session_variant", "") if "runner" in request.body else "") or provider.variant
     whom = (provider.name, provider.endpoint, variant)
-    return digest(
-        repr((FORMAT, API_VERSION, *whom, *asked)).encode("utf-8", "surrogatepass"),
-        canonical(request.body),
-    )
+    return _bytes(repr((FORMAT, API_VERSION, *whom, *asked))), canonical(request.body)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def canonical(body: Mapping[str, Any]) -> bytes:

@@ -4,7 +4,8 @@ A line of JSON is written, in one piece, before a request goes out and when its 
 a run that goes on sees what the one before it saw, in the order in which that saw it. What is asked for several times
 is given as often as it was answered. Failures of a provider are not kept: what was not answered is asked again.
 
-A line outlives its process, however that ends; a power failure may take the last ones along.
+A line outlives its process, however that ends; a power failure may take the last ones along. With a key each is signed:
+what comes out of a journal is kept as a model's answer, so nobody else may have written it.
 """
 # ruff: noqa: PTH103, PTH108, PTH118
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from skillgate.llm.budget import Budget
     from skillgate.llm.port import Provider
+    from skillgate.llm.seal import Seal
     from skillgate.model.exchange import Reply, Request
 
 FORMAT = 1  # of a line: changes with what is written
@@ -38,6 +40,7 @@ KEPT_DAYS = 30
 """How long the journal of a run lies that nobody went on with."""
 MOST_BYTES = 8 << 30  # of a journal that is read; 300,000 replies take about two
 _DAY_S = 86_400.0
+_MARK = b"\t"  # between a line and its mark; JSON has none that is not escaped
 _UNWRITABLE = (TypeError, ValueError, RecursionError)
 
 
@@ -51,7 +54,7 @@ class Journal:
         refused: how many lines of an earlier process were none that a journal writes, and count for nothing.
     """
 
-    def __init__(self, folder: str, run: str, *, now: Callable[[], float]) -> None:
+    def __init__(self, folder: str, run: str, *, now: Callable[[], float], seal: Seal | None = None) -> None:
         """Open the journal of a run, and read what earlier processes left in it.
 
         Where another process has it, this one goes on without: waiting would take as long as a run.
@@ -60,12 +63,14 @@ class Journal:
             folder: which need not exist; it is made for this user alone. Old journals in it are removed.
             run: a digest of all that makes this run this run: paths, contents, configuration, version.
             now: a clock that gives seconds since 1970.
+            seal: signs lines, and checks those that are there; None: they are not signed.
         """
         self.path = os.path.join(folder, digest(run.encode("utf-8", "surrogatepass")) + SUFFIX)
         self.failure: str | None = None
         self.refused = 0
         self._run = run
         self._now = now
+        self._seal = seal
         self._lock = Lock()
         self._ledger = Ledger()
         self._before: Spent | None = None  # what earlier processes spent; None where there were none
@@ -198,7 +203,7 @@ class Journal:
     def _read(self, file: int) -> bool:
         """Read all lines, and cut the last one off where it is torn; False where they are of another run."""
         end = 0
-        for place, line in journal_file.lines(file):
+        for place, line in journal_file.lines(file, self._decoded):
             end = place.start + place.length
             if not place.start:
                 if line is None or line.get("journal") != FORMAT or line.get("run") != self._run:
@@ -218,19 +223,31 @@ class Journal:
                     data = os.read(self._file, place.length)
                 except OSError:
                     continue
-                line = journal_file.decoded(data)
+                line = self._decoded(data)
                 if line is not None and key in (line.get(GOT), line.get(KEPT)):
                     return line
         return None
+
+    def _decoded(self, data: bytes) -> Mapping[str, Any] | None:
+        """Return the object of a line; None where it is none, or should be signed and is not."""
+        text, _, mark = data.rstrip(b"\n").partition(_MARK)
+        if self._seal is not None and not self._seal.fits(mark.decode(errors="replace"), *self._signed(text)):
+            return None
+        return journal_file.decoded(text)
+
+    def _signed(self, text: bytes) -> tuple[bytes, ...]:
+        return b"journal", self._run.encode("utf-8", "surrogatepass"), text
 
     def _append(self, line: Mapping[str, Any]) -> None:
         """Write a line in one piece. Under the lock."""
         if self._file is None:
             return
         try:
-            data = json.dumps(line, default=dict).encode() + b"\n"
+            data = json.dumps(line, default=dict).encode()
         except _UNWRITABLE:
             return  # a resumed run asks again
+        mark = b"" if self._seal is None else _MARK + self._seal.mark(*self._signed(data)).encode()
+        data += mark + b"\n"
         if len(data) > MOST_LINE:
             return
         self._written = True

@@ -14,7 +14,7 @@ from skillgate.llm.ledger import Place
 from skillgate.model.digest import DIGEST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 SUFFIX = ".journal"
 """Of its name, which begins with a digest."""
@@ -68,8 +68,8 @@ def _locked(file: int) -> bool:
     return True
 
 
-def lines(file: int) -> Iterator[tuple[Place, Mapping[str, Any] | None]]:
-    """Give the lines of a file that end, each with its object; None for what is none, or too long."""
+def lines(file: int, read: Callable[[bytes], Mapping[str, Any] | None]) -> Iterator[tuple[Place, Any]]:
+    """Give the lines of a file that end, each with its object as ``read`` gives it; None for none, or one too long."""
     with open(file, "rb", closefd=False) as handle:  # a second descriptor would drop the lock
         start = 0
         while data := handle.readline(MOST_LINE):
@@ -78,7 +78,7 @@ def lines(file: int) -> Iterator[tuple[Place, Mapping[str, Any] | None]]:
                 whole, length = b"", length + len(data)
             if not data:
                 return  # torn
-            yield Place(start, length), decoded(whole)
+            yield Place(start, length), read(whole)
             start += length
 
 

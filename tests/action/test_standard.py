@@ -13,9 +13,12 @@ pytest.importorskip("anthropic")
 from tests.action.pull_request import PullRequest, skill
 from tests.cli.running import commit
 from tests.standard.asking import KEY, Model, model
+from tests.standard.forging import best, forge, unsigned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+CACHE_KEY = "0123456789abcdef" * 4
 
 TWO = {**skill("merge-sheets"), **skill("split-sheets", description="Splits sheets. Use when a table is too long.")}
 
@@ -83,8 +86,26 @@ def test_where_that_may_pass_the_first_line_says_so(repository: PullRequest, dem
     assert "not judged" in first, ran.summary[:400]
 
 
-def test_kept_answers_serve_a_run_without_a_key(repository: PullRequest, demo: Model) -> None:
+def test_without_a_key_kept_answers_are_ignored_and_the_comment_counts_them(
+    repository: PullRequest, demo: Model
+) -> None:
     ready(repository, demo)
+    (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
+    assert repository.run(depth="standard", cache_dir="kept").code == 0
+    demo.take()
+    repository.environ["ANTHROPIC_API_KEY"] = ""  # as GitHub gives a secret to a fork
+    ran = repository.run(depth="standard", cache_dir="kept", on_unmeasured="pass")
+    assert (ran.code, demo.take()) == (0, [])
+    assert "not judged" in ran.outputs["reasons"]
+    assert ran.outputs["cached-answers"] == "0"
+    said = "kept answers were ignored: without SKILLGATE_CACHE_KEY or a static API key nothing tells who wrote them"
+    assert [said in notice for notice in ran.run["notices"]].count(True) == 1
+    assert "kept answers were ignored" in ran.summary
+
+
+def test_a_key_for_kept_answers_alone_lets_them_serve(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    repository.environ["SKILLGATE_CACHE_KEY"] = CACHE_KEY
     (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
     assert repository.run(depth="standard", cache_dir="kept").code == 0
     demo.take()
@@ -92,6 +113,33 @@ def test_kept_answers_serve_a_run_without_a_key(repository: PullRequest, demo: M
     ran = repository.run(depth="standard", cache_dir="kept")
     assert (ran.code, demo.take()) == (0, [])
     assert ran.outputs["cached-answers"] == "11"
+    assert CACHE_KEY not in ran.log + ran.err + ran.summary + json.dumps(ran.outputs)
+    assert all(CACHE_KEY not in path.read_text() for path in (repository.folder / "skillgate-report").iterdir())
+
+
+@pytest.mark.parametrize("change", [best, unsigned], ids=["changed", "mark left out"])
+def test_answers_that_a_stranger_wrote_into_the_cache_do_not_turn_the_gate(
+    repository: PullRequest, change: Callable[[str], str]
+) -> None:
+    with model("rules: [{reply: {rating: 3}}]") as poor:
+        ready(repository, poor)
+        (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
+        gate = {"depth": "standard", "cache_dir": "kept", "threshold": "80", "fail_on": "threshold"}
+        honest = repository.run(**gate)
+        assert honest.code == 1
+        assert forge(repository.folder / "kept", change) >= 4
+        ran = repository.run(**gate)
+    assert (ran.code, ran.outputs["score"]) == (1, honest.outputs["score"])
+    assert "kept answers were ignored: they are not signed with this run's key" in ran.summary
+
+
+def test_a_key_that_could_be_guessed_is_refused(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    repository.environ["SKILLGATE_CACHE_KEY"] = "hunter2-hunter2"
+    ran = repository.run(depth="standard")
+    assert (ran.code, demo.take()) == (2, [])
+    assert "SKILLGATE_CACHE_KEY is too short" in ran.outputs["reasons"]
+    assert "hunter2" not in ran.log + ran.err + ran.summary + json.dumps(ran.outputs)
 
 
 def test_a_change_cannot_bring_its_own_answers(repository: PullRequest, demo: Model) -> None:

@@ -232,6 +232,15 @@ def test_quotes_and_arguments_are_kept(tmp_path: Path) -> None:
     assert statuses(evaluated(tmp_path)) == ["pass"]
 
 
+@pytest.mark.parametrize("name", ["SKILLGATE_CACHE_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"])
+def test_a_key_of_this_program_is_given_to_no_skill_even_where_it_is_allowed(tmp_path: Path, name: str) -> None:
+    skill(tmp_path / "s", config={"passEnv": [name]})
+    done = run(tmp_path, "eval", "--skills", "s", "--allow-env", name, **{name: "MARK-OF-A-SECRET"})
+    assert done.code == 2
+    assert f"{name} is never given to a skill" in done.err
+    assert "MARK-OF-A-SECRET" not in done.out + done.err
+
+
 @pytest.mark.parametrize("name", ["GITHUB_TOKEN", "ANTHROPIC_API_KEY", "AWS_SECRET", "HOME_KEY", "SKILL_MISSING"])
 def test_a_variable_that_a_skill_must_not_have_is_refused(tmp_path: Path, name: str) -> None:
     skill(tmp_path / "s", config={"passEnv": [name]})

@@ -189,7 +189,8 @@ def test_no_prompt_is_a_command(server: ModelServer, provider: Runners, prompt: 
 def test_the_process_has_little_of_the_environment_and_is_gone_with_its_directory(
     server: ModelServer, provider: Runners, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "INPUT_KEY", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_AUTH_TOKEN"):
+    own = ("ANTHROPIC_AUTH_TOKEN", "SKILLGATE_CACHE_KEY")
+    for name in ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "INPUT_KEY", "AWS_SECRET_ACCESS_KEY", *own):
         monkeypatch.setenv(name, "MARK-OF-A-SECRET")
     found: dict[str, Any] = {}
 

@@ -28,6 +28,7 @@ from skillgate.llm.classify import classify
 from skillgate.llm.journal import KEPT_DAYS, Journal
 from skillgate.llm.journal_file import MOST_LINE, SUFFIX
 from skillgate.llm.port import ProviderError
+from skillgate.llm.seal import Seal
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
 from skillgate.model.simulating import Resumed
@@ -63,8 +64,8 @@ def asking(
     )
 
 
-def opened(folder: Path, run: str = "run") -> Journal:
-    return Journal(str(folder), run, now=time.time)
+def opened(folder: Path, run: str = "run", *, seal: Seal | None = None) -> Journal:
+    return Journal(str(folder), run, now=time.time, seal=seal)
 
 
 def never(_: Request) -> Reply:
@@ -517,6 +518,33 @@ def test_lines_that_no_journal_writes_count_for_nothing_one_by_one(tmp_path: Pat
         assert journal.get(request(), Table(never)) is None
     assert journal.refused > 20
     assert budget.spent == pytest.approx(COST)
+
+
+def test_with_a_key_nothing_that_somebody_else_wrote_into_a_journal_is_used(tmp_path: Path) -> None:
+    key = Seal(b"k" * 32)
+    journal = opened(tmp_path, seal=key)
+    for number in (1, 2):
+        asking(Table(replying(GOOD)), journal=journal).ask(another(number))
+    journal.close(done=False)
+    path = Path(journal.path)
+    head, *lines = path.read_bytes().splitlines()
+    forged = [line.replace(b'\\"score\\": 7', b'\\"score\\": 10') for line in lines]
+    assert forged != lines
+    path.write_bytes(b"\n".join([head, *forged]) + b"\n")
+    journal = opened(tmp_path, seal=key)
+    assert journal.refused == 2
+    assert journal.get(another(1), Table(never)) is journal.get(another(2), Table(never)) is None
+    journal.close(done=False)
+    path.write_bytes(b"\n".join([head, *lines]) + b"\n")
+    journal = opened(tmp_path, seal=key)
+    assert journal.get(another(1), Table(never)) == classified(cached=True)
+    journal.close(done=False)
+    unsigned = [line.partition(b"\t")[0] for line in (head, *lines)]
+    path.write_bytes(b"\n".join(unsigned) + b"\n")
+    for seal in (key, Seal(b"l" * 32)):
+        journal = opened(tmp_path, seal=seal)
+        assert (journal.resumed, journal.get(another(2), Table(never))) == (None, None)
+        journal.close(done=False)
 
 
 def classified(*, cached: bool) -> Any:

@@ -56,7 +56,7 @@ def model(rules: str = "rules: []", latency_s: float = 0.0) -> Iterator[Model]:
             thread.join()
 
 
-def run(cwd: Path, *words: str, at: Model | str | None = None, key: str = KEY) -> Done:
+def run(cwd: Path, *words: str, at: Model | str | None = None, key: str = KEY, cache_key: str = "") -> Done:
     """Run the command with its own home and cache below ``cwd``, and a model's address where one is given."""
     out, err = io.StringIO(), io.StringIO()
     home = cwd.parent / f"{cwd.name}-home"
@@ -65,6 +65,8 @@ def run(cwd: Path, *words: str, at: Model | str | None = None, key: str = KEY) -
         environ["ANTHROPIC_BASE_URL"] = at if isinstance(at, str) else at.server.base_url
     if key:
         environ["ANTHROPIC_API_KEY"] = key
+    if cache_key:
+        environ["SKILLGATE_CACHE_KEY"] = cache_key
     code = main(words, stdout=out, stderr=err, environ=environ, cwd=str(cwd))
     done = Done(code, out.getvalue(), err.getvalue())
     assert KEY not in done.out + done.err

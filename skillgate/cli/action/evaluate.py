@@ -80,6 +80,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         done = _evaluated(stand, event, session, found, keeper, context, changes)
         done = done if models is None else budgeted(done, models.bench.spent())
+    done = done._replace(run=dataclasses.replace(done.run, notices=session.notes))  # also what the models' end brought
     # Before a benchmark, whose programs nothing that decides should lie beside.
     done = benchmarked(gated(done, asking, stand, session), stand, session)
     return done if place is None else kept(done, place, stand, session)

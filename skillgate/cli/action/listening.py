@@ -26,6 +26,7 @@ class Listening(Session):
         certifying: what certificate and badges are written with, where they are asked for.
     """
 
+    signed_only = True  # a pull request may have filled the cache
     notes: tuple[str, ...] = ()
     redactor: Redactor | None = None
     settled: Config | None = None

@@ -13,6 +13,7 @@ from skillgate.llm import wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
 from skillgate.llm.failures import Place, no_message, of_status, words
 from skillgate.llm.port import ProviderError
+from skillgate.llm.seal import OPENAI_KEY
 from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from skillgate.llm.port import Connection
     from skillgate.model.exchange import Request
 
-KEY_VARIABLE = "OPENAI_API_KEY"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool_calls": "tool_use"}
 _NAMED = {  # what a 400 says of a parameter that the server or the model does not know
@@ -41,7 +41,7 @@ def connect(connection: Connection) -> OpenAICompatible:
             "provider openai-compatible needs the address of the server, as in --base-url http://127.0.0.1:8080/v1"
         )
     base = wire.address(connection.base_url, option="base-url")
-    variable = connection.key_variable or KEY_VARIABLE
+    variable = connection.key_variable or OPENAI_KEY
     return OpenAICompatible(base, connection.environ.get(variable, "").strip(), variable, connection.temperature)
 
 
