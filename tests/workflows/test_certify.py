@@ -36,10 +36,10 @@ def test_only_the_job_that_writes_an_issue_and_an_attestation_may() -> None:
     }
 
 
-def test_the_key_is_at_hand_where_a_model_is_asked_and_nowhere_else() -> None:
-    assert workflow("certify").count("secrets.") == 1
+def test_the_keys_are_at_hand_where_a_model_is_asked_and_nowhere_else() -> None:
+    assert workflow("certify").count("secrets.") == 2
     (asking,) = steps(SHARD, ACTION)
-    assert list(asking["env"]) == ["ANTHROPIC_API_KEY"]
+    assert list(asking["env"]) == ["ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"]
 
 
 def test_nothing_of_a_pull_request_starts_it() -> None:

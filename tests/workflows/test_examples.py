@@ -126,3 +126,60 @@ def test_every_input_and_output_is_told_in_a_table() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \|", inputs_table(), re.MULTILINE)
     assert rows == [*(declared.name for declared in INPUTS), *(output.name for output in OUTPUTS)]
     assert (PROJECT / "action.yml").read_text(encoding="utf-8") == action_yml(), "run docs/generate.py"
+
+
+PULL_REQUEST = {
+    "path": ".skillgate-answers",
+    "key": "skillgate-answers-pr-${{ github.event.number }}-${{ github.run_id }}",
+    "restore-keys": "skillgate-answers-pr-${{ github.event.number }}-",
+}
+DEFAULT = {
+    "path": ".skillgate-answers",
+    "key": "skillgate-answers-default-${{ github.run_id }}",
+    "restore-keys": "skillgate-answers-default-",
+}
+
+
+def uncommented(text: str) -> list[dict[str, Any]]:
+    """Give the steps of a workflow as they are once its comments that are YAML are taken in."""
+    lines = [re.sub(r"^( +)# (?=( *)[A-Za-z_-]+:|- )", r"\1", line) for line in text.splitlines()]
+    lines = [line for line in lines if line.strip() != "depth: quick" and not line.lstrip().startswith("# ")]
+    steps: list[dict[str, Any]] = next(iter(yaml.safe_load("\n".join(lines))["jobs"].values()))["steps"]
+    return steps
+
+
+def recipe() -> list[dict[str, Any]]:
+    """Give the steps that the page about pull requests shows for a judge."""
+    page = (PROJECT / "docs/how-to/pull-requests.md").read_text(encoding="utf-8")
+    (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "actions/cache/" in one]
+    steps: list[dict[str, Any]] = yaml.safe_load(block)
+    return steps
+
+
+def of(steps: list[dict[str, Any]], action: str) -> list[dict[str, Any]]:
+    return [one for one in steps if one["uses"].partition("@")[0] == action]
+
+
+@pytest.mark.parametrize("steps", [recipe(), uncommented(workflow("pull-request"))], ids=["page", "workflow"])
+def test_a_pull_request_restores_the_default_branch_s_answers_then_its_own_and_a_fork_saves_none(
+    steps: list[dict[str, Any]],
+) -> None:
+    assert [one["with"] for one in of(steps, "actions/cache/restore")] == [DEFAULT, PULL_REQUEST]
+    (save,) = of(steps, "actions/cache/save")
+    assert "github.event.pull_request.head.repo.full_name == github.repository" in save["if"]
+    assert save["with"]["key"] == f"{PULL_REQUEST['key']}-${{{{ github.run_attempt }}}}"
+    assert not of(steps, "actions/cache")  # it would save in a fork, too
+    (run,) = of(steps, ACTION.partition("@")[0])
+    assert run["with"]["cache-dir"] == save["with"]["path"] == DEFAULT["path"]
+    assert {"ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"} == set(run["env"])
+    order = [steps.index(one) for one in (*of(steps, "actions/cache/restore"), run, save)]
+    assert order == sorted(order)
+
+
+def test_the_default_branch_alone_saves_what_pull_requests_begin_with() -> None:
+    steps = uncommented(workflow("nightly"))
+    (restore,), (save,) = of(steps, "actions/cache/restore"), of(steps, "actions/cache/save")
+    assert restore["with"] == DEFAULT
+    assert "github.ref_name == github.event.repository.default_branch" in save["if"]
+    assert save["with"]["key"] == f"{DEFAULT['key']}-${{{{ github.run_attempt }}}}"
+    assert of(steps, ACTION.partition("@")[0])[0]["with"]["depth"] == "standard"

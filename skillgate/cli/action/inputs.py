@@ -114,7 +114,8 @@ INPUTS = (
     Input(
         "cache-dir",
         "Where a model's answers are kept, in the workspace and not in the repository: restore and save it with"
-        " actions/cache. Default: nowhere beyond this job.",
+        " actions/cache. Only what is signed with SKILLGATE_CACHE_KEY or the API key is used. Default: nowhere beyond"
+        " this job.",
     ),
     Input(
         "model", "The model under test, which may load the skill, at depth deep and certify. Default: as configured."
