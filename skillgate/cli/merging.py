@@ -13,6 +13,7 @@ from skillgate.report.merge import attach, read_sarif
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from skillgate.cli.findings import Reading
     from skillgate.cli.session import Session
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report
@@ -29,13 +30,16 @@ class Merging:
             used.
     """
 
-    def __init__(self, names: Sequence[str], session: Session, *, part: str = "") -> None:
+    def __init__(
+        self, names: Sequence[str], session: Session, *, part: str = "", reading: Reading = read_whole
+    ) -> None:
         """Read the files.
 
         Args:
             names: SARIF files, as they were given.
             session: the run.
             part: the option by which the run asks about some skills only; ``""`` where it asks about all.
+            reading: gives a file's text by its path, its shown path and what it is for.
 
         Raises:
             UsageError: a file cannot be read, or is no SARIF.
@@ -43,7 +47,7 @@ class Merging:
         self.aside: set[str] = set()
         self._session, self._part = session, part
         places = [(name, os.path.join(session.cwd, name)) for name in names]
-        self._read = [read_sarif(read_whole(place, name, "the SARIF file"), source=name) for name, place in places]
+        self._read = [read_sarif(reading(place, name, "the SARIF file"), source=name) for name, place in places]
         self._held: tuple[Finding, ...] = ()
 
     def attaching(self, known: Callable[[Finding], bool] | None) -> Callable[[Report], Report]:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """What a report is made from: the arguments, the configuration with their options in it, and what was found.
 
-    ``reading`` reads the file of known findings, by its path, its shown path and what it is for.
+    ``reading`` reads the file of known findings, by its path, its shown path and what it is for; ``merging`` likewise
+    the findings of other tools.
     """
 
     args: argparse.Namespace
@@ -36,6 +37,7 @@ class Run(NamedTuple):
     session: Session
     found: Discovery
     reading: Reading = read_whole
+    merging: Reading = read_whole
 
 
 def compared(run: Run, context: pipeline.Context) -> Report:
@@ -61,7 +63,7 @@ def reported(run: Run, context: pipeline.Context) -> Report:
     Raises:
         UsageError: a file that an option names cannot be read or written.
     """
-    args, config, session, found, reading = run
+    args, config, session, found, reading, _ = run
     sources = [read(root) for root in found.roots]
     others, context = _others(run, context)
     if not args.write_known_findings and config.get("known-findings") is None:
@@ -86,7 +88,7 @@ def _others(run: Run, context: pipeline.Context) -> tuple[Merging | None, pipeli
     from skillgate.cli.merging import Merging  # most runs merge nothing
 
     part = "--changed" if run.args.changed else "--files" if getattr(run.args, "files", False) else ""
-    others = Merging(run.args.merge_sarif, run.session, part=part)
+    others = Merging(run.args.merge_sarif, run.session, part=part, reading=run.merging)
     return others, context._replace(touched=_telling(context.touched, others.aside))
 
 

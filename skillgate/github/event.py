@@ -28,6 +28,7 @@ _ADDRESS = re.compile(r"https?://(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]
 _NOT_IN_A_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|^[-./]|[./]$|^@$")
 _LARGEST_NUMBER = 2**63 - 1
 _CHANGES = ("pull_request", "pull_request_target")
+_OF_CHANGES = (*_CHANGES, "pull_request_review", "pull_request_review_comment", "issue_comment")
 
 Object: TypeAlias = dict[str, object]
 
@@ -71,6 +72,7 @@ class Event(NamedTuple):
         group_head_sha, group_base_sha: of a merge group.
         before: the commit that a push replaced; None for a new branch.
         workflow_run: of the event of that name.
+        on_pull_request: of ``issue_comment``, whether the comment is on a pull request; also where nothing says so.
     """
 
     name: str = ""
@@ -91,6 +93,12 @@ class Event(NamedTuple):
     group_base_sha: str | None = None
     before: str | None = None
     workflow_run: WorkflowRun | None = None
+    on_pull_request: bool = False
+
+    @property
+    def is_about_pull_request(self) -> bool:
+        """Whether an event that has no pull request of its own is about one all the same."""
+        return self.on_pull_request or (self.workflow_run is not None and self.workflow_run.event in _OF_CHANGES)
 
     @property
     def repository_url(self) -> str:
@@ -141,6 +149,9 @@ def read_event(environ: Mapping[str, str], payload: str | None) -> Event:
         )
     if name == "workflow_run":
         return event._replace(workflow_run=_workflow_run(_object(told, "workflow_run"), problem))
+    if name == "issue_comment":
+        issue = _object(told, "issue")
+        return event._replace(on_pull_request=not issue or issue.get("pull_request") is not None)
     return _with_pull_request(event, _object(told, "pull_request"), problem)
 
 

@@ -129,7 +129,8 @@ def footer(subject: Subject, links: Links) -> Section:
     if run.head:
         parts.append(_head(run, links) + _against(subject, links))
     if run.policy:
-        parts.append(f"policy from {inert(bounded(run.policy, _TEXT))}")
+        at = f" {links.commit(run.policy_commit)}" if run.policy_commit else ""
+        parts.append(f"policy from {inert(bounded(run.policy, _TEXT))}{at}")
     scoring = f", scoring {report.scoring_version}" if report else ""
     parts.append(f"skillgate {inert(bounded(run.tool.version, 40))}{scoring}")
     if links.run:

@@ -27,6 +27,7 @@ class ActionRun:
         change: the pull request's own head, where what is checked out is GitHub's merge of it; else ``""``.
         compared: how the base was found, in words that can follow "compared with".
         policy: whose gates, rules and suppressions held, in words that can follow "policy from".
+        policy_commit: the commit that they were read from; ``""`` where that is ``head`` itself.
         policy_changes: what the change does to its own gate, in sentences; it takes effect after the merge.
         notices: what else a reader should know.
         changed_only: whether only skills that the change touches can fail it.
@@ -47,6 +48,7 @@ class ActionRun:
     change: str = ""
     compared: str = ""
     policy: str = ""
+    policy_commit: str = ""
     policy_changes: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     changed_only: bool = False

@@ -170,6 +170,24 @@ def merge_base(repo_dir: str, one: str, other: str) -> str | None:
     return None if done.returncode else done.stdout.split()[0].decode("ascii")
 
 
+def ref(repo_dir: str, name: str) -> str | None:
+    """Return the commit of exactly this ref, as ``refs/remotes/origin/main``; None where there is no such ref."""
+    done = git(repo_dir, "show-ref", "--verify", "--hash", "--", name)
+    return None if done.returncode else commit_of(repo_dir, done.stdout.split()[0].decode("ascii"))
+
+
+def points_at(repo_dir: str, commit: str, *below: str) -> bool:
+    """Tell whether a ref below one of the given ones, as ``refs/pull``, is exactly this commit."""
+    done = git(repo_dir, "for-each-ref", "--count=1", f"--points-at={commit}", *below)
+    return done.returncode == 0 and bool(done.stdout.strip())
+
+
+def remote_url(repo_dir: str) -> str:
+    """Return the address that ``origin`` was cloned from, as the repository's own configuration has it, or ``""``."""
+    done = git(repo_dir, "config", "--local", "--get", "remote.origin.url")
+    return decoded(done.stdout).strip() if done.returncode == 0 else ""
+
+
 def is_tracked(repo_dir: str, path: str) -> bool:
     """Tell whether git knows a path, relative to the repository's top and with ``/``."""
     return bool(_paths(repo_dir, "ls-files", "--", path))

@@ -59,7 +59,8 @@ class Benched(NamedTuple):
 def benched(stand: Stand, session: Listening) -> Benched | None:
     """Run the benchmark that the inputs name: on the head's skills, and on the base's where these differ.
 
-    Tasks, and scorers that they name, are read from the base of a change. Where only skills that a change touches are
+    Tasks, and scorers that they name, are read from the tip of the base branch; what they are run on beside the head is
+    what the change is compared with. Where only skills that a change touches are
     gated, those whose files are the base's are not run.
 
     Returns:
@@ -70,14 +71,17 @@ def benched(stand: Stand, session: Listening) -> Benched | None:
         IncompleteError: git fails.
     """
     asked = _asked(stand, session)
-    with _base(stand) as tree, private(stand.top, session):
+    with _base(stand) as tree, ExitStack() as closing, private(stand.top, session):
         there = None if tree is None else _there(stand, tree)
         skills = _head(stand, asked, there)
-        loaded = _benchmark(stand, asked, session, tree)
+        policy = closing.enter_context(_policy(stand, tree))
+        loaded = _benchmark(stand, asked, session, policy)
         if loaded is None:
             return None
         both = Sides(skills, {})
         if tree is not None and there is not None:
+            if policy is not None and policy != tree:  # tries are bounded by both commits
+                skills = sides(stand, asked, skills, tree=policy, there=_there(stand, policy)).now
             both = sides(stand, asked, skills, tree=tree, there=there)
         for told in (*both.told, *both.removed):
             session.note(f"benchmark: {told}")
@@ -188,6 +192,27 @@ def _base(stand: Stand) -> Iterator[str | None]:
     if commit is None:
         yield None
         return
+    with _checked_out(stand, commit) as folder:
+        yield folder
+
+
+@contextmanager
+def _policy(stand: Stand, tree: str | None) -> Iterator[str | None]:
+    """Give a directory with the files of the base branch's tip, for as long as they are needed; None without a base.
+
+    Args:
+        stand: where the run stands.
+        tree: what :func:`_base` gives.
+    """
+    if stand.base.commit is None or stand.base.tip == stand.base.commit:
+        yield tree
+        return
+    with _checked_out(stand, stand.base.tip or stand.base.commit) as folder:
+        yield folder
+
+
+@contextmanager
+def _checked_out(stand: Stand, commit: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as folder:
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             # Programs run as other users, and what they need may lie beside their directory, as in the workspace.

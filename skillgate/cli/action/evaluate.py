@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cli.action.base_corpus import corpus_changes
+from skillgate.cli.action.base_files import read_of_base
 from skillgate.cli.action.beside import Evaluated as Evaluated
 from skillgate.cli.action.beside import benchmarked, gated, gating, kept, storing
 from skillgate.cli.action.contents import digests, with_digests
@@ -17,7 +19,7 @@ from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
 from skillgate.cli.action.outcome import judged
 from skillgate.cli.action.sampled import sampled
-from skillgate.cli.action.sides import difference, reports_of
+from skillgate.cli.action.sides import difference
 from skillgate.cli.action.stand import take_stand
 from skillgate.cli.action.strict import strict_policies, strict_selections
 from skillgate.cli.action.waived import BaseWaivers, Was
@@ -54,6 +56,20 @@ if TYPE_CHECKING:
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
+class Held(NamedTuple):
+    """What a change is held to.
+
+    Attributes:
+        waivers: which comments may set findings aside.
+        moved: the other places of a skill, where the change began and at the tip of the base branch, by its path now.
+        was: what each skill is at the tip, or else was where the change began, by its path now.
+    """
+
+    waivers: BaseWaivers
+    moved: Mapping[str, Collection[str]]
+    was: Mapping[str, SkillResult]
+
+
 def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
     """Evaluate what is checked out, beside its base.
 
@@ -68,7 +84,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     place, asking = storing(stand, session), gating(stand, session)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
-        changes = gate_changes(stand.config, stand.place, inputs, files=stand.files, head=stand.head)
+        changes = gate_changes(stand.place, inputs, then=stand.then, head=stand.head)
         changes += corpus_changes(stand, session.environ)
     found = find(stand)
     for notice in (*stand.notes, *found.notices):
@@ -96,7 +112,8 @@ def _evaluated(
     changes: tuple[str, ...],
 ) -> Evaluated:
     """Evaluate head and base, and set them side by side."""
-    before, base, waived = _earlier(stand, found, session, context, keeper)
+    before, base = _earlier(stand, found, session, context, keeper)
+    waived = base.waivers if base is not None else None
     told: list[tuple[Finding, ...]] = []
     if before is not None:
         before = _remembering(before)
@@ -104,15 +121,14 @@ def _evaluated(
             baseline=before.results, before=before.listing, again=before.again, beside=told.append
         )
     if base is not None:
-        moved = {now: then for then, now in base.moves.items()}
-        policy_of = policies_of(stand, session, moved, context.depth)
-        context = context._replace(policy=policy_of, selection=strict_selections(stand.config, moved))
+        policy_of = policies_of(stand, session, base.moved, context.depth)
+        context = context._replace(policy=policy_of, selection=strict_selections(stand.config, base.moved))
     touching: set[str] = set()
     arguments = _arguments(stand)
     narrowed = in_shard(arguments, found.roots, _touched(stand, found, session))
     if narrowed is not None:
         context = context._replace(touched=_noting(narrowed, touching))
-    run = Run(arguments, stand.config, session, found, reading=stand.reading)
+    run = Run(arguments, stand.config, session, found, reading=stand.reading, merging=read_of_base(stand))
     files = digests(found.roots, context.depth, session.cwd)
     report = reported(run, context._replace(honoured=waived))._replace(shard=shard_of(stand.inputs))
     report = with_digests(report, files, digests(found.roots, context.depth, session.cwd) if files else {})
@@ -127,6 +143,8 @@ def _evaluated(
     )
     changed = None if before is None else difference(stand, report, before, beside, context.policy)
     told_of = (*changes, *(waived.told() if waived else ()))
+    for sentence in waived.outdated() if waived else ():
+        session.note(sentence)
     told_of_run = dataclasses.replace(
         record(stand, event),
         policy_changes=told_of,
@@ -135,7 +153,7 @@ def _evaluated(
         beside=beside,
     )
     told_of_run = judged(told_of_run, report, changed, stand, complete=found.complete)
-    return Evaluated(told_of_run, report, changed, was=None if base is None else base.results)
+    return Evaluated(told_of_run, report, changed, was=None if base is None else base.was)
 
 
 def _remembering(before: Baseline) -> Baseline:
@@ -163,36 +181,42 @@ def record(stand: Stand, event: Event) -> ActionRun:
         base=stand.compared.commit,
         compared=stand.compared.how,
         policy=stand.source,
+        policy_commit=stand.base.tip or "",
         changed_only=stand.changed_only,
     )
 
 
 def _earlier(
     stand: Stand, found: Discovery, session: Session, context: pipeline.Context, keeper: Keeper
-) -> tuple[Baseline | None, Baseline | None, BaseWaivers | None]:
-    """Evaluate what is compared with and the base, and tell which comments may set findings aside: without one, all."""
-    known: dict[str, Was] = {}
-    recording = context._replace(assess=_recording(keeper.assess, known))
+) -> tuple[Baseline | None, Held | None]:
+    """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
     asking = Asking(
-        reading=reports_of(stand),
+        reading=read_of_base(stand),
         told=False,
         top=stand.top,
         excluded=excluded(stand),
         committed=True,
         name=stand.name,
     )
-    before = None
-    if stand.compared.value is not None:
-        before = load_baseline(stand.config, found.roots, asked(stand), session, recording, asking)
-    if stand.base.commit is None:
-        return before, None, None
-    base = before
-    if base is None or stand.compared.commit != stand.base.commit:
-        known.clear()
-        config = stand.config.with_options({"baseline": stand.base.commit})
+
+    @cache
+    def at(value: str) -> tuple[Baseline, Mapping[str, Was]]:
+        known: dict[str, Was] = {}
+        recording = context._replace(assess=_recording(keeper.assess, known))
+        config = stand.config.with_options({"baseline": value})
         base = load_baseline(config, found.roots, asked(stand), session, recording, asking)
-    was = {path: known[result.skill.path] for path, result in base.results.items() if result.skill.path in known}
-    return before, base, BaseWaivers(was, {str(root.path): root for root in found.roots})
+        return base, {path: known[one.skill.path] for path, one in base.results.items() if one.skill.path in known}
+
+    compared = stand.compared.commit or stand.compared.value
+    before = None if compared is None else at(compared)[0]
+    if stand.base.commit is None:
+        return before, None
+    (began, then), (tip, now) = at(stand.base.commit), at(stand.base.tip or stand.base.commit)
+    moved: dict[str, set[str]] = {}
+    for place, path in (*began.moves.items(), *tip.moves.items()):
+        moved.setdefault(path, set()).add(place)
+    waivers = BaseWaivers(now, {str(root.path): root for root in found.roots}, began=then)
+    return before, Held(waivers, moved, {**began.results, **tip.results})
 
 
 def _context(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pipeline.Context:
@@ -209,7 +233,7 @@ def _context(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pi
 
 
 def policies_of(
-    stand: Stand, session: Session, moved: Mapping[str, str], depth: Depth
+    stand: Stand, session: Session, moved: Mapping[str, Collection[str]], depth: Depth
 ) -> Callable[[PurePosixPath], Policy]:
     """Give the gate of each skill, as strict as where it was before."""
 

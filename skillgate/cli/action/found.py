@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def find(stand: Stand) -> Discovery:
-    """Find the skills; a path that is only in the base was removed by the change, which is no mistake.
+    """Find the skills; a path that only the base has is no mistake: the change removed it, or began before it came.
 
     Raises:
         UsageError: a path is nowhere, is no skill, or leads out of the workspace.
@@ -65,7 +65,10 @@ def _shown(stand: Stand, path: str) -> str:
 
 
 def _was(stand: Stand, path: str) -> bool:
-    return stand.base.commit is not None and stand.files.is_there(os.path.join(stand.place.workspace, path))
+    if stand.base.commit is None:
+        return False
+    place = os.path.join(stand.place.workspace, path)
+    return stand.then.is_there(place) or stand.files.is_there(place)
 
 
 def _is_top(stand: Stand, tree: object) -> bool:

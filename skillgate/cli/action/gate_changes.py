@@ -1,4 +1,7 @@
-"""What a change does to the gate itself: told in sentences, and in force only after the merge."""
+"""What a change does to the gate itself: told in sentences, and in force only after the merge.
+
+It is told beside the commit where the change began: what has changed in the base branch since is not its doing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skillgate.cli.action.policy import ORIGIN, load, reading
+from skillgate.config import Config
 from skillgate.errors import UsageError
 from skillgate.report.findings import bounded
 from skillgate.report.known import read
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
 
     from skillgate.cli.action.inputs import Value as InputValue
     from skillgate.cli.action.policy import Place
-    from skillgate.config import Config
     from skillgate.config_file import Files
     from skillgate.model.layer import Layer
     from skillgate.model.setting import Value
@@ -29,29 +32,40 @@ _TEXT = 120  # characters of patterns or of a value, so that no length of one ta
 
 
 def gate_changes(
-    base: Config, place: Place, inputs: Mapping[str, InputValue], *, files: Files, head: Files
+    place: Place, inputs: Mapping[str, InputValue], *, then: Files, head: Files
 ) -> tuple[str, ...]:
-    """Compare the configuration and the known findings of a base with those of the working tree.
+    """Compare the configuration and the known findings that a change found with those that it leaves.
 
     Args:
-        base: the base's configuration.
         place: where the run stands.
         inputs: the Action's.
-        files: the base's files.
+        then: the files where the change left the base branch.
         head: the working tree's.
 
     Raises:
-        UsageError: the change leaves a configuration with which no gate could run.
+        UsageError: the change leaves a configuration with which no gate could run, and found one that could.
     """
+    base = _found(place, inputs, then)
     try:
         now = load(place, inputs, files=head)
     except UsageError as error:
+        if base is None:  # it was so, and has been mended in the base branch since
+            return ("the configuration of this change is as invalid as where it began; update this branch",)
         told = "; ".join(str(error).split("\n"))
         message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
         raise UsageError(message) from None
-    sentences = [*_settings(base, now), *_known(_findings(base, files), _findings(now, head)), *_tables(base, now)]
+    base = base or Config(cwd=place.workspace)
+    sentences = [*_settings(base, now), *_known(_findings(base, then), _findings(now, head)), *_tables(base, now)]
     left = len(sentences) - _MOST
     return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
+
+
+def _found(place: Place, inputs: Mapping[str, InputValue], then: Files) -> Config | None:
+    """Read the configuration of a commit, None where it is not valid or the input ``config`` names none there."""
+    try:
+        return load(place, inputs, files=then)
+    except UsageError:
+        return None
 
 
 def _settings(base: Config, head: Config) -> Iterator[str]:

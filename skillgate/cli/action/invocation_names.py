@@ -32,10 +32,16 @@ def names_in_records(result: SkillResult, was: SkillResult | None, stand: Stand)
         stand: where the run stands.
     """
     skill = result if was is None else was
-    files = stand.head if was is None else stand.files
+    files = stand.head if was is None else _base(skill.plugin, stand)
     own = names_of(skill.skill.name, skill.skill.path)
     plugins = () if skill.plugin is None else _plugins(skill.plugin, stand, files)
     return (*own, *(f"{plugin}:{name}" for plugin in plugins for name in own))
+
+
+def _base(plugin: str | None, stand: Stand) -> Files:
+    """Give the files of the base branch's tip; where they have no such plugin, those of where the change began."""
+    folder = os.path.normpath(os.path.join(stand.place.workspace, plugin or "."))
+    return stand.files if stand.files.is_there(folder) else stand.then
 
 
 def shared_names(names: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:

@@ -100,7 +100,7 @@ def sources(places: Places, stand: Stand) -> Iterator[tuple[Source, ...]]:
     from skillgate.skill.checkout import check_out  # starts processes
 
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as tree:
-        check_out(stand.top, stand.base.commit, tree)
+        check_out(stand.top, stand.base.tip or stand.base.commit, tree)
         found, _ = recordings([os.path.normpath(os.path.join(tree, path)) for path in places.base], cwd=tree)
         # Links in the base lead to files of the base alone: others are not checked out.
         shown = [one._replace(shown=os.path.relpath(one.path, tree)) for one in found]

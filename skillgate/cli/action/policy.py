@@ -1,7 +1,7 @@
-"""Whose gate holds: configuration and known findings as the base of a change has them, the inputs over them.
+"""Whose gate holds: configuration and known findings as the tip of the base branch has them, the inputs over them.
 
 A pull request that lowers its own gate changes nothing for itself: what it does to the gate is told, and holds after
-the merge.
+the merge. Nor does one that began before a gate was set up: it is held to the gate that it would be merged under.
 """
 
 from __future__ import annotations
@@ -61,17 +61,27 @@ def load(place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> Con
     return config.with_options(_options(inputs))
 
 
-def of_base(place: Place, inputs: Mapping[str, InputValue], *, files: Files, head: Files) -> tuple[Config, str]:
-    """Read the configuration that a base has, or say why the defaults hold in its place.
+def of_base(
+    place: Place, inputs: Mapping[str, InputValue], *, files: Files, then: Files, head: Files
+) -> tuple[Config, str]:
+    """Read the configuration that a base branch has, or say why the defaults hold in its place.
 
     A file that the input ``config`` names may come with the change. One that is not valid keeps out every change, also
-    the one that mends it: then the defaults and the inputs hold, provided that the change leaves a valid one.
+    the one that mends it: then the defaults and the inputs hold, provided that the change leaves a valid one where it
+    found none.
+
+    Args:
+        place: where the run stands.
+        inputs: the Action's.
+        files: those of the base branch's tip.
+        then: those of the commit where the change began.
+        head: those of the working tree.
 
     Returns:
         The configuration, and what a reader should know of it, ``""`` for nothing.
 
     Raises:
-        UsageError: an input, or the configuration of both base and change, is not valid.
+        UsageError: an input is not valid, or the base's configuration is not and the change does not mend it.
     """
     none = configuration.Config(cwd=place.workspace).with_options(_options(inputs))
     asked = inputs.get("config")
@@ -89,7 +99,21 @@ def of_base(place: Place, inputs: Mapping[str, InputValue], *, files: Files, hea
         raise UsageError(
             f"the configuration of the base is not valid, and the change does not mend it: {told}"
         ) from None
+    if then is not files and is_valid(place, inputs, files=then):
+        raise UsageError(
+            f"the configuration at the tip of the base branch is not valid, which it was where this change began; mend"
+            f" it there: {told}"
+        )
     return none, f"the configuration of the base is not valid, and the defaults and the inputs held instead: {told}"
+
+
+def is_valid(place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> bool:
+    """Tell whether the configuration of a commit or of the working tree can be used."""
+    try:
+        load(place, inputs, files=files)
+    except UsageError:
+        return False
+    return True
 
 
 def gated(config: Config, *, baseline: str | None, simulated: bool = False, benchmarked: bool = False) -> Config:

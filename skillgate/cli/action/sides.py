@@ -1,53 +1,22 @@
-"""What the Action sets beside each other: reports as the base has them, and both sides as one difference."""
+"""Both sides of a change as one difference."""
 
 from __future__ import annotations
 
-import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.findings import read_whole
-from skillgate.errors import UsageError
 from skillgate.model.diff import DiffSide
 from skillgate.report.diff import diff
-from skillgate.skill.git import is_tracked
-from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillgate.cli.action.stand import Stand
     from skillgate.cli.baseline import Baseline
-    from skillgate.cli.findings import Reading
     from skillgate.model.diff import Diff
     from skillgate.model.report import Report
     from skillgate.scoring.gate import Policy
-
-
-def reports_of(stand: Stand) -> Reading:
-    """Give what reads a report to compare with: as the base has it, where git knows the file.
-
-    Raises:
-        UsageError: when asked for a file that the change itself brings.
-    """
-
-    def read(place: str, shown: str, what: str) -> str:
-        if stand.base.commit is None:
-            return read_whole(place, shown, what)
-        if stand.files.is_file(place):
-            return stand.reading(place, shown, what)
-        owner = toplevel(os.path.dirname(os.path.realpath(place)))  # noqa: PTH120
-        if owner not in (None, stand.top) and f"{owner}/".startswith(f"{stand.top}/"):
-            raise UsageError(
-                f"{what} {shown} lies in a repository inside of this one, whose files the change may choose"
-            )
-        inside_repository = os.path.relpath(os.path.realpath(place), stand.top).replace(os.sep, "/")
-        if not inside_repository.startswith("../") and is_tracked(stand.top, inside_repository):
-            raise UsageError(f"{what} {shown} comes with this change; it can be compared with after the merge")
-        return read_whole(place, shown, what)
-
-    return read
 
 
 def difference(

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.cli.action import policy
-from skillgate.cli.action.base import Base, find_base
+from skillgate.cli.action.base import Base, find_base, require_own_commit
 from skillgate.cli.action.places import inside
 from skillgate.cli.depth import chosen_depth
 from skillgate.cli.findings import read_whole
@@ -50,7 +50,8 @@ class Stand(NamedTuple):
         inputs: by name.
         base: of the change; its commit is None where there is no change to something.
         compared: what is compared with.
-        files: where policy is read: the base's, or the disk.
+        files: where policy is read: at the tip of the base branch, or on the disk.
+        then: the files that a change is compared with: where it left the base branch; without a change the disk.
         head: the working tree's files; of a change, never through a link that leads out of it.
         config: the effective configuration.
         source: whose policy it is, in words that follow "policy from".
@@ -66,6 +67,7 @@ class Stand(NamedTuple):
     base: Base
     compared: Compared
     files: Files
+    then: Files
     head: Files
     config: Config
     source: str
@@ -90,12 +92,17 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
     top = toplevel(os.path.realpath(workspace))
     base = find_base(top, event)
     files: Files = DISK
+    then: Files = DISK
     head: Files = DISK
     note = ""
     if top is not None and base.commit is not None:
-        files, head = TreeFiles(open_commit(workspace, base.commit)), TreeFiles(DiskTree(top))
-        config, note = policy.of_base(place, inputs, files=files, head=head)
+        files, head = TreeFiles(open_commit(workspace, base.tip or base.commit)), TreeFiles(DiskTree(top))
+        then = files if base.tip == base.commit else TreeFiles(open_commit(workspace, base.commit))
+        config, note = policy.of_base(place, inputs, files=files, then=then, head=head)
     else:
+        if top is not None and base.head:
+            named = inputs["pr-number"] is not None
+            note = require_own_commit(top, base.head, event, names_pull_request=named)
         config = policy.load(place, inputs, files=DISK)
     compared = _compared(base, str(inputs["baseline"]), config, top)
     wanted = inputs["changed-only"]
@@ -110,6 +117,7 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         base=base,
         compared=compared,
         files=files,
+        then=then,
         head=head,
         config=policy.gated(
             config,
@@ -120,7 +128,7 @@ def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Sta
         source="this commit" if base.commit is None else "the base",
         changed_only=changed_only,
         name=event.repository.rpartition("/")[2],
-        notes=tuple(filter(None, (base.note, note, _odd(event)))),
+        notes=tuple(filter(None, (base.note, note))),
     )
 
 
@@ -130,16 +138,6 @@ def _directory(workspace: str, path: str) -> str:
     if not os.path.isdir(place):  # noqa: PTH112
         raise UsageError(f"{shown} is no directory in the workspace")
     return place
-
-
-def _odd(event: Event) -> str:
-    """Say what is easily got wrong: in these events a pull request's head may be checked out, and nothing tells."""
-    if event.pull_request is None and event.name in ("issue_comment", "workflow_run"):
-        return (
-            f"the event {event.name} names no pull request: gates and suppressions are those of what is checked out,"
-            " so nothing that a stranger wrote should be"
-        )
-    return ""
 
 
 def _compared(base: Base, asked: str, config: Config, top: str | None) -> Compared:

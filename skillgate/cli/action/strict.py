@@ -14,7 +14,7 @@ from skillgate.cli.policies import policies
 from skillgate.scoring.gate import strictest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from skillgate.config import Config
     from skillgate.model.score import Depth
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def strict_policies(
-    config: Config, moved: Mapping[str, str], note: Callable[[str], None], depth: Depth
+    config: Config, moved: Mapping[str, Collection[str]], note: Callable[[str], None], depth: Depth
 ) -> Callable[[PurePosixPath], Policy]:
     """Give the gate of each skill: the strictest of all the names that it has or had.
 
     Args:
         config: the effective configuration.
-        moved: where a skill was, by the path that it is shown at now.
+        moved: where a skill was and is in the base, by the path that it is shown at now.
         note: told once of each bound that fails nothing.
         depth: which layers there are, and so which bounds mean something.
     """
@@ -43,7 +43,7 @@ def strict_policies(
     return policy if config.scoped else by_place
 
 
-def strict_selections(config: Config, moved: Mapping[str, str]) -> Callable[[PurePosixPath], Selection]:
+def strict_selections(config: Config, moved: Mapping[str, Collection[str]]) -> Callable[[PurePosixPath], Selection]:
     """Give what is asked of each skill's findings: all that is asked under one of its names."""
     by_place, by_name = selections(config), selections(config.as_called())
 
@@ -60,7 +60,6 @@ def strict_selections(config: Config, moved: Mapping[str, str]) -> Callable[[Pur
     return selection if config.scoped else by_place
 
 
-def _names(path: PurePosixPath, moved: Mapping[str, str]) -> Iterator[PurePosixPath]:
+def _names(path: PurePosixPath, moved: Mapping[str, Collection[str]]) -> Iterator[PurePosixPath]:
     yield path
-    if str(path) in moved:
-        yield PurePosixPath(moved[str(path)])
+    yield from map(PurePosixPath, moved.get(str(path), ()))

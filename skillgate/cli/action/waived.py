@@ -1,4 +1,4 @@
-"""Which comments in a change's files may set findings aside: those that its base had.
+"""Which comments in a change's files may set findings aside: those that the tip of the base branch has.
 
 A comment that a pull request brings takes effect after the merge, as all that it does to its own gate.
 """
@@ -15,7 +15,7 @@ from skillgate.skill.read import MAX_BYTES
 from skillgate.skill.walk import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from skillgate.model.assessment import Assessment
     from skillgate.model.finding import Claim
@@ -41,9 +41,17 @@ class BaseWaivers:
     what may be an attack (``EXACT``) either holds only for the same text in the same file.
     """
 
-    def __init__(self, before: Mapping[str, Was], now: Mapping[str, SkillRoot]) -> None:
-        """Take what the base has of each skill, and the skills, both by the path that a skill is shown at now."""
-        self._before, self._now = before, now
+    def __init__(
+        self, before: Mapping[str, Was], now: Mapping[str, SkillRoot], *, began: Mapping[str, Was] | None = None
+    ) -> None:
+        """Take what the base has of each skill, and the skills, both by the path that a skill is shown at now.
+
+        Args:
+            before: at the tip of the base branch.
+            now: what is checked out.
+            began: where the change left the base branch.
+        """
+        self._before, self._now, self._began = before, now, began or {}
         self._kept: dict[str, Counter[Key]] = {}
         self._refused: dict[tuple[str, Waiver], set[str]] = {}
 
@@ -55,14 +63,25 @@ class BaseWaivers:
         return False
 
     def told(self) -> tuple[str, ...]:
-        """Say which comments have no effect yet, in sentences."""
-        sentences = [
-            f"the comment at {path}/{waiver.file}:{waiver.line} that sets {', '.join(sorted(rules))} aside: "
-            f"{waiver.reason}"
+        """Say which comments that the change brings have no effect yet, in sentences."""
+        return _sentences(
+            f"{_comment(path, waiver, rules)}: {waiver.reason}"
             for (path, waiver), rules in self._refused.items()
-        ]
-        left = len(sentences) - _MOST
-        return (*sentences[:_MOST], *([f"{left} more comments that set findings aside"] if left > 0 else []))
+            if not self._is_outdated(path, waiver)
+        )
+
+    def outdated(self) -> tuple[str, ...]:
+        """Say which comments have no effect since the base branch has them no more, in sentences."""
+        return _sentences(
+            f"{_comment(path, waiver, rules)} is no longer in the base branch, and has no effect; update this branch"
+            for (path, waiver), rules in self._refused.items()
+            if self._is_outdated(path, waiver)
+        )
+
+    def _is_outdated(self, path: str, waiver: Waiver) -> bool:
+        """Tell whether a comment was there where the change began, and is no more at the tip of the base branch."""
+        began, tip = ((held[path].facts.waivers if path in held else ()) for held in (self._began, self._before))
+        return any(_same(one, waiver) for one in began) and not any(_same(one, waiver) for one in tip)
 
     def _holds(self, path: str, claim: Claim, waiver: Waiver) -> bool:
         was, root = self._before.get(path), self._now.get(path)
@@ -80,6 +99,16 @@ class BaseWaivers:
             return False
         self._kept[path][key] -= 1
         return True
+
+
+def _comment(path: str, waiver: Waiver, rules: Iterable[str]) -> str:
+    return f"the comment at {path}/{waiver.file}:{waiver.line} that sets {', '.join(sorted(rules))} aside"
+
+
+def _sentences(found: Iterable[str]) -> tuple[str, ...]:
+    sentences = tuple(found)
+    left = len(sentences) - _MOST
+    return (*sentences[:_MOST], *([f"{left} more comments that set findings aside"] if left > 0 else []))
 
 
 def _same(one: Waiver, other: Waiver) -> bool:
