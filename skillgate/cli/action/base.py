@@ -85,10 +85,12 @@ def require_own_commit(top: str, head: str, event: Event, *, names_pull_request:
         What a reader should know, ``""`` for nothing.
 
     Raises:
-        UsageError: a pull request's commit is checked out.
+        UsageError: a pull request's commit is checked out, or a pull request would be told of what is none of its own.
         IncompleteError: git is missing.
     """
     if event.sha and (head == event.sha or _is_ancestor(top, head, commit_of(top, event.sha))):
+        if names_pull_request and event.is_about_pull_request:  # and the comment would be on it
+            raise UsageError(_ANOTHER)
         return ""
     if event.is_about_pull_request or names_pull_request or points_at(top, head, "refs/pull", "refs/remotes/pull"):
         raise UsageError(

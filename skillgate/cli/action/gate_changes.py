@@ -50,7 +50,7 @@ def gate_changes(
         now = load(place, inputs, files=head)
     except UsageError as error:
         if base is None:  # it was so, and has been mended in the base branch since
-            return ("the configuration of this change is as invalid as where it began; update this branch",)
+            return ("the configuration of this branch cannot be used, nor could it where the change began; update this branch",)
         told = "; ".join(str(error).split("\n"))
         message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
         raise UsageError(message) from None
