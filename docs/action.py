@@ -38,8 +38,23 @@ def inputs_table() -> str:
     """Write the inputs and the outputs as two Markdown tables."""
     rows = [f"| `{item.name}` | {_default(item)} | {_value(item)} | {_cell(item.help)} |" for item in INPUTS]
     inputs = "\n".join(["| input | default | value | meaning |", "|---|---|---|---|", *rows])
+    inputs += "\n\n" + _origins()
     lines = [f"| `{output.name}` | {_cell(output.help)} |" for output in OUTPUTS]
     return inputs + "\n\n" + "\n".join(["| output | meaning |", "|---|---|", *lines]) + "\n"
+
+
+def _origins() -> str:
+    """Write which inputs name files, and where these come from in a change, as a table."""
+    named: dict[str, list[str]] = {}
+    for item in INPUTS:
+        if item.origin is not None:
+            named.setdefault(item.origin.value, []).append(f"`{item.name}`")
+    rows = [f"| {_cell(origin)} | {', '.join(names)} |" for origin, names in named.items()]
+    head = (
+        "Files and directories that inputs name, in a pull request or merge group (what git does not track, such as a"
+        " downloaded artifact, is read where it lies):"
+    )
+    return "\n".join([head, "", "| they come from | of the inputs |", "|---|---|", *rows])
 
 
 def example_workflows() -> dict[str, str]:

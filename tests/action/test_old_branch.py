@@ -1,9 +1,9 @@
-"""A branch that began before the base branch's newest commit is held to that commit's policy, whatever is checked out."""
+"""A branch that began before the base branch's newest commit is held to that commit's policy."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -161,7 +161,7 @@ class TestKnownFindings:
         ' "path": "skills/%s/SKILL.md", "message": "references/rows.md does not exist", "times": 1}]}'
     )
     NONE = '{"kind": "known-findings", "tool": {"version": "1"}, "findings": []}'
-    USED = {".skillgate.yaml": "known-findings: known.json\n"}
+    USED: ClassVar = {".skillgate.yaml": "known-findings: known.json\n"}
 
     @pytest.mark.parametrize("merge", [False, True])
     def test_they_are_those_of_the_tip(self, tmp_path: Path, *, merge: bool) -> None:
@@ -192,7 +192,7 @@ class TestSuppressions:
         ran = old_branch(tmp_path, self.COVERED, self.MORE, skill("merge-sheets")).run()
         assert (ran.code, ran.outputs["errors"], ran.run["policy_changes"]) == (1, "1", [])
         (told,) = [notice for notice in ran.run["notices"] if "ORPHAN_REFERENCE" in notice]
-        assert told.endswith("is no longer in the base branch, and has no effect; update this branch")
+        assert told.endswith("is no longer in the base branch, and has no effect; update the branch")
 
     def test_one_that_the_base_branch_still_has_holds(self, tmp_path: Path) -> None:
         ran = old_branch(tmp_path, self.COVERED, self.MORE, {"README.md": "# More\n"}).run()
@@ -218,7 +218,7 @@ def test_a_configuration_that_broke_since_lets_no_old_branch_choose_the_defaults
     (tmp_path / "mended").mkdir()
     ran = old_branch(tmp_path / "mended", {**skill("merge-sheets"), **broken}, TOUCHED, GATE).run()
     assert ran.code == 1  # mended in the base branch: its gate is asked, and the branch is told
-    assert "update this branch" in ran.run["policy_changes"][0]
+    assert "update the branch" in ran.run["policy_changes"][0]
 
 
 def test_a_skill_that_came_to_the_base_branch_since_may_be_named(tmp_path: Path) -> None:

@@ -129,9 +129,7 @@ def _of_pull_request(top: str, head: str, event: Event) -> Base:
     if base is None and head in left:
         raise UsageError(_ANOTHER)
     if base is None:
-        raise UsageError(
-            f"the commit where the pull request left its base branch is not in this clone; {_FETCH_ALL}"
-        )
+        raise UsageError(f"the commit where the pull request left its base branch is not in this clone; {_FETCH_ALL}")
     return Base(head, base, "the commit where the change left its base branch", note, tip=tip)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from skillgate.cli.action.declared import Form, Input, Output
+from skillgate.cli.action.declared import Form, Input, Origin, Output
 
 BENCH_INPUTS = (
     Input(
         "benchmark",
-        "The benchmark to run, beside the scores: the id of a packaged one, or a file's path; of a change, as its base"
-        " has it. Default: none.",
+        "The benchmark to run, beside the scores: the id of a packaged one, or a file's path; of a change, as the tip"
+        " of its base branch has it. Default: none.",
+        origin=Origin.BASE,
     ),
-    Input("tasks", "A file of tasks in the place of a benchmark."),
+    Input(
+        "tasks",
+        "A file of tasks in the place of a benchmark.",
+        origin=Origin.BASE,
+    ),
     Input(
         "skills",
         "The skills that the benchmark runs: skill.json files, or directories with some; one per line. Default: paths.",
         Form.LINES,
+        origin=Origin.CHANGE,
     ),
     Input(
         "runs",
@@ -42,6 +48,7 @@ BENCH_INPUTS = (
         "store",
         "Where results are kept: a SQLite file in the workspace that actions/cache carries on, or a PostgreSQL address"
         " without password (PGPASSWORD under env). Default: nowhere.",
+        origin=Origin.UNTRACKED,
     ),
 )
 

@@ -21,8 +21,26 @@ class Form(Enum):
     SHARD = "I/N"
 
 
+class Origin(Enum):
+    """Where the file or directory that an input names comes from in a pull request or merge group, in words."""
+
+    CHANGE = "what is checked out, since it is what is judged"
+    BASE = "the tip of the base branch; what only the change has counts after the merge, and the run says so"
+    BASE_ALONE = (
+        "the tip of the base branch; a file that only the change has, or that an earlier step wrote over a tracked one,"
+        " ends the step with 2"
+    )
+    UNTRACKED = "the workspace; what git tracks ends the step with 2"
+    OUTPUT = "written to the workspace; a file that git tracks ends the step with 2"
+    NEVER = "refused: the step ends with 2"
+
+
 class Input(NamedTuple):
-    """One input. An empty text is the same as none given: the default holds, or, without one, the configuration."""
+    """One input. An empty text is the same as none given: the default holds, or, without one, the configuration.
+
+    Attributes:
+        origin: of an input that names files or directories, where they come from in a change; else None.
+    """
 
     name: str
     help: str
@@ -31,6 +49,7 @@ class Input(NamedTuple):
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    origin: Origin | None = None
 
 
 class Output(NamedTuple):

@@ -31,9 +31,7 @@ _MOST = 50  # sentences
 _TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
 
 
-def gate_changes(
-    place: Place, inputs: Mapping[str, InputValue], *, then: Files, head: Files
-) -> tuple[str, ...]:
+def gate_changes(place: Place, inputs: Mapping[str, InputValue], *, then: Files, head: Files) -> tuple[str, ...]:
     """Compare the configuration and the known findings that a change found with those that it leaves.
 
     Args:
@@ -50,7 +48,10 @@ def gate_changes(
         now = load(place, inputs, files=head)
     except UsageError as error:
         if base is None:  # it was so, and has been mended in the base branch since
-            return ("the configuration of this branch cannot be used, nor could it where the change began; update this branch",)
+            return (
+                "the configuration of this branch cannot be used, nor could it where the change began; update the"
+                " branch",
+            )
         told = "; ".join(str(error).split("\n"))
         message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
         raise UsageError(message) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillgate.cli.action.bench_inputs import BENCH_INPUTS, BENCH_OUTPUTS
 from skillgate.cli.action.declared import Form as Form
 from skillgate.cli.action.declared import Input as Input
+from skillgate.cli.action.declared import Origin as Origin
 from skillgate.cli.action.declared import Output as Output
 from skillgate.cli.action.declared import Value as Value
 from skillgate.cli.action.invocation_inputs import INVOCATION_INPUTS, INVOCATION_OUTPUTS
@@ -22,11 +23,20 @@ INPUTS = (
         "Skills, or directories that hold some, relative to working-directory; one per line, !PATH excludes.",
         Form.LINES,
         ".",
+        origin=Origin.CHANGE,
     ),
-    Input("working-directory", "The directory that paths and configuration are relative to.", Form.TEXT, "."),
+    Input(
+        "working-directory",
+        "The directory that paths and configuration are relative to.",
+        Form.TEXT,
+        ".",
+        origin=Origin.CHANGE,
+    ),
     Input(
         "config",
-        "The configuration file. Default: the nearest there is; for a pull request, as its base has it.",
+        "The configuration file. Default: the nearest there is; for a pull request, as the tip of its base branch"
+        " has it.",
+        origin=Origin.BASE,
     ),
     Input(
         "depth",
@@ -44,9 +54,11 @@ INPUTS = (
     ),
     Input(
         "baseline",
-        "What to compare with: auto (a pull request's base), none, report:PATH, or a git revision.",
+        "What to compare with: auto (where a pull request began), none, report:PATH, or a git revision; of a change, a"
+        " report that git tracks is read as the tip of its base branch has it.",
         Form.TEXT,
         "auto",
+        origin=Origin.BASE_ALONE,
     ),
     Input(
         "fail-on",
@@ -116,6 +128,7 @@ INPUTS = (
         "Where a model's answers are kept, in the workspace and not in the repository: restore and save it with"
         " actions/cache. Only what is signed with SKILLGATE_CACHE_KEY or the API key is used. Default: nowhere beyond"
         " this job.",
+        origin=Origin.UNTRACKED,
     ),
     Input(
         "model", "The model under test, which may load the skill, at depth deep and certify. Default: as configured."
@@ -167,7 +180,9 @@ INPUTS = (
     ),
     Input(
         "corpus-dir",
-        "The corpus that depth certify ranks skills against; of a change, as its base has it. Default: as configured.",
+        "The corpus that depth certify ranks skills against; of a change, as the tip of its base branch has it."
+        " Default: as configured.",
+        origin=Origin.BASE,
     ),
     Input(
         "opponents",
@@ -189,12 +204,27 @@ INPUTS = (
         "Reports that earlier jobs of this run wrote, those of all shards or one over all skills: they are joined, told"
         " and gated, and nothing is evaluated. One per line; not in a pull request.",
         Form.LINES,
+        origin=Origin.NEVER,
     ),
-    Input("certificate", "Where to write a certificate as JSON, in the workspace; empty for none."),
-    Input("badges", "The directory of a badge for each skill, in the workspace; empty for none."),
+    Input(
+        "certificate",
+        "Where to write a certificate as JSON, in the workspace; empty for none.",
+        origin=Origin.OUTPUT,
+    ),
+    Input(
+        "badges",
+        "The directory of a badge for each skill, in the workspace; empty for none.",
+        origin=Origin.OUTPUT,
+    ),
     *BENCH_INPUTS,
     *INVOCATION_INPUTS,
-    Input("merge-sarif", "SARIF files of other tools whose findings count too; one per line.", Form.LINES),
+    Input(
+        "merge-sarif",
+        "SARIF files of other tools whose findings count too; of a change, what git tracks is read as the tip of its"
+        " base branch has it. One per line.",
+        Form.LINES,
+        origin=Origin.BASE_ALONE,
+    ),
     Input(
         "comment",
         "When to comment on the pull request: always, when a skill has changed, when it fails, or never.",
@@ -225,8 +255,13 @@ INPUTS = (
         "The directory of report.json, report.html and their companions, in the workspace.",
         Form.TEXT,
         "skillgate-report",
+        origin=Origin.OUTPUT,
     ),
-    Input("sarif", "Where to write SARIF, in the workspace; empty for none."),
+    Input(
+        "sarif",
+        "Where to write SARIF, in the workspace; empty for none.",
+        origin=Origin.OUTPUT,
+    ),
     Input("github-token", "The token to comment with.", Form.TEXT, "${{ github.token }}"),
     Input("github-api-url", "The API's address.", Form.TEXT, "${{ github.api_url }}"),
 )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from skillgate.cli.action.declared import Form, Input, Output
+from skillgate.cli.action.declared import Form, Input, Origin, Output
 
 INVOCATION_INPUTS = (
     Input(
         "invocations",
         "Recorded invocations that the input gate is asked of: files, or directories with .jsonl files, in a form that"
-        " skillgate log import takes; of a change what git tracks is read as its base has it. Or the word store: what"
-        " the store holds that the input store names. One per line.",
+        " skillgate log import takes; of a change what git tracks is read as the tip of its base branch has it. Or the"
+        " word store: what the store holds that the input store names. One per line.",
         Form.LINES,
+        origin=Origin.BASE,
     ),
     Input(
         "gate",

@@ -73,7 +73,7 @@ class BaseWaivers:
     def outdated(self) -> tuple[str, ...]:
         """Say which comments have no effect since the base branch has them no more, in sentences."""
         return _sentences(
-            f"{_comment(path, waiver, rules)} is no longer in the base branch, and has no effect; update this branch"
+            f"{_comment(path, waiver, rules)} is no longer in the base branch, and has no effect; update the branch"
             for (path, waiver), rules in self._refused.items()
             if self._is_outdated(path, waiver)
         )
