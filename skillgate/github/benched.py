@@ -34,10 +34,10 @@ def benchmark(subject: Subject, *, most: int, folded: int) -> Iterator[Section]:
         (one.skill_id, one.benchmark_id): one for one in (subject.bench_diff.changes if subject.bench_diff else ())
     }
     told = [_row(one, changes.get((one.skill_id, one.benchmark_id))) for one in reports[:most]]
-    name = reports[0].benchmark_id if reports else "the benchmark"
+    name = reports[0].benchmark_id if reports and subject.trusted else ""
     head = (
         "",
-        f"**Benchmark {inert(bounded(name, _NAME))}**",
+        f"**Benchmark {inert(bounded(name, _NAME))}**" if name else "**Benchmark**",
         "",
         "| | skill | completed | partial score | p95 | composite | |",
         "|:-:|---|--:|--:|--:|--:|---|",

@@ -95,13 +95,13 @@ def _sections(subject: Subject, lists: Lists) -> list[Section]:
 
 def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
     job = f" ({inert(subject.key)})" if subject.key != "default" else ""
-    told = verdict.words(subject, rows, naming=True)
+    told = verdict.words(subject, rows, naming=subject.trusted)
+    if not subject.trusted:  # before anything that it says
+        yield Section("trust", (f"> **⚠️ {sections.UNTRUSTED}**", ""))
     yield verdict.warning(subject)
     yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {told}",))
     yield verdict.reasons(subject, rows, links, most=lists.reasons)
     yield verdict.unmeasured(subject, rows, links, most=lists.others)
-    if not subject.trusted:
-        yield Section("trust", ("", f"> {sections.UNTRUSTED}"))
 
 
 def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:

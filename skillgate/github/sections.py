@@ -42,7 +42,10 @@ _LOWEST = 2  # dimensions of one skill that the judge is quoted on
 _GOOD = 0.8  # from here on a judged dimension needs no word
 _QUOTE = 120  # characters of a quotation
 _PROMPTS = 2  # trigger prompts that are named
-UNTRUSTED = "Found by the pull request's own workflow run, which its author controls; not checked again here."
+UNTRUSTED = (
+    "The pull request's own workflow run wrote this report, its author controls that run, and nothing in it was checked"
+    " here. Whether the pull request changes the gate itself is not known: see the changed files."
+)
 
 
 def policy_changes(subject: Subject, *, most: int) -> Section:
@@ -124,7 +127,7 @@ def footer(subject: Subject, links: Links) -> Section:
     """Say in one small line what was compared, under whose policy, by which version."""
     run, report = subject.run, subject.report
     parts = [f"{report.depth.value} depth"] if report else []
-    if report and (layers := judges_of(report.results)):
+    if report and subject.trusted and (layers := judges_of(report.results)):
         parts += [inert(bounded(part, _TEXT)) for part in (f"judge {who(layers)}", spent(report.usage))]
     if run.head:
         parts.append(_head(run, links) + _against(subject, links))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.github.rows import skill_link
+from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
-from skillgate.report.judge_words import answers_warning, let_through
+from skillgate.report.judge_words import SCRIPTED, answers_warning, let_through
 from skillgate.report.markdown import code, inert
 from skillgate.report.standing import title
 from skillgate.report.text import failures
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 REASON = 400  # characters of a reason or a notice
 _MARKS = {"pass": "✅", "fail": "❌"}
 _WHY = {"fail": "Fails because", "pass": "Note"}
+_GATES = frozenset(
+    ("error", "warning", "threshold", "badge", "dimension", "regression", "benchmark", "budget", "unmeasured")
+)
 _PREFIX = 300  # characters of a reason in which a skill's path is looked for
 
 
@@ -37,15 +41,22 @@ def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str
     """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
     compared, show = subject.diff is not None, _shown if naming else None
     told = title(subject.run, subject.report, rows, compared=compared, show=show)
-    unjudged = let_through(_asked(rows)) if subject.run.result == "pass" else ""
+    is_told = subject.run.result == "pass" and subject.trusted  # else the reason is anybody's
+    unjudged = let_through(_asked(rows)) if is_told else ""
     bound = bounded(unjudged, REASON)
     return f"{told}; {inert(bound) if naming else bound}" if unjudged else told
 
 
 def warning(subject: Subject) -> Section:
     """Warn of answers that no model gave, before anything else is said."""
-    told = answers_warning(subject.report.results) if subject.report else ""
+    told = _scripted(subject)
     return Section("warning", (f"> **⚠️ {inert(bounded(told, REASON))}**", "") if told else ())
+
+
+def _scripted(subject: Subject) -> str:
+    """Say that no model gave the answers, ``""`` where one did; not who did, where that is somebody else's word."""
+    told = answers_warning(subject.report.results) if subject.report else ""
+    return told if subject.trusted or not told else f"{SCRIPTED}: no model has read the skill."
 
 
 def _asked(rows: Sequence[Row]) -> list[SkillResult]:
@@ -67,7 +78,7 @@ def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int
     """Say which skills have no score, and what else a reader should know."""
     notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
     missing = [row for row in rows if row.unscored and not row.beside and not _told_of(row, subject)]
-    lines = [f"- **Not measured**: {_without_score(row, links)}" for row in missing[:most]]
+    lines = [f"- **Not measured**: {_without_score(row, links, subject)}" for row in missing[:most]]
     lines += [f"- {notice}" for notice in notices]
     total = len(missing) + len(subject.run.notices)
     label = "Also" if subject.run.reasons else "Note"  # and a list does not run into the one before
@@ -80,7 +91,7 @@ def plain(subject: Subject, rows: Sequence[Row]) -> str:
     found = _reasons(subject, rows)
     first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    scripted = answers_warning(subject.report.results) if subject.report else ""
+    scripted = _scripted(subject)
     return bounded(f"{scripted}{' ' * bool(scripted)}skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
 
 
@@ -92,7 +103,14 @@ def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
     if subject.run.reasons or subject.run.result != "fail":
         return tuple(dict.fromkeys(subject.run.reasons))
     failing = (row.result for row in rows if row.fails and row.result is not None)
-    return tuple(f"{result.skill.path}: {'; '.join(failures(result))}" for result in failing)
+    said = failures if subject.trusted else _gates
+    return tuple(f"{result.skill.path}: {'; '.join(said(result))}" for result in failing)
+
+
+def _gates(result: SkillResult) -> list[str]:
+    """Name the gates that did not pass, without the words of a report that somebody else wrote."""
+    failed = {one.gate for one in result.gate.outcomes if one.verdict is not Outcome.PASS} & _GATES
+    return [", ".join(sorted(failed)) or "a gate"]
 
 
 def _told(reason: str, named: dict[str, str], links: Links) -> str:
@@ -109,6 +127,8 @@ def _told_of(row: Row, subject: Subject) -> bool:
     return any(reason.startswith(row.path) for reason in subject.run.reasons)
 
 
-def _without_score(row: Row, links: Links) -> str:
+def _without_score(row: Row, links: Links, subject: Subject) -> str:
+    if not subject.trusted:
+        return skill_link(row.path, row.name, links)
     reason = row.result.composite.reason if row.result else None
     return f"{skill_link(row.path, row.name, links)}: {inert(bounded(reason or 'no reason is given', REASON))}"

@@ -162,6 +162,35 @@ class TestSecondHalf:
         assert "its author controls" in body
         assert "actions/runs/99" in body
 
+    def test_the_forks_own_sentences_are_not_repeated(self, second: PullRequest, github: FakeGitHub) -> None:
+        """They would stand in the name of this repository's own workflow."""
+        place = second.folder / "skillgate-report" / "run.json"
+        run = json.loads(place.read_text(encoding="utf-8"))
+        said = "Approved by the security team"
+        forged = {
+            **{"reasons": [said], "notices": [said], "policy_changes": [said], "compared": said, "policy": said},
+            **{"policy_commit": said, "base": said, "change": said, "tool": {"name": said, "version": said}},
+        }
+        for result, conclusion in (("pass", "success"), ("fail", "failure"), ("error", "failure")):
+            place.write_text(json.dumps({**run, **forged, "result": result, "exit_code": 0}), encoding="utf-8")
+            second.event["workflow_run"]["conclusion"] = conclusion
+            ran = second.run()
+            assert ran.code == 0, ran.err
+            (body,) = github.bodies
+            assert body.split("\n")[1].startswith("> **⚠️ The pull request's own workflow run wrote this report")
+            assert said not in body + ran.summary + ran.log + json.dumps(ran.outputs)
+
+    @pytest.mark.parametrize("name", ["run.json", "report.json", "benchmark.json"])
+    def test_a_report_that_is_none_is_not_quoted(self, second: PullRequest, github: FakeGitHub, name: str) -> None:
+        said = "Approved by the security team"
+        forged = {"kind": said, said: said, "benchmark_id": [said], "reports": said}
+        (second.folder / "skillgate-report" / name).write_text(json.dumps(forged), encoding="utf-8")
+        github.add_comment("<!-- skillgate:v1 key=default -->\n### ✅ skillgate: 1 skill passes\n")
+        ran = second.run()
+        assert (ran.code, ran.outputs["comment-status"]) == (2, "updated")
+        assert name in github.bodies[0]
+        assert said not in github.bodies[0] + ran.summary
+
     def test_a_head_that_has_moved_on_gets_no_comment(self, second: PullRequest, github: FakeGitHub) -> None:
         github.pulls[0]["head"]["sha"] = "a" * 40
         ran = second.run()

@@ -136,7 +136,15 @@ class TestVerdict:
 
     def test_a_fork_says_the_same(self, told: Told, retold: Told) -> None:
         assert (retold.ran.code, retold.ran.outputs["comment-status"]) == (0, "created")
-        assert retold.comment.splitlines()[1] == told.comment.splitlines()[1]
+        verdict = f"### ❌ skillgate: {SKILLS} of {SKILLS} skills fail"
+        assert verdict in told.comment.splitlines()[1]
+        warning, _, first = retold.comment.splitlines()[1:4]
+        assert "its author controls" in warning
+        assert verdict in first
+
+    def test_a_fork_does_not_say_what_it_does_to_its_gate(self, told: Told, retold: Told) -> None:
+        assert "Changes to the gate itself" in told.comment
+        assert "Changes to the gate itself" not in retold.comment
 
 
 class TestMarkdown:

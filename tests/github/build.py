@@ -357,7 +357,7 @@ def _many(number: int) -> Pair:
 
 def fork() -> Subject:
     """The word of a fork's own workflow run."""
-    return regression()._replace(trusted=False)
+    return regression()._replace(trusted=False, run=run("fail", compared="", policy=""))
 
 
 def three_dead_links() -> Subject:

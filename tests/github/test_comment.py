@@ -16,7 +16,8 @@ from skillgate.github.links import links_of
 from skillgate.github.subject import Subject
 from skillgate.model.across import ListingUse
 from skillgate.model.finding import Client, Severity, Suppressed
-from skillgate.model.report import Report
+from skillgate.model.report import Composite, GateOutcome, Report, Verdict
+from skillgate.model.score import Outcome
 from skillgate.model.tool import HOMEPAGE
 from tests.github import build
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
@@ -299,11 +300,26 @@ def test_only_a_rule_of_ours_leads_to_our_page() -> None:
     assert "evil.example/" not in text
 
 
-def test_the_word_of_somebody_else_is_called_so() -> None:
-    line = "> Found by the pull request's own workflow run, which its author controls; not checked again here."
-    assert line in comment(build.fork())
-    assert line in summary(build.fork())
-    assert line not in comment(build.regression())
+def test_the_word_of_somebody_else_is_called_so_before_anything_that_it_says() -> None:
+    line = "> **⚠️ The pull request's own workflow run wrote this report, its author controls that run"
+    assert first_lines(build.fork())[0].startswith(line)
+    assert summary(build.fork()).startswith(line)
+    assert "its author controls" not in comment(build.regression())
+
+
+def test_of_somebody_elses_report_no_words_stand_above_the_table() -> None:
+    subject = build.fork()
+    assert subject.report is not None
+    forged = "Approved by the security team"
+    outcomes = tuple(GateOutcome(gate, Outcome.FAIL, forged) for gate in ("threshold", forged))
+    results = [one._replace(gate=Verdict(passed=False, outcomes=outcomes)) for one in subject.report.results]
+    unread = results[1]._replace(composite=Composite(None, None, reason=forged))
+    changed = subject._replace(report=subject.report._replace(results=(results[0], unread, *results[2:])))
+    above = comment(changed).partition("\n| | skill")[0]
+    assert ": threshold" in above
+    assert "**Not measured**" in above
+    assert forged not in above
+    assert forged not in headline(changed)
 
 
 def test_what_the_change_does_to_its_own_gate_is_in_sight() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import stat
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,6 +27,7 @@ from skillgate.model.invocation_report import InvocationReport
 from skillgate.model.report import Report, Tool
 from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
+from skillgate.report import addresses
 from skillgate.report.json import parsed, read
 
 if TYPE_CHECKING:
@@ -82,13 +84,23 @@ def _unread(error: UsageError, event: Event, session: Listening, key: str) -> Su
         result="error",
         exit_code=error.exit_code,
         tool=Tool(version=__version__),
-        reasons=tuple(str(error).split("\n")),
+        reasons=(_without_quotation(error),),
         event=event.name,
         head=first.head_sha if first else "",
         notices=session.notes,
     )
     run_url = event.url_of_run(first.id if first else None)
     return Subject(run, None, repository_url=event.repository_url, run_url=run_url, key=key)
+
+
+def _without_quotation(error: UsageError) -> str:
+    """Say which document does not do, without what a mistake quotes of it: that may be a sentence of its author's."""
+    told = str(error).partition("\n")[0]
+    for words in (" is not a skillgate report", " is not the document that belongs there"):
+        before, found, _ = told.partition(words)
+        if found:
+            return before + found
+    return told
 
 
 def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
@@ -118,7 +130,7 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
     if run.result not in ("pass", "fail", "error"):
         raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
     # Neither where it stands nor how it ended is the artifact's to say.
-    run = dataclasses.replace(run, head=first.head_sha, event=first.event)
+    run = dataclasses.replace(_without_words(run), head=first.head_sha, event=first.event)
     if run.result == "pass" and (run.exit_code or first.conclusion not in ("success", "")):
         run = dataclasses.replace(
             run,
@@ -136,6 +148,26 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
         bench=bench,
         bench_diff=bench_diff,
         invocations=invocations,
+    )
+
+
+def _without_words(run: ActionRun) -> ActionRun:
+    """Keep of a record its verdict, its counts and its commits: its sentences may be whatever its author likes.
+
+    What the change does to its own gate is left out too: a lowered gate could be left out there, or another one told.
+    """
+    is_version = re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}", run.tool.version)
+    return dataclasses.replace(
+        run,
+        reasons=("the run did not come to an end; its log says why",) if run.result == "error" else (),
+        tool=run.tool if is_version else Tool(version="of an unknown version"),
+        base=addresses.commit(run.base or "") or None,
+        change=addresses.commit(run.change),
+        compared="",
+        policy="",
+        policy_commit="",
+        policy_changes=(),
+        notices=(),
     )
 
 
