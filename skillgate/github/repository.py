@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.github import sticky
 from skillgate.github.answer import GitHubError, address, comments, issues, passing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from skillgate.github.api import Connection
 
+_GONE = (404, 410)  # of a comment or an issue that was listed a moment ago
 _VIEWER = "query { viewer { login } }"
+
+
+class _VanishedError(Exception):
+    """A comment or an issue was deleted after it was listed; ``id`` names it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.id = number
 
 
 class Posted(NamedTuple):
@@ -105,20 +115,31 @@ class Repository:
             self._connection.close()
 
     def _open(self, marker: str, title: str, body: str) -> Posted:
+        gone: set[int] = set()
+        while True:
+            try:
+                return self._put_issue(marker, title, body, gone)
+            except _VanishedError as error:
+                gone.add(error.id)
+
+    def _put_issue(self, marker: str, title: str, body: str, gone: Collection[int]) -> Posted:
         tries = 0
-        decision = self._decide_issue(marker, body)
+        decision = self._decide_issue(marker, body, gone)
         while decision.kept is None:
             answer = self._connection.request("POST", f"{self._path}/issues", body={"title": title, "body": body})
             if answer.ok:
                 return Posted("created", address(answer.data))
             self._connection.wait_after(answer, tries)
             tries += 1
-            decision = self._decide_issue(marker, body)  # it may be there, and only the reply was lost
+            decision = self._decide_issue(marker, body, gone)  # it may be there, and only the reply was lost
         kept = decision.kept
         if decision.outdated:
             self._change(kept, {"title": title, "body": body})
         for duplicate in decision.duplicates:
-            self._change(duplicate, {"body": sticky.pointer(kept), "state": "closed", "state_reason": "not_planned"})
+            with suppress(_VanishedError):
+                self._change(
+                    duplicate, {"body": sticky.pointer(kept), "state": "closed", "state_reason": "not_planned"}
+                )
         return Posted("updated" if decision.outdated else "created" if tries else "unchanged", kept.url)
 
     def _close(self, marker: str, said: str) -> Posted:
@@ -127,17 +148,32 @@ class Repository:
             return Posted("skipped")
         for one in (decision.kept, *decision.duplicates):
             # First of all it is closed: a comment that is lost then is missed less than one each night.
-            self._change(one, {"state": "closed", "state_reason": "completed"})
-            self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": said})
+            with suppress(_VanishedError):
+                self._change(one, {"state": "closed", "state_reason": "completed"})
+                self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": said})
         return Posted("closed", decision.kept.url)
 
-    def _decide_issue(self, marker: str, body: str) -> sticky.Decision:
+    def _decide_issue(self, marker: str, body: str, gone: Collection[int] = ()) -> sticky.Decision:
         listed = self._connection.pages(f"{self._path}/issues", {"state": "open"})
-        candidates = sticky.marked([one for page in listed for one in issues(page)], marker)
+        found = [one for page in listed for one in issues(page) if one.id not in gone]
+        candidates = sticky.marked(found, marker)
         return sticky.decide(candidates, body, self._writes_as() if candidates else None)
 
     def _change(self, issue: sticky.Comment, fields: Mapping[str, str]) -> None:
-        self._connection.send("PATCH", f"{self._path}/issues/{issue.id}", body=fields)
+        self._patch(issue, f"{self._path}/issues/{issue.id}", fields)
+
+    def _patch(self, one: sticky.Comment, path: str, fields: Mapping[str, str]) -> None:
+        """Edit a comment or an issue.
+
+        Raises:
+            _VanishedError: it is there no more.
+            GitHubError: it could not be edited.
+        """
+        answer = self._connection.settle("PATCH", path, body=fields)
+        if answer.status in _GONE:
+            raise _VanishedError(one.id)
+        if not answer.ok:
+            self._connection.fail(answer)
 
     def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
         """Find the one open pull request whose head is exactly a commit.
@@ -166,22 +202,27 @@ class Repository:
         return found[0] if len(found) == 1 else None
 
     def _put(self, path: str, body: str, marker: str, *, create: bool) -> Posted:
-        decision = self._decide(path, body, marker)
-        if decision.kept:
-            return self._keep(decision.kept, body, decision)
-        return self._create(path, body, marker) if create else Posted("skipped")
+        gone: set[int] = set()  # deleted since they were listed: a list that is late may name them again
+        while True:
+            try:
+                decision = self._decide(path, body, marker, gone)
+                if decision.kept:
+                    return self._keep(decision.kept, body, decision)
+                return self._create(path, body, marker, gone) if create else Posted("skipped")
+            except _VanishedError as error:
+                gone.add(error.id)
 
-    def _decide(self, path: str, body: str, marker: str) -> sticky.Decision:
-        written = [comment for page in self._connection.pages(path, {}) for comment in comments(page)]
+    def _decide(self, path: str, body: str, marker: str, gone: Collection[int]) -> sticky.Decision:
+        written = [one for page in self._connection.pages(path, {}) for one in comments(page) if one.id not in gone]
         candidates = sticky.marked(written, marker)
         return sticky.decide(candidates, body, self._writes_as() if candidates else None)
 
-    def _create(self, path: str, body: str, marker: str) -> Posted:
+    def _create(self, path: str, body: str, marker: str, gone: Collection[int]) -> Posted:
         tries = 0
         while not (answer := self._connection.request("POST", path, body={"body": body})).ok:
             self._connection.wait_after(answer, tries)
             tries += 1
-            decision = self._decide(path, body, marker)  # the comment may be there, and only the reply was lost
+            decision = self._decide(path, body, marker, gone)  # the comment may be there, and only the reply was lost
             if decision.kept:
                 posted = self._keep(decision.kept, body, decision)
                 return posted if decision.outdated else posted._replace(status="created")
@@ -195,13 +236,14 @@ class Repository:
         posted = Posted("updated" if decision.outdated else "unchanged", kept.url)
         try:
             for duplicate in decision.duplicates:
-                self._edit(duplicate, sticky.pointer(kept))
+                with suppress(_VanishedError):
+                    self._edit(duplicate, sticky.pointer(kept))
         except GitHubError as error:
             return posted._replace(reason=f"a second comment of an earlier run could not be edited: {error}")
         return posted
 
     def _edit(self, comment: sticky.Comment, body: str) -> None:
-        self._connection.send("PATCH", f"{self._path}/issues/comments/{comment.id}", body={"body": body})
+        self._patch(comment, f"{self._path}/issues/comments/{comment.id}", {"body": body})
 
     def _writes_as(self) -> str | None:
         """Ask who the token writes as; None where GitHub does not say.

@@ -46,7 +46,8 @@ class Exchange(NamedTuple):
 class Fault:
     """What the next request of a kind gets in place of its answer.
 
-    ``after`` carries the request out before; ``lost`` closes the connection without a word; ``text`` is sent as it is.
+    ``after`` carries the request out before; ``lost`` closes the connection without a word; ``text`` is sent as it is;
+    ``deletes`` deletes the comment or issue of the path first, as a person may at any time.
     """
 
     status: int = 500
@@ -55,6 +56,7 @@ class Fault:
     after: bool = False
     lost: bool = False
     text: str | None = None
+    deletes: bool = False
 
 
 class FakeGitHub:
@@ -147,6 +149,10 @@ class FakeGitHub:
     def answer(self, verb: str, target: str, headers: dict[str, str], body: bytes) -> tuple[int, dict[str, str], Any]:
         """Answer a request, or raise ConnectionError where its reply is lost."""
         fault = self._fault(verb, urlsplit(target).path)
+        if fault and fault.deletes:
+            last = urlsplit(target).path.rpartition("/")[2]
+            self.comments = [one for one in self.comments if str(one["id"]) != last]
+            self.issues = [one for one in self.issues if str(one["number"]) != last]
         if fault and not fault.after:
             status, extra, data = fault.status, fault.headers, {"message": fault.message}
         else:

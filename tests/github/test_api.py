@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -187,10 +187,54 @@ def test_later_copies_of_its_own_become_pointers(fake: FakeGitHub, time: Time) -
 def test_a_copy_that_cannot_be_edited_is_a_word_beside_the_result(fake: FakeGitHub, time: Time) -> None:
     fake.add_comment(BODY)
     duplicate = fake.add_comment(BODY)
-    fake.fail("PATCH", str(duplicate["id"]), Fault(status=404, message="Not Found"))
+    fake.fail("PATCH", str(duplicate["id"]), Fault(status=422, message="Validation Failed"))
     posted = _put(fake, time)
     assert posted.status == "unchanged"
     assert posted.reason.startswith("a second comment of an earlier run could not be edited")
+
+
+def _deleted(comment: Any, fake: FakeGitHub, *, listed: bool = False) -> None:
+    """Have somebody delete a comment after it was listed; GitHub's list may still name it once."""
+    fake.fail("PATCH", str(comment["id"]), Fault(status=404, message="Not Found", deletes=not listed))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_comment_that_was_deleted_after_it_was_listed_is_created_again(
+    fake: FakeGitHub, time: Time, *, listed: bool
+) -> None:
+    _deleted(fake.add_comment(OTHER), fake, listed=listed)
+    posted = _put(fake, time)
+    assert (posted.status, posted.reason) == ("created", "")
+    assert fake.bodies[-1] == BODY.replace("\n", "\r\n")
+    assert [line for line in fake.lines if "comments" in line][-1] == POST
+
+
+def test_where_one_was_deleted_the_next_of_ours_is_kept(fake: FakeGitHub, time: Time) -> None:
+    _deleted(fake.add_comment(OTHER), fake)
+    fake.add_comment("in between", "mona")
+    second = fake.add_comment(OTHER)
+    assert _put(fake, time) == ("updated", second["html_url"], "")
+    assert fake.bodies == ["in between", BODY.replace("\n", "\r\n")]
+
+
+def test_a_deleted_comment_is_not_created_again_where_none_was_asked_for(fake: FakeGitHub, time: Time) -> None:
+    _deleted(fake.add_comment(OTHER), fake)
+    assert _repository(fake, time).put_comment(NUMBER, BODY, MARK, create=False) == ("skipped", "", "")
+    assert fake.comments == []
+
+
+def test_a_deleted_copy_needs_no_pointer(fake: FakeGitHub, time: Time) -> None:
+    fake.add_comment(OTHER)
+    _deleted(fake.add_comment(OTHER), fake)
+    posted = _put(fake, time)
+    assert (posted.status, posted.reason) == ("updated", "")
+
+
+def test_a_pull_request_that_is_not_there_is_said_to_be_missing(fake: FakeGitHub, time: Time) -> None:
+    posted = _repository(fake, time).put_comment(NUMBER + 1, BODY, MARK)
+    assert posted.status == "failed"
+    assert posted.reason.startswith("GitHub finds no such pull request")
+    assert len(fake.exchanges) == 1
 
 
 def test_a_second_passes_between_two_writes(fake: FakeGitHub, time: Time) -> None:

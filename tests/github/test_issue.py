@@ -92,6 +92,18 @@ class TestKeeping:
         assert fake.issues[0]["html_url"] in fake.issues[1]["body"]
         assert not bears(fake.issues[1]["body"], MARK)
 
+    def test_one_that_was_deleted_after_it_was_listed_is_opened_again(self, fake: FakeGitHub) -> None:
+        gone = fake.add_issue("one", f"{MARK}\nAn old night.\n")
+        fake.fail("PATCH", str(gone["number"]), Fault(status=410, message="This issue was deleted", deletes=True))
+        posted = repository(fake).put_issue(MARK, "two", BODY)
+        assert (posted.status, [one["title"] for one in fake.issues]) == ("created", ["two"])
+
+    def test_one_that_was_deleted_needs_no_closing(self, fake: FakeGitHub) -> None:
+        gone = fake.add_issue("one", BODY)
+        fake.fail("PATCH", str(gone["number"]), Fault(status=404, message="Not Found", deletes=True))
+        posted = repository(fake).close_issue(MARK, "All is well.")
+        assert (posted.status, posted.reason) == ("closed", "")
+
     def test_a_reply_that_is_lost_opens_no_second_one(self, fake: FakeGitHub) -> None:
         fake.fail("POST", "issues", Fault(after=True, lost=True))
         assert repository(fake).put_issue(MARK, "one", BODY).status == "created"
