@@ -188,6 +188,16 @@ def remote_url(repo_dir: str) -> str:
     return decoded(done.stdout).strip() if done.returncode == 0 else ""
 
 
+def differing(repo_dir: str, one: str, other: str) -> list[str]:
+    """List the paths that differ between two commits, relative to the repository's top and with ``/``.
+
+    Raises:
+        IncompleteError: git is missing or fails.
+    """
+    asked = ("-r", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+    return _paths(repo_dir, "diff-tree", *asked, one, other)
+
+
 def is_tracked(repo_dir: str, path: str) -> bool:
     """Tell whether git knows a path, relative to the repository's top and with ``/``."""
     return bool(_paths(repo_dir, "ls-files", "--", path))

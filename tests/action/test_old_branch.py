@@ -270,3 +270,28 @@ def test_recorded_invocations_and_their_gates_are_those_of_the_tip(tmp_path: Pat
     (tmp_path / "gate").mkdir()
     strict = {".skillgate.yaml": "gates: {publish: {min_score: 100, min_invocations: 5}}\n"}
     assert old_branch(tmp_path / "gate", before, TOUCHED, strict).run(**INPUTS).code == 1
+
+
+class TestPrompts:
+    """Both sides are measured on the prompts that the change began with, unless the base branch has others by now."""
+
+    EVALS = "skills/merge-sheets/evals/triggers.json"
+
+    def made(self, tmp_path: Path, change: Files, after: Files, *, merge: bool = False) -> PullRequest:
+        before = {**skill("merge-sheets"), **skill("draw-charts", description=OTHER), self.EVALS: "[]\n"}
+        return old_branch(tmp_path, before, change, after, merge=merge)
+
+    def test_an_old_branch_is_not_measured_on_old_ones(self, tmp_path: Path) -> None:
+        made = self.made(tmp_path, TOUCHED, {self.EVALS: "[{}]\n"})
+        for depth in ("standard", "deep", "certify"):
+            ran = made.run(depth=depth)
+            assert (ran.code, ran.outputs["result"]) == (2, "error")
+            assert "the base branch has changed skills/merge-sheets/evals since" in ran.outputs["reasons"]
+        assert made.run(depth="quick").code == 0
+
+    @pytest.mark.parametrize("way", ["another skill", "merged", "another file"])
+    def test_what_is_not_measured_on_them_is_measured(self, tmp_path: Path, way: str) -> None:
+        change = skill("draw-charts", description=OTHER, body="\nMore.\n") if way == "another skill" else TOUCHED
+        after = {"skills/merge-sheets/NOTES.md": "x"} if way == "another file" else {self.EVALS: "[{}]\n"}
+        ran = self.made(tmp_path, change, after, merge=way == "merged").run(depth="standard", on_unmeasured="pass")
+        assert ran.code == 0, ran.outputs["reasons"]

@@ -15,6 +15,7 @@ from skillgate.cli.action.base_files import read_of_base
 from skillgate.cli.action.beside import Evaluated as Evaluated
 from skillgate.cli.action.beside import benchmarked, gated, gating, kept, storing
 from skillgate.cli.action.contents import digests, with_digests
+from skillgate.cli.action.current_prompts import require_current_prompts
 from skillgate.cli.action.found import asked, excluded, find
 from skillgate.cli.action.gate_changes import gate_changes
 from skillgate.cli.action.outcome import judged
@@ -81,6 +82,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     session.settled = stand.config
     depth = chosen_depth(stand.config)
     require_bounds(stand.config, depth)
+    require_current_prompts(stand, depth)
     place, asking = storing(stand, session), gating(stand, session)
     changes: tuple[str, ...] = ()
     if stand.base.commit is not None:
