@@ -41,6 +41,6 @@ def require_current_prompts(stand: Stand, depth: Depth) -> None:
         named = ", ".join(f"{printable(one)[:80] or '.'}/evals" for one in folders[:_MOST])
         more = f" and {len(folders) - _MOST} more" if len(folders) > _MOST else ""
         raise UsageError(
-            f"the base branch has changed {named}{more} since this change began, whose skill is not measured on old"
-            " prompts; bring the branch up to date"
+            f"the base branch has changed {named}{more} since this change began, and its skill would be measured on"
+            " the old prompts; bring the branch up to date"
         )
