@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.bench_diff import Flip
+from skillgate.model.bench_diff import Basis, Flip, Pairing
 from skillgate.model.report import GateOutcome
 from skillgate.model.score import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.bench_diff import Metric, PairedTest, TaskChange
+    from skillgate.model.bench_diff import BenchDiff, Metric, PairedTest, TaskChange
 
 GATE = "regression"
 CHOICES = ("ignore", "warn", "fail")
@@ -23,7 +23,7 @@ class DiffPolicy(NamedTuple):
     """What a regression is.
 
     Attributes:
-        max_completion_drop: by how much the completion rate may fall, in [0, 1].
+        max_completion_drop: by how much the completion rate may fall, and which share of tasks may break, in [0, 1].
         max_partial_drop, max_composite_drop: likewise; None: as far as it likes.
         max_p95_share: by which share of itself the 95th percentile of latencies may grow; None: as far as it likes.
         max_p95_ms: by how many milliseconds; None: likewise.
@@ -49,6 +49,19 @@ def accepts(tasks: Sequence[TaskChange], policy: DiffPolicy) -> bool:
     return bool(flips) and all(asked[flip] is not None for flip in flips)
 
 
+def is_chance(found: BenchDiff) -> bool:
+    """Whether all that keeps a diff from PASS is a fall that chance may explain."""
+    tests = [change.test for change in found.changes if change.test is not None]
+    outcomes = [outcome.verdict for change in found.changes for outcome in change.gate.outcomes]
+    return (
+        found.verdict is Outcome.INCONCLUSIVE
+        and bool(tests)
+        and {test.basis for test in tests} <= {None, Basis.CHANCE}
+        and set(outcomes) <= {Outcome.PASS, Outcome.INCONCLUSIVE}
+        and all(change.pairing is not Pairing.REMOVED for change in found.changes)
+    )
+
+
 def told(tasks: Sequence[TaskChange], policy: DiffPolicy) -> Iterator[str]:
     """Say which tasks came or went, where that is not to be ignored and does not fail."""
     for flip, word, asked in (
@@ -57,7 +70,7 @@ def told(tasks: Sequence[TaskChange], policy: DiffPolicy) -> Iterator[str]:
     ):
         found = [task.task_id for task in tasks if task.flip is flip]
         if found and asked in (None, "warn"):
-            yield f"{_counted(found)} {word}: {_listed(found)}"
+            yield f"{_counted(found)} {word}: {listed(found)}"
 
 
 def limits(
@@ -78,7 +91,7 @@ def limits(
     ):
         found = [task.task_id for task in tasks if task.flip is flip]
         if asked == "fail":
-            said = f"{_counted(found)} {word}: {_listed(found)}" if found else f"no task is {word}"
+            said = f"{_counted(found)} {word}: {listed(found)}" if found else f"no task is {word}"
             yield GateOutcome(GATE, Outcome.FAIL if found else Outcome.PASS, said)
 
 
@@ -113,6 +126,7 @@ def _counted(found: Sequence[str]) -> str:
     return "1 task is" if len(found) == 1 else f"{len(found)} tasks are"
 
 
-def _listed(found: Sequence[str]) -> str:
+def listed(found: Sequence[str]) -> str:
+    """Name the first five tasks, and count the others."""
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return ", ".join(found[:_NAMED]) + more

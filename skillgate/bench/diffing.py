@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from skillgate.bench.diff_limits import DiffPolicy, accepts, limits, told
-from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, PairedTest, Pairing, TaskChange
+from skillgate.bench.paired_test import paired_test
+from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, Pairing, TaskChange
 from skillgate.model.bench_result import Status
 from skillgate.model.report import Tool, Verdict
 from skillgate.model.score import Outcome
-from skillgate.stats.paired import mcnemar
-from skillgate.stats.resampling import bootstrap, mean_of_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.bench.rerunning import Reruns
     from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.model.bench_diff import Rerun
     from skillgate.model.bench_result import TaskResult
 
-ALPHA = 0.05
-_FEWEST = 5  # tasks that an interval of differences needs
 _NOISE_SHARE, _NOISE_MS = 0.25, 50.0  # a latency that moved by less than both is noise
 _ROUNDING = 1e-9
-_SEED = 0
 
 
 class _Task(NamedTuple):
@@ -37,17 +33,38 @@ class _Task(NamedTuple):
     worst: TaskResult
 
 
-def diff(a: BenchReport, b: BenchReport, *, label_a: str, label_b: str, version: str, policy: DiffPolicy) -> BenchDiff:
+def diff(
+    a: BenchReport,
+    b: BenchReport,
+    *,
+    label_a: str,
+    label_b: str,
+    version: str,
+    policy: DiffPolicy,
+    reruns: Reruns | None = None,
+) -> BenchDiff:
     """Compare two reports; skills are paired by id and benchmark.
 
-    A golden task that is broken or gone is a regression whatever the rest says. A completion rate that fell further
-    than allowed is one where the tasks say that it is no chance: McNemar's test or the interval of the scores'
-    differences, or a task that passed in every one of several runs and now fails in every one.
+    A golden task that is broken or gone is a regression whatever the rest says, and so is a task that passed in every
+    one of several runs and now fails in every one. A completion rate that fell further than allowed is one where
+    McNemar's test or the interval of the scores' differences says that it is no chance.
+
+    Args:
+        a: the report before.
+        b: the report after.
+        label_a: what to call the first.
+        label_b: what to call the second.
+        version: of this program.
+        policy: what a regression is.
+        reruns: the tasks that were run again, by skill and benchmark; None where nothing is run again.
     """
     before = {(one.skill_id, one.benchmark_id): one for one in a.reports}
     after = {(one.skill_id, one.benchmark_id): one for one in b.reports}
     others = tuple(_other_settings(a, b))
-    changes = tuple(_change(before.get(key), after.get(key), policy, others) for key in {**before, **after})
+    changes = tuple(
+        _change(before.get(key), after.get(key), policy, others, None if reruns is None else reruns.get(key, ()))
+        for key in {**before, **after}
+    )
     verdicts = [change.test.verdict for change in changes if change.test is not None]
     asked = [outcome.verdict for change in changes for outcome in change.gate.outcomes]
     verdict = Outcome.PASS
@@ -127,7 +144,11 @@ def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iter
 
 
 def _change(
-    a: CompletionReport | None, b: CompletionReport | None, policy: DiffPolicy, others: Sequence[str]
+    a: CompletionReport | None,
+    b: CompletionReport | None,
+    policy: DiffPolicy,
+    others: Sequence[str],
+    reruns: Sequence[Rerun] | None,
 ) -> BenchChange:
     one = b or a
     if one is None:
@@ -156,7 +177,7 @@ def _change(
     if not is_other and any(task.flip in (Flip.ADDED, Flip.REMOVED) for task in tasks) and not accepts(tasks, policy):
         doubts.append("not all tasks are in both reports")
     doubts += [text] * (is_other and not is_accepted)
-    test = _test(tasks, policy, decidable=not doubts)
+    test = paired_test(tasks, policy, decidable=not doubts, reruns=reruns)
     asked = tuple(limits(metrics, tasks, test, policy))
     return BenchChange(
         skill_id=one.skill_id,
@@ -167,6 +188,7 @@ def _change(
         metrics=metrics,
         tasks=tasks,
         test=test,
+        reruns=tuple(reruns or ()),
         gate=Verdict(passed=all(one.verdict is Outcome.PASS for one in asked) if asked else None, outcomes=asked),
         notices=(*doubts, *([text] * is_accepted), *told(tasks, policy)),
     )
@@ -239,47 +261,3 @@ def _metrics(a: CompletionReport, b: CompletionReport) -> Iterator[Metric]:
 
 def _is_noise(delta: float, before: float) -> bool:
     return abs(delta) < max(_NOISE_MS, _NOISE_SHARE * before)
-
-
-def _test(tasks: Sequence[TaskChange], policy: DiffPolicy, *, decidable: bool) -> PairedTest:
-    both = [task for task in tasks if task.a_total and task.b_total]
-    fixed = [task for task in both if task.flip is Flip.FIXED]
-    broken = [task for task in both if task.flip is Flip.BROKEN]
-    differences = [(task.b_score or 0.0) - (task.a_score or 0.0) for task in both]
-    rates = [task.b_passed / task.b_total - task.a_passed / task.a_total for task in both]
-    drop = -math.fsum(rates) / len(rates) if rates else 0.0
-    interval = None
-    if len(differences) >= _FEWEST:
-        columns = np.column_stack([np.ones(len(differences)), differences])
-        interval = bootstrap(columns, mean_of_sums, seed=_SEED)
-    p = mcnemar(len(broken), len(fixed)) if both else None
-    gone = [task.task_id for task in tasks if task.golden and task.flip in (Flip.BROKEN, Flip.REMOVED)]
-    certain = [task for task in broken if task.a_passed == task.a_total > 1 and task.b_passed == 0 and task.b_total > 1]
-    real = (p is not None and p < ALPHA) or (interval is not None and interval.high < 0) or bool(certain)
-    unmeasured = [task for task in tasks if task.flip is Flip.UNMEASURED]
-    verdict, reason = Outcome.PASS, f"{len(fixed)} tasks fixed, {len(broken)} broken"
-    if gone:
-        verdict, reason = Outcome.FAIL, f"golden tasks are broken or gone: {', '.join(gone)}"
-    elif not both:
-        verdict, reason = Outcome.INCONCLUSIVE, "no task was measured on both sides"
-    elif not decidable:
-        verdict, reason = Outcome.INCONCLUSIVE, f"the two are not the same measurement; {reason}"
-    elif drop > policy.max_completion_drop + _ROUNDING:
-        said = f"{reason}; of the tasks of both {100 * drop:.1f} % fewer results pass (p = {p:.3f})"
-        verdict = Outcome.FAIL if real else Outcome.INCONCLUSIVE
-        if certain:
-            said += f", {len(certain)} of them in every run before and in none now"
-        reason = said if real else f"{said}, which chance may explain: more runs would tell"
-    elif unmeasured:
-        verdict, reason = Outcome.INCONCLUSIVE, f"{reason}; of {len(unmeasured)} nobody knows: they were skipped"
-    return PairedTest(
-        tasks=len(both),
-        fixed=len(fixed),
-        broken=len(broken),
-        mcnemar_p=p,
-        mean_difference=math.fsum(differences) / len(differences) if differences else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        verdict=verdict,
-        reason=reason,
-    )

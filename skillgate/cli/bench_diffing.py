@@ -91,7 +91,7 @@ def labels_of(args: argparse.Namespace) -> tuple[str, str]:
 def bench_diff(args: argparse.Namespace, session: Session) -> tuple[BenchDiff, int]:
     """Compare two benchmark reports, and give the exit code too.
 
-    With ``--fail-on-regression`` what could not be told from chance fails as well: the figures fell.
+    With ``--fail-on-regression`` all but PASS fails; of a fall that chance may explain ``--on-inconclusive`` decides.
 
     Raises:
         UsageError: one is not valid, an option does not fit, or numpy and scipy are missing.
@@ -104,7 +104,7 @@ def bench_diff(args: argparse.Namespace, session: Session) -> tuple[BenchDiff, i
         raise UsageError(
             f'comparing benchmark reports needs {error.name}: pip install "skillgate-action[stats]"'
         ) from error
-    from skillgate.bench.diff_limits import DiffPolicy
+    from skillgate.bench.diff_limits import DiffPolicy, is_chance
 
     a, b = (_report(shown, session) for shown in (args.a, args.b))
     _require_golden(args.golden, a, b)
@@ -127,8 +127,25 @@ def bench_diff(args: argparse.Namespace, session: Session) -> tuple[BenchDiff, i
             golden=frozenset(args.golden),
         ),
     )
-    failed = args.fail_on_regression and found.verdict is not Outcome.PASS
-    return found, EXIT_GATE_FAILED if failed else EXIT_PASSED
+    if not args.fail_on_regression or found.verdict is Outcome.PASS:
+        return found, EXIT_PASSED
+    if not is_chance(found):
+        return found, EXIT_GATE_FAILED
+    word = args.on_inconclusive
+    if word is None and session.config.origin("on-inconclusive") != "default":
+        word = session.config.get("on-inconclusive")
+    if word is None:
+        word = "point" if _has_one_run(a, b) else "warn"
+    if word == "warn":
+        session.note(f"warning: {found.reasons[0]}")
+    return found, EXIT_PASSED if word in ("pass", "warn") else EXIT_GATE_FAILED
+
+
+def _has_one_run(*sides: BenchReport) -> bool:
+    """Whether a report has one run of each task; of another program's reports only the results say so."""
+    return any(
+        max((result.run for one in side.reports for result in one.task_results), default=1) == 1 for side in sides
+    )
 
 
 def rendered_diff(found: BenchDiff, form: str, style: Style, *, verbose: bool) -> str:

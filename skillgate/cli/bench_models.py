@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skillgate.cli.models import Asking
     from skillgate.cli.session import Session
     from skillgate.config import Config
+    from skillgate.llm.ledger import Spent
     from skillgate.model.exchange import Answer, Request, Steps
 
 
@@ -81,6 +82,7 @@ class Models:
         )
         self._lock = threading.Lock()
         self._asked = self._kept = self._made_up = 0
+        self._carried_usd = 0.0
         self.unanswered = ""
 
     def ask(self, request: Request) -> Answer:
@@ -93,6 +95,16 @@ class Models:
             if answer.status is Status.ERROR:
                 self.unanswered = self.unanswered or answer.reason
         return answer
+
+    @property
+    def spent(self) -> Spent:
+        """What was spent so far, with what was carried over."""
+        return self._budget.total
+
+    def carry(self, spent: Spent) -> None:
+        """Count what earlier runs spent, so that the limits hold over all of them."""
+        self._budget.carry(spent)
+        self._carried_usd += spent.usd
 
     def names(self, adapters: Iterable[Adapter], scorers: Iterable[Scorer]) -> tuple[str, ...]:
         """Give the models that a run asks, sorted.
@@ -160,7 +172,8 @@ class Models:
         if not self._asked:
             return ()
         unpriced = self._budget.unpriced
-        cost = f"${self._budget.spent:.4f}" + (f" and what {', '.join(unpriced)} took" if unpriced else "")
+        spent = self._budget.spent - self._carried_usd
+        cost = f"${spent:.4f}" + (f" and what {', '.join(unpriced)} took" if unpriced else "")
         asked = f"models: {self._asked} questions, {self._kept} of the answers kept from before; cost {cost}"
         made_up = f"{self._made_up} of {self._asked} answers are scripted or replayed: no real model gave them"
         unanswered = f"not everything was answered: {self.unanswered}"

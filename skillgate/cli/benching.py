@@ -174,6 +174,28 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         SystemExit: likewise.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
+    found: list[TaskResult] = []
+    try:
+        results = results_of(plan, asked, session, found)
+    except (KeyboardInterrupt, SystemExit):
+        partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
+        try:
+            publish(partial, asked.formats, asked.output_dir, session)
+        except UsageError as error:
+            session.note(str(error))
+        problem = None if kept is None else kept.keep(partial)
+        if problem is not None:
+            session.note(problem)
+        raise
+    finally:
+        plan.closing.close()
+    if plan.models is not None and plan.models.unanswered:
+        session.note(f"not everything was answered: {plan.models.unanswered}")
+    return report_of(plan, asked, session, results, began, time.perf_counter() - clock, None)
+
+
+def results_of(plan: Plan, asked: Asked, session: Session, found: list[TaskResult]) -> tuple[TaskResult, ...]:
+    """Run the items of a plan; ``found`` takes each result as it comes. The plan is left open."""
     limits = {
         skill.key: limits_of(
             skill,
@@ -197,7 +219,6 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         retry_delay_s=asked.retry_delay_s,
         stop=plan.stop,
     )
-    found: list[TaskResult] = []
     told = watching(asked.progress, session, len(plan.items))
 
     def done(result: TaskResult) -> None:
@@ -205,23 +226,9 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         told(result)
 
     try:
-        results = run(job, done)
-    except (KeyboardInterrupt, SystemExit):
-        partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
-        try:
-            publish(partial, asked.formats, asked.output_dir, session)
-        except UsageError as error:
-            session.note(str(error))
-        problem = None if kept is None else kept.keep(partial)
-        if problem is not None:
-            session.note(problem)
-        raise
+        return run(job, done)
     finally:
-        plan.closing.close()
         told(None)
-    if plan.models is not None and plan.models.unanswered:
-        session.note(f"not everything was answered: {plan.models.unanswered}")
-    return report_of(plan, asked, session, results, began, time.perf_counter() - clock, None)
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:

@@ -62,6 +62,7 @@ class Asked(NamedTuple):
     label_b: str | None = None
     max_drop: float | None = None
     gated: bool = False
+    on_inconclusive: str | None = None
 
 
 def diff_files(asked: Asked, session: Session) -> Diff:
@@ -155,6 +156,7 @@ def _diff(a: Scored, b: Scored, asked: Asked, session: Session) -> Diff:
         version=__version__,
         max_drop=_allowed(asked.max_drop, session),
         gated=asked.gated,
+        on_inconclusive=asked.on_inconclusive or str(session.config.get("on-inconclusive")),
         digest=config_digest(session.config),
         depth=after.depth,
         scoring_version=after.scoring_version,

@@ -8,6 +8,7 @@ from skillgate.github.fit import Section
 from skillgate.model.bench_diff import Flip, Pairing
 from skillgate.model.bench_result import Status
 from skillgate.model.score import Outcome
+from skillgate.report.bench_diff_words import rerun_words
 from skillgate.report.findings import bounded
 from skillgate.report.markdown import code, inert
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from skillgate.github.subject import Subject
     from skillgate.model.bench import CompletionReport
-    from skillgate.model.bench_diff import BenchChange, TaskChange
+    from skillgate.model.bench_diff import BenchChange, Rerun, TaskChange
 
 _TEXT = 200  # characters of a reason
 _NAME = 80
@@ -47,6 +48,14 @@ def benchmark(subject: Subject, *, most: int, folded: int) -> Iterator[Section]:
     yield _tasks(reports, changes, most=folded)
 
 
+def has_moved(subject: Subject) -> bool:
+    """Whether a benchmark's results are not those of the base; those of a skill without a base are new."""
+    if subject.bench is None or subject.bench_diff is None:
+        return subject.bench is not None
+    changes = subject.bench_diff.changes
+    return any(one.pairing is not Pairing.BOTH or any(t.flip is not Flip.SAME for t in one.tasks) for one in changes)
+
+
 def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:
     return one.gate.passed is not False, one.summary.completion_rate or 0.0, one.skill_id
 
@@ -54,8 +63,9 @@ def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:
 def _row(one: CompletionReport, change: BenchChange | None) -> str:
     counts, summary = one.summary.counts, one.summary
     before = {metric.name: metric.a for metric in change.metrics} if change and change.pairing is Pairing.BOTH else {}
-    fell = change is not None and change.test is not None and change.test.verdict is Outcome.FAIL
-    sign = "❌" if one.gate.passed is False or fell else "⚠️" if counts.skipped or one.incomplete else "✅"
+    tested = change.test.verdict if change is not None and change.test is not None else Outcome.PASS
+    is_doubtful = counts.skipped or one.incomplete or tested is Outcome.INCONCLUSIVE
+    sign = "❌" if one.gate.passed is False or tested is Outcome.FAIL else "⚠️" if is_doubtful else "✅"
     cells = (
         sign,
         code(bounded(one.skill_id, _NAME)),
@@ -109,7 +119,8 @@ def _tasks(reports: Sequence[CompletionReport], changes: dict[tuple[str, str], B
         moved = sorted((task for task in change.tasks if task.flip in _MOVED), key=lambda task: _MOVED.index(task.flip))
         broken += sum(task.flip is Flip.BROKEN for task in moved)
         fixed += sum(task.flip is Flip.FIXED for task in moved)
-        lines += [_task(one.skill_id, task) for task in moved]
+        again = {rerun.task_id: rerun for rerun in change.reruns}
+        lines += [_task(one.skill_id, task, again.get(task.task_id)) for task in moved]
     counted = ((broken, "no longer pass"), (fixed, "pass now"), (failing, "do not pass"))
     words = ", ".join(f"{count} {what}" for count, what in counted if count)
     if not lines:
@@ -119,12 +130,13 @@ def _tasks(reports: Sequence[CompletionReport], changes: dict[tuple[str, str], B
     return Section.of("tasks of the benchmark", head, lines[:most], most=most, tail=tail, rank=7, total=len(lines))
 
 
-def _task(skill: str, task: TaskChange) -> str:
+def _task(skill: str, task: TaskChange, rerun: Rerun | None) -> str:
     golden = " (golden)" if task.golden else ""
     runs = f", {task.a_passed}/{task.a_total} → {task.b_passed}/{task.b_total}" if task.a_total and task.b_total else ""
     why = f": {inert(bounded(task.reason, _TEXT))}" if task.reason and task.flip is not Flip.FIXED else ""
     name, who = code(bounded(task.task_id, _NAME)), code(bounded(skill, _NAME))
-    return f"- {who} {name}{golden} {_SIGNS[task.flip]}{runs}{why}"
+    again = f"; {inert(bounded(rerun_words(rerun), _TEXT))}" if rerun is not None else ""
+    return f"- {who} {name}{golden} {_SIGNS[task.flip]}{runs}{again}{why}"
 
 
 def _failing(one: CompletionReport) -> Iterator[str]:

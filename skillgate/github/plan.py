@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.github.benched import has_moved
 from skillgate.github.comment import comment, headline, marker, summary
 from skillgate.github.issue import issue
 from skillgate.github.outputs import COUNTED, benched, counted, gated
@@ -166,7 +167,8 @@ def creates(subject: Subject, publication: Publication) -> bool:
         return False
     if publication.comment == "changes" and subject.diff is not None:
         counts = subject.diff.summary
-        return bool(counts.new or counts.removed or counts.changed or counts.moved or subject.run.policy_changes)
+        is_other = counts.new or counts.removed or counts.changed or counts.moved or subject.run.policy_changes
+        return bool(is_other) or has_moved(subject)
     return True
 
 

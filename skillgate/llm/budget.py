@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.llm import prices
+from skillgate.llm.ledger import Spent
 from skillgate.model.exchange import SCRIPTED_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from skillgate.llm.ledger import Spent
     from skillgate.model.exchange import Request, Tokens
 
 ENVELOPE_TOKENS = 1_000
@@ -133,6 +133,13 @@ class Budget:
             self._own_usd = max(usd, self._own_usd or 0.0)
             self._max_cost_usd = self._before + self._own_usd
             self._change.notify_all()
+
+    @property
+    def total(self) -> Spent:
+        """All that was spent, what was carried over included; what is on its way counts with the most it can cost."""
+        with self._change:
+            counted = self._spent + sum(self._open.values())
+            return Spent(self._calls, self._known, counted, tuple(sorted(self._unpriced)))
 
     def carry(self, spent: Spent) -> None:
         """Count what earlier processes of the same run spent, so that the limits hold over all of it."""

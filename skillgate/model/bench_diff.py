@@ -36,6 +36,26 @@ class Flip(Enum):
     UNMEASURED = "unmeasured"  # it was skipped on one side
 
 
+class Basis(Enum):
+    """What the verdict of a paired test rests on, where it is not PASS."""
+
+    GOLDEN = "golden"  # a golden task is broken or gone
+    BROKEN = "broken"  # tasks passed in every one of several runs, and now fail in every one
+    MCNEMAR = "mcnemar"  # p is below 0.05
+    INTERVAL = "interval"  # the interval of the scores' difference lies below 0
+    CHANCE = "chance"  # the rate fell, and chance may explain it
+    OTHER = "other"  # the two are not the same measurement
+    UNMEASURED = "unmeasured"  # tasks were skipped
+
+
+class RerunOutcome(Enum):
+    """What running a task again has shown."""
+
+    BROKEN = "broken"  # it passed in every run of A and failed in every run of B, at least three of each
+    FLAKY = "flaky"  # it failed in A once, or passed in B once
+    UNMEASURED = "unmeasured"  # it could not be run again
+
+
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
@@ -79,6 +99,27 @@ class TaskChange:
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rerun:
+    """A task that passed in A and failed in B, run again. The counts are of these reruns alone: they enter no rate.
+
+    Attributes:
+        task_id: the task.
+        outcome: what all its runs show, the first ones included.
+        a_passed, a_total, b_passed, b_total: passes of the reruns of each side.
+        reason: why it could not be run again, None where it could.
+    """
+
+    task_id: str
+    outcome: RerunOutcome
+    a_passed: Count = 0
+    a_total: Count = 0
+    b_passed: Count = 0
+    b_total: Count = 0
+    reason: str | None = None
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest:
     """What the tasks that both have say.
 
@@ -90,6 +131,8 @@ class PairedTest:
         ci_low, ci_high: its 95 % interval by a paired bootstrap over tasks; None under five tasks.
         verdict: ``pass``, ``fail`` or ``inconclusive``.
         reason: why.
+        basis: what the verdict rests on; None for ``pass``.
+        broken_tasks: ids of tasks that passed in every run of A and failed in every run of B, of several on each side.
     """
 
     tasks: Count
@@ -101,12 +144,14 @@ class PairedTest:
     ci_high: float | None
     verdict: Outcome
     reason: str
+    basis: Basis | None = None
+    broken_tasks: tuple[str, ...] = ()
 
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchChange:
-    """One skill on one benchmark."""
+    """One skill on one benchmark; ``reruns`` are the tasks that were run again to tell a regression from chance."""
 
     skill_id: str
     benchmark_id: str
@@ -116,6 +161,7 @@ class BenchChange:
     metrics: tuple[Metric, ...] = ()
     tasks: tuple[TaskChange, ...] = ()
     test: PairedTest | None = None
+    reruns: tuple[Rerun, ...] = ()
     gate: Verdict = _NO_GATE
     notices: tuple[str, ...] = ()
 

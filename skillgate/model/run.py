@@ -31,7 +31,8 @@ class ActionRun:
         policy_changes: what the change does to its own gate, in sentences; it takes effect after the merge.
         notices: what else a reader should know.
         changed_only: whether only skills that the change touches can fail it.
-        touched: how many skills it touches, None where all are asked about.
+        touched: how many skills it touches, those of a benchmark included; None where all are asked about.
+        benchmarked: how many skills a benchmark was run on; None without a benchmark.
         beside: the shown paths of skills that the change does not touch, and that the report names only for what they
             share with one of those that it does.
     """
@@ -53,5 +54,6 @@ class ActionRun:
     notices: tuple[str, ...] = ()
     changed_only: bool = False
     touched: Annotated[int, Range(0, None)] | None = None
+    benchmarked: Annotated[int, Range(0, None)] | None = None
     beside: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION

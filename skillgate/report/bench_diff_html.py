@@ -6,14 +6,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.bench_diff import Flip, Pairing
 from skillgate.model.score import Outcome
-from skillgate.report.bench_diff_words import alone, change, meant, moved, name_of, number, passes, tested, why
+from skillgate.report.bench_diff_words import (
+    alone,
+    change,
+    meant,
+    moved,
+    name_of,
+    number,
+    passes,
+    rerun_words,
+    tested,
+    why,
+)
 from skillgate.report.findings import bounded
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_verdict import Decision, Reason
 
 if TYPE_CHECKING:
-    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, TaskChange
+    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, Rerun, TaskChange
 
 _TOLD = 50
 _TASKS = 300
@@ -45,6 +56,7 @@ class Moved(NamedTuple):
     golden: bool
     before: str
     after: str
+    again: str
     why: str
 
 
@@ -95,6 +107,7 @@ def _is_lost(one: BenchChange) -> bool:
 
 def _changed(one: BenchChange, anchor: str, *, is_open: bool) -> Changed:
     tasks = moved(one.tasks)
+    again = {rerun.task_id: rerun for rerun in one.reruns}
     verdicts = [outcome.verdict for outcome in one.gate.outcomes] + ([one.test.verdict] if one.test else [])
     mark = "fail" if Outcome.FAIL in verdicts else "error" if {*verdicts} - {Outcome.PASS} else "pass"
     said = alone(one) if one.pairing is not Pairing.BOTH else tested(one.test) if one.test else ""
@@ -109,7 +122,7 @@ def _changed(one: BenchChange, anchor: str, *, is_open: bool) -> Changed:
         one.notices,
         tuple((outcome.verdict.value, outcome.reason) for outcome in one.gate.outcomes),
         tuple(map(_figure, one.metrics)),
-        first([_task(task) for task in tasks], _TASKS),
+        first([_task(task, again.get(task.task_id)) for task in tasks], _TASKS),
         len(one.tasks) - len(tasks),
     )
 
@@ -131,7 +144,7 @@ def _figure(metric: Metric) -> Figure:
     )
 
 
-def _task(task: TaskChange) -> Moved:
+def _task(task: TaskChange, rerun: Rerun | None) -> Moved:
     return Moved(
         task.task_id,
         task.flip.value,
@@ -139,5 +152,6 @@ def _task(task: TaskChange) -> Moved:
         task.golden,
         passes(task.a_passed, task.a_total),
         passes(task.b_passed, task.b_total),
+        "" if rerun is None else bounded(rerun_words(rerun)),
         bounded(why(task)),
     )

@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.bench_diff import Pairing
-from skillgate.report.bench_diff_words import alone, change, meant, moved, name_of, number, passes, tested, why
+from skillgate.report.bench_diff_words import (
+    alone,
+    change,
+    meant,
+    moved,
+    name_of,
+    number,
+    passes,
+    rerun_words,
+    tested,
+    why,
+)
 from skillgate.report.markdown import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, TaskChange
+    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, Rerun, TaskChange
 
 _MOST = 100  # tasks of a skill
 _MEANT = {"better": "▲ better", "worse": "▼ **worse**"}
@@ -52,7 +63,8 @@ def _skill(one: BenchChange) -> Iterator[str]:
         yield ""
         yield "| task | | before | after | why |"
         yield "|---|---|--:|--:|---|"
-        yield from (_task(task) for task in tasks[:_MOST])
+        again = {rerun.task_id: rerun for rerun in one.reruns}
+        yield from (_task(task, again.get(task.task_id)) for task in tasks[:_MOST])
         if len(tasks) > _MOST:
             yield ""
             yield f"{len(tasks) - _MOST} more."
@@ -64,7 +76,8 @@ def _metric(metric: Metric) -> str:
     return f"| {' | '.join(cells)} | {_MEANT.get(said, said)} |"
 
 
-def _task(task: TaskChange) -> str:
+def _task(task: TaskChange, rerun: Rerun | None) -> str:
     golden = " (golden)" if task.golden else ""
     before, after = passes(task.a_passed, task.a_total), passes(task.b_passed, task.b_total)
-    return f"| {inert(task.task_id)} | {task.flip.value}{golden} | {before} | {after} | {inert(why(task))} |"
+    said = "; ".join(filter(None, ("" if rerun is None else rerun_words(rerun), why(task))))
+    return f"| {inert(task.task_id)} | {task.flip.value}{golden} | {before} | {after} | {inert(said)} |"

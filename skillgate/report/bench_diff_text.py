@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from skillgate.model.bench_diff import Flip, Pairing
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
-from skillgate.report.bench_diff_words import alone, change, meant, moved, name_of, number, passes, tested, why
+from skillgate.report.bench_diff_words import (
+    alone,
+    change,
+    meant,
+    moved,
+    name_of,
+    number,
+    passes,
+    rerun_words,
+    tested,
+    why,
+)
 from skillgate.report.terminal import columns, cut, pad, wrap
 
 if TYPE_CHECKING:
@@ -66,7 +77,11 @@ def _skill(one: BenchChange, style: Style, *, verbose: bool) -> Iterator[str]:
     tasks = moved(one.tasks)
     shown = tasks if verbose else tasks[:_SHOWN]
     wide = max((columns(printable(task.task_id)) for task in shown), default=0)
-    yield from (_task(task, min(wide, 40), style) for task in shown)
+    again = {rerun.task_id: rerun for rerun in one.reruns}
+    for task in shown:
+        yield _task(task, min(wide, 40), style)
+        if task.task_id in again:
+            yield from (f"  {line}" for line in _told(rerun_words(again[task.task_id]), style))
     if len(tasks) > len(shown):
         yield f"  … {len(tasks) - len(shown)} more; -v shows them"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_diff import Flip, Pairing
+from skillgate.model.bench_diff import Basis, Flip, Pairing, RerunOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.bench_diff import BenchChange, Metric, PairedTest, TaskChange
+    from skillgate.model.bench_diff import BenchChange, Metric, PairedTest, Rerun, TaskChange
 
 NAMES = {
     "completionRate": "completed",
@@ -71,15 +71,25 @@ def why(task: TaskChange) -> str:
 
 
 def tested(test: PairedTest) -> str:
-    """Say what the test over tasks found."""
+    """Say what the test over tasks found; without p where the verdict rests on broken tasks."""
     said = f"{test.tasks} tasks of both: {test.fixed} fixed, {test.broken} broken"
-    if test.mcnemar_p is not None:
+    if test.mcnemar_p is not None and test.basis is not Basis.BROKEN:
         said += f" (McNemar p = {test.mcnemar_p:.3f})"
     if test.mean_difference is not None:
         said += f"; mean score {_signed(test.mean_difference)}"
     if test.ci_low is not None and test.ci_high is not None:
         said += f" (95 % interval {_signed(test.ci_low)} to {_signed(test.ci_high)})"
     return said
+
+
+def rerun_words(rerun: Rerun) -> str:
+    """Say what running a task again has shown: how many of the reruns passed before and after."""
+    said = f"run again: {passes(rerun.a_passed, rerun.a_total)} → {passes(rerun.b_passed, rerun.b_total)}, "
+    if not rerun.a_total and not rerun.b_total:
+        said = "" if rerun.outcome is not RerunOutcome.BROKEN else "not run again, "
+    if rerun.outcome is RerunOutcome.UNMEASURED:
+        return f"{said}could not be run again: {rerun.reason or 'no reason is given'}"
+    return said + rerun.outcome.value
 
 
 def alone(change: BenchChange) -> str:

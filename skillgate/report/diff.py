@@ -36,6 +36,7 @@ def diff(
     version: str,
     max_drop: Callable[[str], float] | float = MAX_DROP,
     gated: bool = False,
+    on_inconclusive: str = "point",
     digest: str = "",
     depth: Depth = Depth.QUICK,
     scoring_version: int = SCORING_VERSION,
@@ -55,6 +56,7 @@ def diff(
         version: the version of the tool that writes this.
         max_drop: points that a score may fall, for all or by the skill's shown path after.
         gated: whether a regression fails the diff.
+        on_inconclusive: what a drop does that chance may explain: ``point``, ``pass``, ``warn`` or ``fail``.
         digest: of the effective configuration.
         depth: of both sides.
         scoring_version: of both sides.
@@ -67,7 +69,7 @@ def diff(
     """
     known = list(pairs)
     allowed = max_drop if callable(max_drop) else lambda _: max_drop
-    skills = _changes(known, allowed, rebased)
+    skills = _changes(known, allowed, rebased, on_inconclusive)
     return Diff(
         a=a,
         b=b,
@@ -76,7 +78,7 @@ def diff(
         max_drop=_one({allowed(after.skill.path) for before, after in known if before and after}),
         listing=listing,
         across=across,
-        gate=_gate(skills) if gated else Verdict(passed=None),
+        gate=_gate(skills, strict=on_inconclusive == "fail") if gated else Verdict(passed=None),
         hints=(*alarm(known), *hints, *_coverage_hints(skills), *_session_hints(known), *inconclusive(skills)),
         profile=profile,
         depth=depth,
@@ -89,10 +91,11 @@ def diff(
 
 
 def _changes(
-    pairs: Sequence[Pair], allowed: Callable[[str], float], rebased: Mapping[str, str]
+    pairs: Sequence[Pair], allowed: Callable[[str], float], rebased: Mapping[str, str], on_inconclusive: str
 ) -> tuple[SkillChange, ...]:
     moves = {**rebased, **_moves(pairs)}
-    found = (_change(*told, moves, rebased, allowed) for told in zip(pairs, drops(pairs, allowed), strict=True))
+    told = zip(pairs, drops(pairs, allowed), strict=True)
+    found = (_change(pair, drop, moves, rebased, allowed, on_inconclusive) for pair, drop in told)
     return tuple(sorted(found, key=lambda change: change.path))
 
 
@@ -118,6 +121,7 @@ def _change(
     moves: Mapping[str, str],
     rebased: Mapping[str, str],
     allowed: Callable[[str], float],
+    on_inconclusive: str,
 ) -> SkillChange:
     before, after = pair
     if after is None:
@@ -130,7 +134,7 @@ def _change(
         )
     change = _compared(before, after, moves)._replace(
         before=_side(before, rebased),
-        regression=_regression(before, after, allowed(after.skill.path), drop),
+        regression=_regression(before, after, allowed(after.skill.path), drop, on_inconclusive),
         sampled=_sampled(before, after),
     )
     return change._replace(state=State.CHANGED if _differs(change) else State.UNCHANGED)
@@ -204,11 +208,13 @@ def dimension_change(a: DimensionScore | None, b: DimensionScore | None) -> Dime
     return DimensionChange(a=before, b=after, change=change, better="b" if change > 0 else "a" if change < 0 else None)
 
 
-def _regression(before: SkillResult, after: SkillResult, allowed: float, drop: DropTest | None) -> GateOutcome:
+def _regression(
+    before: SkillResult, after: SkillResult, allowed: float, drop: DropTest | None, on_inconclusive: str
+) -> GateOutcome:
     if differing := not_comparable(before, after):
         return GateOutcome(gate="regression", verdict=Outcome.INCONCLUSIVE, reason=differing)
     if after.evaluated:
-        return regression("it", before, after, allowed, drop=drop)
+        return regression("it", before, after, allowed, drop=drop, on_inconclusive=on_inconclusive)
     reason = after.composite.reason or "not evaluated"
     return GateOutcome(gate="regression", verdict=Outcome.UNMEASURED, reason=reason)
 
@@ -242,10 +248,11 @@ def _summary(skills: Sequence[SkillChange]) -> DiffSummary:
     )
 
 
-def _gate(skills: Iterable[SkillChange]) -> Verdict:
+def _gate(skills: Iterable[SkillChange], *, strict: bool) -> Verdict:
     """Answer for all skills: failed by any regression; undecided where none was found and a skill was not evaluated.
 
-    A new skill that was not evaluated leaves nothing undecided: it has no baseline to fall below.
+    What chance may explain fails too if ``strict``. A new skill that was not evaluated leaves nothing undecided: it has
+    no baseline to fall below.
     """
     asked = [(change.path, change.regression) for change in skills if change.regression is not None]
     failed = tuple(
@@ -254,7 +261,8 @@ def _gate(skills: Iterable[SkillChange]) -> Verdict:
         if outcome.verdict is not Outcome.PASS
     )
     verdicts = {outcome.verdict for outcome in failed}
-    passed = False if Outcome.FAIL in verdicts else None if verdicts else True
+    fails = Outcome.FAIL in verdicts or (strict and Outcome.INCONCLUSIVE in verdicts)
+    passed = False if fails else None if verdicts else True
     return Verdict(passed=passed, outcomes=failed)
 
 

@@ -127,13 +127,21 @@ def _passing(run: ActionRun, report: Report | None, asked: Sequence[Row], one: s
         verb = "pass" if total - unscored != 1 else "passes"
         return f"{total - unscored} of {_skills(total)} {verb}, {unscored} not measured"
     if total == 0:
-        return f"{_skills(len(asked))} removed" if asked else "no skill was asked about"
+        return f"{_skills(len(asked))} removed" if asked else _unscored(run)
     told, alone = one or _skills(total), total == 1
     if compared and not any(row.listed for row in asked):
         return f"{told} score{'s' * alone} as before"
     if report is not None and report.gate.passed is None:
         return f"{told}, no gate was asked for"
     return f"{told} pass{'es' * alone}"
+
+
+def _unscored(run: ActionRun) -> str:
+    """Say the verdict of a run that passes and scores no skill."""
+    if run.benchmarked:
+        alone = run.benchmarked == 1
+        return f"{run.benchmarked:,} benchmarked skill{'s' * (not alone)} pass{'es' * alone}"
+    return f"{_skills(run.touched)} touched, none left to evaluate" if run.touched else "no skill was asked about"
 
 
 def _of(count: int, total: int, named: str, one: str, many: str) -> str:

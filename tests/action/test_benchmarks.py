@@ -65,7 +65,9 @@ def test_a_skill_that_got_worse_fails_the_change_and_the_tasks_are_told(reposito
     assert ran.code == 1, ran.err
     assert ran.outputs["result"] == "fail"
     assert (ran.outputs["completion"], ran.outputs["broken-tasks"]) == ("0.3333", "8")
-    assert ran.run["reasons"][0].startswith("benchmark: doubler on doubles got worse: 0 tasks fixed, 8 broken")
+    assert ran.run["reasons"][0].startswith(
+        "benchmark: doubler on doubles got worse: 8 of 12 tasks are broken in 3 of 3 runs: double-4"
+    )
     skills = [one["skillId"] for one in ran.document("benchmark.json")["reports"]]
     assert skills == ["doubler"]  # the other is as it was
     assert ran.document("benchmark-diff.json")["verdict"] == "fail"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.bench.made import answering, benchmark, run, skill, task
+from skillgate.model.bench import RunSettings
+from skillgate.model.bench_result import Status
+from skillgate.report.json import render as render_json
+from tests.bench.made import answering, benchmark, result, run, skill, task
+from tests.bench.written import skill_report, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +139,89 @@ def test_it_is_written_to_a_file_too(tmp_path: Path) -> None:
     reported(tmp_path, "a", 0, tasks=2)
     assert run(tmp_path, "report", "diff", "a.json", "a.json", "--output", "d.md").code == 0
     assert "PASS" in (tmp_path / "d.md").read_text(encoding="utf-8")
+
+
+def put(cwd: Path, name: str, passes: dict[str, tuple[bool, ...]], **changes: Any) -> None:
+    """Write a report in which each task's runs pass as given."""
+    found = [
+        result(task_id, Status.PASS if passed else Status.FAIL, number=number)
+        for task_id, runs in passes.items()
+        for number, passed in enumerate(runs, start=1)
+    ]
+    text = render_json(whole(skill_report(found), run=RunSettings(runs=max(map(len, passes.values()))), **changes))
+    (cwd / name).write_text(text, encoding="utf-8")
+
+
+def flaky(lost: int, *, runs: int, tasks: int = 20) -> dict[str, tuple[bool, ...]]:
+    """Give tasks that pass in all runs, and some that pass in one of them alone."""
+    return {f"t{n:02d}": (True,) + (n >= lost,) * (runs - 1) for n in range(tasks)}
+
+
+def test_one_broken_task_is_a_regression_though_others_got_better(tmp_path: Path) -> None:
+    always, never = (True, True), (False, False)
+    put(tmp_path, "a.json", {"t0": always, "t1": never, "t2": never, "t3": always})
+    put(tmp_path, "b.json", {"t0": never, "t1": always, "t2": always, "t3": always})
+    done = compared(tmp_path, "--fail-on-regression", "--json")
+    test = done.json["changes"][0]["test"]
+    assert (done.code, done.json["verdict"], test["basis"]) == (1, "fail", "broken")
+    assert test["reason"] == "1 of 4 tasks is broken in 2 of 2 runs: t0; 2 tasks are fixed"
+    assert compared(tmp_path, "--fail-on-regression", "--on-inconclusive", "pass").code == 1
+
+
+def test_a_verdict_that_rests_on_broken_tasks_prints_no_p(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", {"t0": (True,) * 3, "t1": (True,) * 3})
+    put(tmp_path, "b.json", {"t0": (False,) * 3, "t1": (True,) * 3})
+    for form in ("text", "markdown", "html"):
+        said = compared(tmp_path, "--format", form).out
+        assert "broken in 3 of 3 runs" in said
+        assert " p = " not in said
+
+
+def test_a_fall_of_mixed_runs_that_chance_may_explain_warns_and_passes(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", flaky(0, runs=3))
+    put(tmp_path, "b.json", flaky(1, runs=3))
+    done = compared(tmp_path, "--fail-on-regression", "--json")
+    assert (done.code, done.json["verdict"], done.json["changes"][0]["test"]["basis"]) == (0, "inconclusive", "chance")
+    assert "warning" in done.err
+    assert "chance may explain" in done.err
+
+
+@pytest.mark.parametrize(("word", "code"), [("point", 1), ("pass", 0), ("warn", 0), ("fail", 1)])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_what_a_fall_that_chance_may_explain_does_can_be_said(tmp_path: Path, word: str, code: int, runs: int) -> None:
+    put(tmp_path, "a.json", flaky(0, runs=3) if runs == 3 else {f"t{n}": (True,) for n in range(6)})
+    put(tmp_path, "b.json", flaky(1, runs=3) if runs == 3 else {f"t{n}": (n > 0,) for n in range(6)})
+    done = compared(tmp_path, "--fail-on-regression", "--on-inconclusive", word)
+    assert (done.code, "warning" in done.err) == (code, word == "warn"), done.err
+
+
+@pytest.mark.parametrize("single", ["a.json", "b.json"])
+def test_where_a_report_has_one_run_a_fall_ends_with_1_and_three_runs_are_recommended(
+    tmp_path: Path, single: str
+) -> None:
+    put(tmp_path, "a.json", {f"t{n}": (True,) * 3 for n in range(6)})
+    put(tmp_path, "b.json", {f"t{n}": (n > 0, True, True) for n in range(6)})
+    put(tmp_path, single, {f"t{n}": (single == "a.json" or n > 0,) for n in range(6)})
+    done = compared(tmp_path, "--fail-on-regression")
+    assert done.code == (1 if "INCONCLUSIVE" in done.out else 0)
+    put(tmp_path, "a.json", {f"t{n}": (True,) for n in range(6)})
+    put(tmp_path, "b.json", {f"t{n}": (n > 0,) * (3 if single == "a.json" else 1) for n in range(6)})
+    done = compared(tmp_path, "--fail-on-regression")
+    assert done.code == 1
+    assert "--runs 3" in done.out
+
+
+def test_what_is_no_matter_of_chance_passes_under_no_word(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", {"t0": (True, True), "t1": (True, True)})
+    put(tmp_path, "b.json", {"t0": (True, True), "t2": (True, True)})
+    for word in ("point", "pass", "warn", "fail"):
+        assert compared(tmp_path, "--fail-on-regression", "--on-inconclusive", word).code == 1
+
+
+def test_a_verdict_that_rests_on_the_interval_prints_the_interval_and_no_p(tmp_path: Path) -> None:
+    put(tmp_path, "a.json", {f"t{n:02d}": (True,) for n in range(20)})
+    put(tmp_path, "b.json", {f"t{n:02d}": (n > 3,) for n in range(20)})
+    found = compared(tmp_path, "--json").json["changes"][0]["test"]
+    assert (found["verdict"], found["basis"], found["mcnemarP"]) == ("fail", "interval", 0.125)
+    assert "95 % interval" in found["reason"]
+    assert "p = " not in found["reason"]

@@ -1,8 +1,10 @@
 """What a benchmark's result does to the verdict of a run: gates, regressions, what could not be measured."""
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
@@ -12,12 +14,27 @@ from skillgate.model.score import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillgate.cli.action.benchmarks import Benched
+    from skillgate.cli.action.beside import Evaluated
     from skillgate.cli.action.stand import Stand
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.run import ActionRun
 
 GATE = "benchmark"
+
+
+def touching(run: ActionRun, done: Evaluated, found: Benched, stand: Stand) -> ActionRun:
+    """Count the skills of the benchmark that the change touches with those that are scored, each directory once."""
+    benchmarked = len(found.report.reports) if found.report else 0
+    if found.touched is None or run.touched is None:
+        return dataclasses.replace(run, benchmarked=benchmarked)
+    scored = {result.skill.path for result in done.report.results if result.skill.path not in run.beside}
+    scored |= {change.path for change in done.diff.skills if change.after is None} if done.diff else set()
+    top, workspace = os.path.realpath(stand.top), os.path.realpath(stand.place.workspace)
+    known = {os.path.realpath(os.path.join(workspace, path)) for path in scored}
+    more = {os.path.realpath(os.path.join(top, path)) for path in found.touched} - known
+    return dataclasses.replace(run, benchmarked=benchmarked, touched=run.touched + len(more))
 
 
 def with_benchmark(
@@ -27,12 +44,14 @@ def with_benchmark(
 
     It fails where ``fail-on`` lists benchmark and a gate failed, a skill got worse and chance does not explain it, or
     the change takes a skill from the benchmark and not from the repository (``lost``, in words); of a fall that chance
-    may explain only with ``on-inconclusive: fail``. What could not be measured is told, and makes the exit code 3, or 1
-    where ``fail-on`` lists unmeasured, unless ``on-unmeasured`` is pass.
+    may explain only with ``on-inconclusive: fail``. Such a fall is told, except with ``on-inconclusive: pass``. What
+    could not be measured is told, and makes the exit code 3, or 1 where ``fail-on`` lists unmeasured, unless
+    ``on-unmeasured`` is pass.
     """
     listed = stand.config.get("fail-on")
     words = listed if isinstance(listed, tuple) else ()
-    failed = [*lost, *_gates(report), *_regressions(diff, strict=stand.config.get("on-inconclusive") == "fail")]
+    undecided = stand.config.get("on-inconclusive")
+    failed = [*lost, *_gates(report), *_regressions(diff, strict=undecided == "fail")]
     missing = list(_unmeasured(report))
     told = tuple(f"benchmark: {line}" for line in failed)
     code = run.exit_code
@@ -41,6 +60,8 @@ def with_benchmark(
     if missing and stand.inputs["on-unmeasured"] != "pass" and code == EXIT_PASSED:
         code = EXIT_GATE_FAILED if "unmeasured" in words else EXIT_INCOMPLETE
     notices = run.notices
+    if undecided in ("point", "warn"):
+        notices = (*notices, *(f"benchmark: {line}" for line in _undecided(diff)))
     if GATE not in words:  # told, and fails nothing
         notices, told = (*notices, *told), ()
     result = {EXIT_PASSED: "pass", EXIT_GATE_FAILED: "fail"}.get(code, "error")
@@ -62,6 +83,12 @@ def _regressions(diff: BenchDiff | None, *, strict: bool) -> Iterator[str]:
             yield f"{change.skill_id} on {change.benchmark_id} got worse: {test.reason}"
         elif change.pairing is Pairing.REMOVED:
             yield f"{change.skill_id} on {change.benchmark_id} is gone"
+
+
+def _undecided(diff: BenchDiff | None) -> Iterator[str]:
+    for change in diff.changes if diff else ():
+        if change.test is not None and change.test.verdict is Outcome.INCONCLUSIVE:
+            yield f"{change.skill_id} on {change.benchmark_id}: cannot tell whether it got worse: {change.test.reason}"
 
 
 def _unmeasured(report: BenchReport | None) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.loading import Skills, load_skills
@@ -32,6 +34,7 @@ class Sides(NamedTuple):
         removed: in words, the base's skills that are nowhere any more.
         lost: in words, those whose directory is still there, and that nothing would be run of.
         told: what a reader should know.
+        gone: the directories of ``removed`` and ``lost``, relative to the top.
     """
 
     now: Skills
@@ -39,6 +42,7 @@ class Sides(NamedTuple):
     removed: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 def skills_here(stand: Stand, asked: Asked, *, there: str | None) -> Skills:
@@ -65,14 +69,14 @@ def sides(stand: Stand, asked: Asked, now: Skills, *, tree: str, there: str) -> 
         there: the one in it that stands for the run's own directory.
     """
     before = _skills_there(stand, asked, tree, there)
-    left = {(_place(one, tree), one.spec.id): one for one in before.found}
+    left = {(place_of(one, tree), one.spec.id): one for one in before.found}
     earlier: dict[str, Runnable] = {}
     top = top_of(stand)
     for by_id, by_place in ((True, True), (False, True), (True, False)):
         for skill in now.found:
             if skill.key in earlier:
                 continue
-            place = _place(skill, top)
+            place = place_of(skill, top)
             for where, name in left:
                 if (not by_place or where == place) and (not by_id or name == skill.spec.id):
                     earlier[skill.key] = dataclasses.replace(left.pop((where, name)), key=skill.key)
@@ -84,20 +88,24 @@ def sides(stand: Stand, asked: Asked, now: Skills, *, tree: str, there: str) -> 
         else:
             removed.append(f"{name} of {where} was removed")
     told = tuple(f"the base's cannot be run, and is no baseline: {line}" for line in before.notices)
-    return Sides(_retried(now, earlier, asked), earlier, tuple(removed), tuple(lost), told)
+    gone = tuple(where for where, _ in left)
+    return Sides(_retried(now, earlier, asked), earlier, tuple(removed), tuple(lost), told, gone)
 
 
 def touched(stand: Stand, both: Sides, tree: str) -> tuple[Runnable, ...]:
-    """Give the skills that are not, byte by byte, what they were in the base."""
+    """Give the skills that are not, byte by byte, what they were in the base.
+
+    A skill is all of its directory, and the files and directories of the repository that its settings name.
+    """
     top = top_of(stand)
     found = []
     for skill in both.now.found:
         was = both.earlier.get(skill.key)
-        if was is None or _place(skill, top) != _place(was, tree):
+        if was is None or place_of(skill, top) != place_of(was, tree):
             found.append(skill)
             continue
-        before = _contents(was.root, tree)
-        if before is None or before != _contents(skill.root, top):
+        before = _state(was, tree)
+        if before is None or before != _state(skill, top):
             found.append(skill)
     return tuple(found)
 
@@ -133,7 +141,8 @@ def _is_only_in(there: str, here: str, path: str) -> bool:
     return not os.path.lexists(os.path.join(here, path)) and os.path.exists(os.path.join(there, path))
 
 
-def _place(skill: Runnable, top: str) -> str:
+def place_of(skill: Runnable, top: str) -> str:
+    """Give a skill's directory relative to the top, with ``/``."""
     return os.path.relpath(skill.root, top).replace(os.sep, "/")
 
 
@@ -153,15 +162,50 @@ def _at_most(skill: Runnable, tries: int) -> Runnable:
     return dataclasses.replace(skill, config=dataclasses.replace(skill.config, retries=tries))
 
 
+def _state(skill: Runnable, top: str) -> dict[str, str] | None:
+    """Digest all that a skill consists of, by its place in the repository; None where there is too much of it."""
+    found = {}
+    for place in (skill.root, *_named(skill, os.path.realpath(top))):
+        contents = _contents(place, top)
+        if contents is None:
+            return None
+        found[os.path.relpath(place, top)] = contents
+    return found
+
+
+def _named(skill: Runnable, top: str) -> list[str]:
+    """Find the files and directories outside of a skill, but in the repository, that its settings name."""
+    config = skill.config
+    texts = [config.command or "", *config.args, *config.serve, *config.env.values()]
+    words = [*_words(skill.spec.entrypoint), *texts, *(word for text in texts for word in _words(text))]
+    parts = {part for word in words for part in (word, *re.split(r"[=:,;]", word)) if part}
+    root = os.path.realpath(skill.root)
+    found = set()
+    for part in parts:
+        place = os.path.normpath(os.path.join(skill.root, part))
+        real = "" if "\0" in part else os.path.realpath(place)
+        is_inside = real == root or real.startswith(os.path.join(root, ""))
+        if os.path.exists(real) and (real == top or real.startswith(os.path.join(top, ""))) and not is_inside:
+            found.add(place)
+    return sorted(found)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
 def _contents(root: str, top: str) -> str | None:
-    """Digest everything below a directory that git can hold; None where there is too much of it.
+    """Digest a file, or everything below a directory that git can hold; None where there is too much of it.
 
     Nothing is left out, as a tool's own directory would be elsewhere: programs can read their code from anywhere.
     """
     parts: list[bytes] = []
     left = [_MOST_FILES, _MOST_BYTES]
     try:
-        for path in _below(root, os.path.realpath(top)):
+        for path in _below(root, os.path.realpath(top)) if os.path.isdir(root) else [root]:
             left[0] -= 1
             parts += [os.fsencode(os.path.relpath(path, root)), *_file(path, left, os.path.realpath(top))]
             if min(left) < 0:

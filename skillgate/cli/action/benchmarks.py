@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.bench.loading import Skills
-from skillgate.cli.action.bench_sides import Sides, sides, skills_here, top_of, touched
+from skillgate.bench.rerunning import Side
+from skillgate.cli.action.bench_reruns import Purse, rerun_broken
+from skillgate.cli.action.bench_sides import Sides, place_of, sides, skills_here, top_of, touched
 from skillgate.cli.action.places import inside
 from skillgate.cli.action.private import private
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
@@ -25,10 +27,12 @@ from skillgate.skill.checkout import check_out
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.bench.rerunning import Reruns
     from skillgate.cli.action.listening import Listening
     from skillgate.cli.action.stand import Stand
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.benching import Plan
+    from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.benchmark import Loaded
@@ -49,19 +53,23 @@ class Benched(NamedTuple):
         report: the head's; None where nothing was run.
         diff: what differs from the base; None without one.
         lost: in words, the base's skills that the change takes from the benchmark and not from the repository.
+        touched: the directories of skills of the benchmark that the change touches or removes, relative to the
+            repository's top; None where all skills are run.
     """
 
     report: BenchReport | None
     diff: BenchDiff | None
     lost: tuple[str, ...] = ()
+    touched: tuple[str, ...] | None = None
 
 
-def benched(stand: Stand, session: Listening) -> Benched | None:
+def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
     """Run the benchmark that the inputs name: on the head's skills, and on the base's where these differ.
 
     Tasks, and scorers that they name, are read from the tip of the base branch; what they are run on beside the head is
-    what the change is compared with. Where only skills that a change touches are
-    gated, those whose files are the base's are not run.
+    what the change is compared with. Where only skills that a change touches are gated, those whose files are the
+    base's are not run. Tasks that passed in the base and fail in the head are run again on both sides. ``spent`` is
+    what models have cost so far.
 
     Returns:
         None where the benchmark comes with the change.
@@ -85,22 +93,30 @@ def benched(stand: Stand, session: Listening) -> Benched | None:
             both = sides(stand, asked, skills, tree=tree, there=there)
         for told in (*both.told, *both.removed):
             session.note(f"benchmark: {told}")
-        skills = both.now
+        skills, places = both.now, None
         if stand.changed_only and tree is not None:
             skills = skills._replace(found=touched(stand, both, tree))
+            top = top_of(stand)
+            places = (*(place_of(skill, top) for skill in skills.found), *both.gone)
         if not skills.found:
             session.note("benchmark: no skill that it could run is touched")
-            return Benched(None, None, both.lost)
+            return Benched(None, None, both.lost, places)
         plan = planned(asked, session, loaded, skills)  # what is wrong with it is told before anything is run
+        purse = Purse(spent)
         earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
-        before = _earlier(earlier, asked, session, loaded, plan)
-        report = evaluated(plan, asked, session)
-        diff = None if before is None else _difference(before, report, stand)
-        return Benched(report, diff, both.lost)
+        before = _earlier(earlier, asked, session, loaded, plan, purse)
+        report = evaluated(purse.open(plan), asked, session)
+        purse.close(plan)
+        diff = None
+        if before is not None:
+            runnable = {Side.BASE: earlier, Side.HEAD: skills.found}
+            reruns = rerun_broken(before, report, runnable, loaded, asked, session, purse)
+            diff = _difference(before, report, reruns, stand)
+        return Benched(report, diff, both.lost, places)
 
 
 def _earlier(
-    skills: Sequence[Runnable], asked: Asked, session: Listening, loaded: Loaded, head: Plan
+    skills: Sequence[Runnable], asked: Asked, session: Listening, loaded: Loaded, head: Plan, purse: Purse
 ) -> BenchReport | None:
     """Run the base's skills, before those of the change could lay hands on anything; None where there is none.
 
@@ -117,7 +133,9 @@ def _earlier(
             except UsageError as error:
                 session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
         if fine:
-            report = evaluated(planned(asked, session, loaded, Skills(tuple(fine), ())), asked, session)
+            plan = purse.open(planned(asked, session, loaded, Skills(tuple(fine), ())))
+            report = evaluated(plan, asked, session)
+            purse.close(plan)
         failing.pop_all()
     return report
 
@@ -254,7 +272,7 @@ def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None)
     return benchmark_of(asked, session, cwd=cwd)
 
 
-def _difference(before: BenchReport, after: BenchReport, stand: Stand) -> BenchDiff:
+def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, stand: Stand) -> BenchDiff:
     from skillgate.bench.diff_limits import DiffPolicy
     from skillgate.bench.diffing import diff  # brings in numpy: where there is a base
 
@@ -266,4 +284,5 @@ def _difference(before: BenchReport, after: BenchReport, stand: Stand) -> BenchD
         label_b=stand.base.head[:12] or "here",
         version=__version__,
         policy=DiffPolicy(),
+        reruns=reruns,
     )

@@ -100,12 +100,16 @@ def benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:
         if named:
             session.note(f"input {named[0]} does nothing without the input benchmark")
         return done._replace(run=dataclasses.replace(done.run, notices=session.notes))
-    from skillgate.cli.action.bench_outcome import with_benchmark  # most runs have none
+    from skillgate.cli.action.bench_outcome import touching, with_benchmark  # most runs have none
     from skillgate.cli.action.benchmarks import benched
+    from skillgate.llm.ledger import Spent
 
-    found = benched(stand, session)
+    usage = done.report.usage
+    cost = usage.cost_usd or 0.0
+    found = benched(stand, session, Spent(calls=usage.calls, usd=cost, counted=cost))
     run = dataclasses.replace(done.run, notices=session.notes)
     if found is None:
         return done._replace(run=run)
+    run = touching(run, done, found, stand)
     run = with_benchmark(run, found.report, found.diff, stand, found.lost)
     return done._replace(run=run, bench=found.report, bench_diff=found.diff)

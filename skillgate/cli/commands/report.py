@@ -35,9 +35,10 @@ Skills are paired by their path, then by their name where only one on each side 
 file and message without its numbers, whatever line they stand on. Documents of different depth, scoring version or
 models are not compared. A skill regressed where it lost its badge or more points than allowed: that is shown, and only
 with --fail-on-regression is the exit code 1 then, and 3 where it could not be decided because a skill was not evaluated
-in B. Benchmark reports are compared task by task, with a verdict PASS, FAIL (a golden task is broken, or the completion
-rate fell and chance does not explain it) or INCONCLUSIVE, which fails too with --fail-on-regression. They may be the
-bare lists that an older evaluator wrote."""
+in B. Benchmark reports are compared task by task, with a verdict PASS, FAIL (a golden task is broken, a task passed in
+each of several runs before and fails in each now, or the completion rate fell and chance does not explain it) or
+INCONCLUSIVE. With --fail-on-regression FAIL ends with 1, and INCONCLUSIVE too unless chance may explain the fall: then
+--on-inconclusive decides. They may be the bare lists that an older evaluator wrote."""
 
 
 _MERGE = "the shards of one run, of certify or of eval, into the report of all of it"
@@ -76,6 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="by how many points a score may fall before it is a regression (default: as configured, else 2); fails"
         " nothing without --fail-on-regression",
     )
+    comparing.add_argument(
+        "--on-inconclusive",
+        metavar="WHAT",
+        choices=("point", "pass", "warn", "fail"),
+        help="what a drop does that chance may explain, with --fail-on-regression: pass and warn let it pass, fail does"
+        " not; point lets a score pass, and fails a benchmark whose rate fell (default: as configured, else point; for"
+        " benchmarks warn, or point if a report has one run of each task)",
+    )
     add_limits(comparing)
     _add_format(comparing)
     add_convert(words)
@@ -105,6 +114,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         label_b=label_b,
         max_drop=args.max_drop,
         gated=args.fail_on_regression,
+        on_inconclusive=args.on_inconclusive,
     )
     found = diff_files(asked, session)
     _publish(found, form, args.output, session)
