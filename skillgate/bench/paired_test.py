@@ -118,7 +118,7 @@ def _always_broken(broken: Sequence[TaskChange], reruns: Sequence[Rerun] | None)
 
 def _decided(tasks: Sequence[TaskChange], facts: _Facts, policy: DiffPolicy, *, decidable: bool) -> _Decided:
     gone = [task.task_id for task in tasks if task.golden and task.flip in (Flip.BROKEN, Flip.REMOVED)]
-    said = f"{len(facts.fixed)} tasks fixed, {len(facts.broken)} broken"
+    said = f"{len(facts.fixed)} task{'s' * (len(facts.fixed) != 1)} fixed, {len(facts.broken)} broken"
     if gone:
         return _Decided(Outcome.FAIL, Basis.GOLDEN, f"golden tasks are broken or gone: {', '.join(gone)}")
     if not facts.both:

@@ -10,7 +10,7 @@ from skillgate.model.score import Badge, Depth
 from skillgate.scoring.gate import MAX_DROP, Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import PurePosixPath
 
     from skillgate.config import Config
@@ -24,8 +24,13 @@ _SESSIONS = ("min-activation", "max-failure-rate")  # bounds of the threshold ga
 _SIMULATED = (Depth.DEEP, Depth.CERTIFY)
 
 
-def require_bounds(config: Config, depth: Depth) -> None:
+def require_bounds(config: Config, depth: Depth, *, also: Collection[str] = ()) -> None:
     """Refuse a list of gates that could not fail: a gate without its bound, or one that nothing here measures.
+
+    Args:
+        config: the effective configuration.
+        depth: which layers there are.
+        also: gates of other commands that this run measures too.
 
     Raises:
         UsageError: saying what is missing.
@@ -34,12 +39,12 @@ def require_bounds(config: Config, depth: Depth) -> None:
     listed, origin = config.get("fail-on"), config.origin("fail-on")
     if origin == "option":
         decisive = []  # it stands above every override
-    _require(config, depth, listed, origin)
+    _require(config, depth, listed, origin, also)
     for layer in decisive:
-        _require(config, depth, layer.values["fail-on"], layer.origins["fail-on"])
+        _require(config, depth, layer.values["fail-on"], layer.origins["fail-on"], also)
 
 
-def _require(config: Config, depth: Depth, listed: Value, origin: str) -> None:
+def _require(config: Config, depth: Depth, listed: Value, origin: str, also: Collection[str]) -> None:
     if not isinstance(listed, tuple):
         return
     where = "--fail-on" if origin == "option" else f"fail-on ({origin})"
@@ -53,7 +58,7 @@ def _require(config: Config, depth: Depth, listed: Value, origin: str) -> None:
     if "budget" in listed and depth is not Depth.QUICK and all(config.get(key) is None for key in _BUDGETS):
         raise UsageError(f"{where} lists budget, which needs {' or '.join(_BUDGETS)}: without one it would always pass")
     elsewhere = (*_ELSEWHERE, *(_SAMPLED if depth is Depth.QUICK else ()))
-    unmeasured = [gate for gate in listed if gate in elsewhere]
+    unmeasured = [gate for gate in listed if gate in elsewhere and gate not in also]
     if unmeasured and (origin == "option" or len(unmeasured) == len(listed)):
         raise UsageError(f"{where} lists {', '.join(unmeasured)}, which this command does not measure")
 

@@ -135,7 +135,7 @@ def _task(skill: str, task: TaskChange, rerun: Rerun | None) -> str:
     runs = f", {task.a_passed}/{task.a_total} → {task.b_passed}/{task.b_total}" if task.a_total and task.b_total else ""
     why = f": {inert(bounded(task.reason, _TEXT))}" if task.reason and task.flip is not Flip.FIXED else ""
     name, who = code(bounded(task.task_id, _NAME)), code(bounded(skill, _NAME))
-    again = f"; {inert(bounded(rerun_words(rerun), _TEXT))}" if rerun is not None else ""
+    again = f" ({inert(bounded(rerun_words(rerun), _TEXT))})" if rerun is not None else ""
     return f"- {who} {name}{golden} {_SIGNS[task.flip]}{runs}{again}{why}"
 
 

@@ -89,7 +89,7 @@ def rerun_words(rerun: Rerun) -> str:
         said = "" if rerun.outcome is not RerunOutcome.BROKEN else "not run again, "
     if rerun.outcome is RerunOutcome.UNMEASURED:
         return f"{said}could not be run again: {rerun.reason or 'no reason is given'}"
-    return said + rerun.outcome.value
+    return f"{said}{rerun.outcome.value}"
 
 
 def alone(change: BenchChange) -> str:

@@ -111,7 +111,7 @@ def title(
     unread = sum(1 for row in there if row.unscored and not row.fails)
     if run.result == "fail":
         named = f": {show(failing[0])}" if show and len(failing) == 1 and not one and not unread else ""
-        told = _of(len(failing), len(there), one, "fails", "fail") if failing else "the gate fails"
+        told = _of(len(failing), len(there), one, "fails", "fail") if failing else _failing(run)
         return f"{told}, {unread} could not be evaluated" if unread else told + named
     if unread:
         return _of(unread, len(there), one, "could not be evaluated", "could not be evaluated")
@@ -134,6 +134,12 @@ def _passing(run: ActionRun, report: Report | None, asked: Sequence[Row], one: s
     if report is not None and report.gate.passed is None:
         return f"{told}, no gate was asked for"
     return f"{told} pass{'es' * alone}"
+
+
+def _failing(run: ActionRun) -> str:
+    """Say the verdict of a run that fails by none of the scored skills."""
+    is_benchmark = bool(run.reasons) and all(reason.startswith("benchmark: ") for reason in run.reasons)
+    return "the benchmark fails" if is_benchmark else "the gate fails"
 
 
 def _unscored(run: ActionRun) -> str:

@@ -11,7 +11,9 @@ import pytest
 
 from tests.action.pull_request import PullRequest, skill
 from tests.action.test_benchmarks import BROKEN, DOUBLES, INPUTS, program, tasks
+from tests.bench.prose import bodies, prose, rule, rules
 from tests.github.fake_github import NAME, TOKEN, FakeGitHub
+from tests.standard.asking import KEY, model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,3 +248,36 @@ def test_a_rerun_that_cannot_be_measured_leaves_the_verdict_of_the_first_runs_wi
     assert one["outcome"] == "unmeasured"
     assert "no more" in one["reason"]
     assert any("could not be run again" in notice for notice in ran.run["notices"])
+
+
+@pytest.mark.parametrize(
+    ("most", "outcome", "reason"), [(3, "unmeasured", "max-calls"), (6, "broken", None), (5, "unmeasured", "max-calls")]
+)
+def test_reruns_of_prose_skills_share_the_limit_with_the_runs_before_them(
+    tmp_path: Path, most: int, outcome: str, reason: str | None
+) -> None:
+    pytest.importorskip("anthropic", reason="anthropic is not installed")
+    add = {"inputData": {"a": 1, "b": 2}, "expectedOutput": {"type": "exact", "value": 3}}
+    whole = {"id": "adds", "name": "Adds", "version": "1.0.0", "tasks": [{"id": "sum", **add}]}
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({"benchmarks/adds.json": json.dumps(whole), ".skillgate.yaml": f"max-calls: {most}\n"})
+    prose(made.folder / "words" / "adder")
+    made.base({})
+    made.change({"words/adder/SKILL.md": (made.folder / "words/adder/SKILL.md").read_text() + "\nThen subtract.\n"})
+    with model(rules(rule('{text: "-1"}', contains="Then subtract"), rule('{text: "3"}'))) as demo:
+        made.environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": demo.server.base_url}
+        ran = made.run(benchmark="adds", skills="words/adder", max_cost_usd="100", fail_on="benchmark")
+        sent = bodies(demo)
+    assert ran.code == int(outcome == "broken"), ran.err + ran.outputs["reasons"]
+    [one] = reruns(ran).values()
+    assert (one["outcome"], len(sent)) == (outcome, most)
+    assert reason is None or reason in one["reason"]
+
+
+@pytest.mark.parametrize("listed", ["benchmark", "error,benchmark"])
+def test_the_gate_of_benchmarks_can_be_listed_by_its_name(repository: PullRequest, listed: str) -> None:
+    repository.change(program(WRONG))
+    ran = repository.run(**INPUTS, fail_on=listed)
+    assert (ran.code, ran.outputs["result"]) == (1, "fail"), ran.err
+    refused = repository.run(fail_on=listed)
+    assert (refused.code, "does not measure" in refused.outputs["reasons"]) == (2, True)

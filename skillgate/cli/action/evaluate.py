@@ -81,7 +81,8 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     stand = take_stand(inputs, event, session.cwd)
     session.settled = stand.config
     depth = chosen_depth(stand.config)
-    require_bounds(stand.config, depth)
+    is_benchmarked = bool(inputs["benchmark"] or inputs["tasks"])
+    require_bounds(stand.config, depth, also=("benchmark",) if is_benchmarked else ())
     require_current_prompts(stand, depth)
     place, asking = storing(stand, session), gating(stand, session)
     changes: tuple[str, ...] = ()
