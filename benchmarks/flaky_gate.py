@@ -63,7 +63,7 @@ class Flaky(NamedTuple):
         """Whether a run of a task passes."""
         if task == self.broken:
             return self.side is Side.BASE
-        return random.Random(f"{self.seed} {self.side.value} {task} {number}").random() < self.chance  # noqa: S311
+        return random.Random(f"{self.seed} {self.side.value} {task} {number}").random() < self.chance
 
     def invoke(self, call: Call) -> Reply:
         """Answer a task."""
@@ -197,6 +197,10 @@ def _three_alone(seed: int, chance: float, runs: int, tasks: int) -> bool:
     )
 
 
+def _row(chance: float, runs: int, of: Counted, *counts: int) -> str:
+    return f"| {chance} | {runs} | {' | '.join(f'{100 * count / of.of:.1f} %' for count in counts)} |"
+
+
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -210,16 +214,14 @@ def main() -> None:
     for chance in CHANCES:
         for runs in (1, 2, 3):
             one = action(args.tasks, chance, runs, args.action)
-            cells = (one.failed, one.broken, one.undecided, one.three_alone)
-            print(f"| {chance} | {runs} | {' | '.join(f'{100 * n / one.of:.1f} %' for n in cells)} |", flush=True)
+            print(_row(chance, runs, one, one.failed, one.broken, one.undecided, one.three_alone), flush=True)
     print(f"\nreport diff: {args.tasks} unchanged tasks, {args.pairs} pairs\n")
     print("| passes | runs | fails | broken | left to chance |")
     print("|--:|--:|--:|--:|--:|")
     for chance in CHANCES:
         for runs in (1, 2, 3):
             one = reports(args.tasks, chance, runs, args.pairs)
-            cells = (one.failed, one.broken, one.undecided)
-            print(f"| {chance} | {runs} | {' | '.join(f'{100 * n / one.of:.1f} %' for n in cells)} |", flush=True)
+            print(_row(chance, runs, one, one.failed, one.broken, one.undecided), flush=True)
 
 
 if __name__ == "__main__":

@@ -227,3 +227,28 @@ def test_an_older_report_is_compared_with_one_of_ours(tmp_path: Path) -> None:
     assert found["verdict"] == "pass"
     assert found["changes"][0]["test"]["fixed"] == 3
     assert any("a.json come" in notice for notice in found["notices"])
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_every_format_lists_what_was_run_again(tmp_path: Path, form: str) -> None:
+    from skillgate.bench.diff_limits import DiffPolicy
+    from skillgate.bench.diffing import diff
+    from skillgate.model.bench_diff import Rerun, RerunOutcome
+
+    a, b = whole(skill_report(results(runs=1), "calc")), whole(skill_report(results(3, runs=1), "calc"))
+    reruns = (
+        Rerun(task_id="t00", outcome=RerunOutcome.BROKEN, a_passed=2, a_total=2, b_total=2),
+        Rerun(task_id="t01", outcome=RerunOutcome.FLAKY, a_passed=0, a_total=1),
+        Rerun(task_id="t02", outcome=RerunOutcome.UNMEASURED, reason="the budget is used up"),
+    )
+    found = diff(a, b, label_a="a", label_b="b", version="1", policy=DiffPolicy(), reruns={("calc", "own"): reruns})
+    (tmp_path / "d.json").write_text(render_json(found), encoding="utf-8")
+    said = run(tmp_path, "report", "convert", "d.json", "--format", form).out
+    for words in (
+        "1 of 20 tasks is broken in 3 of 3 runs: t00",
+        "run again: 2/2 → 0/2, broken",
+        "run again: 0/1 → —, flaky",
+        "could not be run again: the budget is used up",
+    ):
+        assert words in said
+    assert "p = " not in said

@@ -13,7 +13,17 @@ pytest.importorskip("jinja2")
 from skillgate.bench.gating import BenchPolicy
 from skillgate.bench.keeping import kept
 from skillgate.model.bench import NotLoaded, RunSettings
-from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, PairedTest, Pairing, TaskChange
+from skillgate.model.bench_diff import (
+    BenchChange,
+    BenchDiff,
+    Flip,
+    Metric,
+    PairedTest,
+    Pairing,
+    Rerun,
+    RerunOutcome,
+    TaskChange,
+)
 from skillgate.model.bench_result import Attempt, ErrorKind, Status
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Outcome
@@ -127,6 +137,7 @@ def a_diff(*texts: str) -> BenchDiff:
                 metrics=metrics,
                 tasks=tasks,
                 test=test,
+                reruns=(Rerun(task_id=f"broken {text}", outcome=RerunOutcome.UNMEASURED, reason=text),),
                 gate=Verdict(passed=False, outcomes=(GateOutcome(text, Outcome.FAIL, text),)),
                 notices=(text,),
             )
