@@ -78,9 +78,10 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
             session.out(estimated(estimate, args))
             return EXIT_PASSED
-    a, b = (_called(result, side) for result, side in zip((a, b), (args.a, args.b), strict=True))
     digest = config_digest(config)
     comparison = compare(a, b, version=__version__, digest=digest, depth=depth, models=models)
+    # Only now: findings are matched by the paths that both sides show, and a revision is in no path of theirs.
+    comparison = replace(comparison, a=_called(a, args.a), b=_called(b, args.b))
     comparison = _gated(comparison, args.max_drop, str(config.get("on-inconclusive")))
     write_files(comparison, args, session, command="compare")
     style = Style(width=session.width, color=session.color)
