@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillSource
     from skillgate.workers import Job
 
-FORMAT = 1  # of an entry: changes with what is written
+FORMAT = 2  # of an entry: changes with what is written
 _PARSERS = ("markdown_it", "yaml")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.deepen import Asked, Deepened, total
 from skillgate.model.assessment import Assessment, Member
+from skillgate.model.digest import digest
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
 from skillgate.model.skill import SkillSource, Unreadable
@@ -102,6 +103,7 @@ class _Judged(NamedTuple):
     root: SkillRoot
     facts: Assessment
     claims: tuple[Claim, ...]
+    digest: str | None = None
 
 
 def evaluate(sources: Iterable[SkillSource | Unreadable], context: Context) -> Report:
@@ -225,7 +227,7 @@ def _judged(read: Sequence[SkillSource | Unreadable], context: Context) -> dict[
     sources = [item for item in read if isinstance(item, SkillSource)]
     judged = {}
     for place, source, facts in zip(places, sources, (context.assess or _here(context))(sources), strict=True):
-        judged[place] = _Judged(source.root, facts, facts.claims)
+        judged[place] = _Judged(source.root, facts, facts.claims, main_digest(source))
         if context.progress is not None:
             context.progress(len(judged))
     if len(judged) > 1:
@@ -273,8 +275,13 @@ def _member(item: _Judged) -> Member:
     )
 
 
-def _name(root: SkillRoot, name: str = "") -> SkillName:
-    return SkillName(name=name or root.name, path=str(root.path))
+def main_digest(source: SkillSource) -> str | None:
+    """Return the digest of a skill's main file; None where not all of it was read."""
+    return digest(source.data) if len(source.data) == source.size else None
+
+
+def _name(root: SkillRoot, name: str = "", content: str | None = None) -> SkillName:
+    return SkillName(name or root.name, str(root.path), root.repository_path, content)
 
 
 def _unread(item: Unreadable) -> SkillResult:
@@ -306,7 +313,7 @@ def _result(item: _Judged, neighbours: Mapping[str, str], context: Context, deep
     return result(
         item.facts,
         settled,
-        skill=_name(root, item.facts.name),
+        skill=_name(root, item.facts.name, item.digest),
         plugin=shown_plugin(root),
         neighbour=neighbours.get(path),
         detail=context.detail,

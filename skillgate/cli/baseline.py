@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import pipeline
 from skillgate.cli.again import again, nothing
+from skillgate.cli.baseline_report import marks_at, match, place_of, read_report
 from skillgate.cli.departed import SHOWN, moved_since, not_in_head, tell_absent
 from skillgate.cli.findings import read_whole
-from skillgate.deepen import judged_as
 from skillgate.errors import UsageError
-from skillgate.model.judging import JudgeLayer
-from skillgate.registry import Room
 from skillgate.report.across_change import across_change as changed
-from skillgate.scoring.pairing import names_of, pair
+from skillgate.scoring.pairing import Marks, names_of, pair, repository_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,38 +81,30 @@ def load_baseline(
     context: pipeline.Context,
     asking: Asking = PLAIN,
 ) -> Baseline:
-    """Give what was there before, paired with the skills of now.
+    """Return what was there before, matched with the skills of now.
 
     A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot take a
-    revision's place. A skill that moved is known by its name.
+    revision's place. Skills without a counterpart are named on stderr, on either side.
 
     Raises:
-        UsageError: the report cannot be read or compared, or there is no such revision.
+        UsageError: the report cannot be read or compared, or none of its skills is in this repository; or there is no
+            such revision.
     """
     wanted = str(config.get("baseline"))
-    listing = across = deeper = None
     if wanted.endswith(".json"):
         text = asking.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
-        kept = _from_report(text, wanted, context)
-        by_path = {str(root.path): root for root in roots}
-        there = {path for path in kept if os.path.lexists(os.path.join(session.cwd, path))} - by_path.keys()  # noqa: PTH118
-        found, gone = _paired(by_path, {path: result for path, result in kept.items() if path not in there})
-        gone = tuple(path for path in gone if _below(path, map(os.path.normpath, paths)))
+        before = _from_report(read_report(text, wanted, context), wanted, roots, paths, session, asking)
     else:
-        before = _from_revision(wanted, roots, paths, session, context, asking)
-        kept, (found, gone) = before.kept, before.paired
-        listing = {(use.client.value, use.place): use.characters for use in before.report.listing}
-        across, deeper = before.across, before.again
-    if gone and asking.told:
-        more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
-        session.note(f"in the baseline and not here: {', '.join(sorted(gone)[:SHOWN])}{more}")
-    moves = {result.skill.path: path for path, result in found.items() if result.skill.path != path}
-    return Baseline(found, tuple(kept[path] for path in sorted(gone)), listing, across, moves, deeper)
-
-
-def across_ids() -> frozenset[str]:
-    """List the ids of the rules across skills: the names of their files, none of which is loaded for it."""
-    return frozenset(name.upper() for name in Room("skillgate.static.across").names())
+        top = asking.top or _repository(paths, session)
+        if _is_before_the_first_commit(top, wanted):
+            session.note(f"{wanted} is no commit: this repository has none yet, so there is no baseline")
+            return Baseline({}, listing={}, across=())
+        before = _from_revision(wanted, roots, _places(paths, top, session), top, session, context, asking)
+    if asking.told:
+        _tell(session, "in the baseline and not here", [result.skill.path for result in before.gone])
+        new = [str(root.path) for root in roots if str(root.path) not in before.results]
+        _tell(session, f"not in the baseline {wanted}, and so new", new)
+    return before
 
 
 def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) -> AcrossChange | None:
@@ -127,7 +117,8 @@ def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) ->
     """
     if before.across is None:
         return None
-    change = changed(before.across, now, before.moves)
+    pairs = [(result.skill.path, path) for path, result in before.results.items()]
+    change = changed(before.across, now, pairs, before.moves)
     suppressed = {item.finding for result in report.results for item in result.suppressed}
     return change._replace(new=tuple(finding for finding in change.new if finding not in suppressed))
 
@@ -135,15 +126,15 @@ def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) ->
 def _paired(
     roots: Mapping[str, SkillRoot], kept: Mapping[str, SkillResult], moved: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[dict[str, SkillResult], tuple[str, ...]]:
-    """Pair skills with their baseline, both by the same kind of path; what moved is paired by its directory's name.
+    """Pair skills with their baseline, both by their paths in the repository, then by name and content.
 
-    Of what git says has moved (``moved``: the path then by the path now) no name is asked.
+    Of what git says has moved (``moved``: the path then by the path now) neither is asked.
 
     Returns:
         The baseline by shown path, and the paths of the baseline that nothing was paired with.
     """
-    now = {key: names_of("", root.name) for key, root in roots.items() if key not in moved}
-    then = {key: names_of(result.skill.name, key) for key, result in kept.items() if key not in moved.values()}
+    then = {key: _marks(result, key) for key, result in kept.items() if key not in moved.values()}
+    now = {key: Marks() if key in then else marks_at(root) for key, root in roots.items() if key not in moved}
     found = {**pair(then, now), **moved}
     met = set(found.values())
     return (
@@ -152,70 +143,62 @@ def _paired(
     )
 
 
-def _from_report(text: str, shown: str, context: pipeline.Context) -> Mapping[str, SkillResult]:
-    from skillgate.model.documents import SingleReport
-    from skillgate.model.report import Report
-    from skillgate.model.score import SCORING_VERSION
-    from skillgate.report.json import read
-
-    document = read(text, source=shown)
-    if not isinstance(document, Report | SingleReport):
-        raise UsageError(f"the baseline {shown} is not a score report; write one with: skillgate score --output json")
-    if document.scoring_version != SCORING_VERSION:
-        raise UsageError(
-            f"the baseline {shown} has scoring version {document.scoring_version}, this run {SCORING_VERSION}: their"
-            " numbers are not comparable; score the baseline again"
-        )
-    if document.depth is not context.depth:
-        depths = f"at depth {document.depth.value}, this run at {context.depth.value}"
-        raise UsageError(f"the baseline {shown} was scored {depths}: such scores are not comparable")
-    if context.models and document.models != context.models:
-        judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(context.models)}"
-        raise UsageError(f"the baseline {shown} was judged {judges}: such scores are not comparable")
-    results = document.results if isinstance(document, Report) else (document.result(),)
-    ways = {
-        judged_as(layer.prompt_version, layer.rubric_version, layer.provider)
-        for result in results
-        for layer in result.layers
-        if isinstance(layer, JudgeLayer) and layer.prompt_version
-    }
-    if context.judged_as and ways - {context.judged_as}:
-        then, now = ", ".join(sorted(ways - {context.judged_as})[0]), ", ".join(context.judged_as)
-        raise UsageError(f"the baseline {shown} was judged by {then}, this run by {now}: not comparable")
-    return {result.skill.path: result for result in results}
+def _marks(result: SkillResult, path: str) -> Marks:
+    return Marks(names_of(result.skill.name, path), result.skill.digest)
 
 
-class _Revision(NamedTuple):
-    """What a commit held: its report and results, and what each skill of now was, beside the paths of those that went.
+def _tell(session: Session, what: str, paths: Sequence[str]) -> None:
+    """Name the first skills of some on stderr; nothing where there are none."""
+    if paths:
+        more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+        session.note(f"{what}: {', '.join(sorted(paths)[:SHOWN])}{more}")
 
-    Paths are those in the repository.
-    """
 
-    report: Report
-    across: tuple[Finding, ...]
-    kept: Mapping[str, SkillResult]
-    paired: tuple[dict[str, SkillResult], tuple[str, ...]]
-    again: Again | None = None
+def _from_report(
+    kept: Sequence[SkillResult],
+    shown: str,
+    roots: Sequence[SkillRoot],
+    paths: Sequence[str],
+    session: Session,
+    asking: Asking,
+) -> Baseline:
+    """Match the skills of a report; what is gone counts only below the paths that were given."""
+    place = place_of(paths, session.cwd)
+    if asking.top is not None:
+        place = place._replace(top=asking.top)
+    matched = match(kept, roots, place, shown)
+    places = None if place.top is None else _places(paths, place.top, session)
+
+    def is_below(result: SkillResult) -> bool:
+        inside = repository_path(result.skill)
+        if inside is None or places is None:
+            return _below(result.skill.path, map(os.path.normpath, paths))
+        return _below(inside, places)
+
+    return Baseline(matched.results, tuple(filter(is_below, matched.gone)), moves=_moves(matched.results))
+
+
+def _moves(found: Mapping[str, SkillResult]) -> dict[str, str]:
+    return {result.skill.path: path for path, result in found.items() if result.skill.path != path}
 
 
 def _from_revision(
     revision: str,
     roots: Sequence[SkillRoot],
-    paths: Sequence[str],
+    places: Sequence[str],
+    top: str,
     session: Session,
     context: pipeline.Context,
     asking: Asking,
-) -> _Revision:
-    """Score what a commit holds below the paths that were given."""
+) -> Baseline:
+    """Score what a commit holds at the places of the repository ``top`` that were asked about."""
     from skillgate.skill.discover import discover_commit
     from skillgate.skill.read import read
 
-    top = asking.top or _repository(paths, session)
     where = os.path.relpath(top, os.path.realpath(session.cwd))
     discovery = discover_commit(revision, where, cwd=session.cwd, excluded=asking.excluded, beside=asking.committed)
     now = {_inside(root, top): root for root in roots}
     present = frozenset(path for path in now if path is not None)
-    places = _places(paths, top, session)
     then = [
         root._replace(name=asking.name) if asking.name and not root.directory else root
         for root in discovery.roots
@@ -246,8 +229,20 @@ def _from_revision(
         left = not_in_head(top, {path: files[path] for path in gone})
         tell_absent(top, sorted(set(gone) - set(left)), session)
         gone = left
-    deeper = again(then, report.results, found, plain, context)
-    return _Revision(report, told[-1], kept, (found, gone), deeper)
+    return Baseline(
+        results=found,
+        gone=tuple(kept[path] for path in sorted(gone)),
+        listing={(use.client.value, use.place): use.characters for use in report.listing},
+        across=told[-1],
+        moves=_moves(found),
+        again=again(then, report.results, found, plain, context),
+    )
+
+
+def _is_before_the_first_commit(top: str, revision: str) -> bool:
+    from skillgate.skill.git import commit_of, is_unborn
+
+    return is_unborn(top) and commit_of(top, revision) is None
 
 
 def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
-from skillgate.cli.baseline import across_ids
 from skillgate.cli.findings import read_whole
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
@@ -17,14 +16,14 @@ from skillgate.model.report import Report
 from skillgate.report.across_change import across_change, across_findings, listing_change
 from skillgate.report.diff import diff
 from skillgate.report.json import kind_of, parsed, shaped
-from skillgate.scoring.pairing import Pairs, names_of, paired
+from skillgate.scoring.pairing import Pairs, names_of, paired, repository_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from skillgate.cli.session import Session
     from skillgate.model.across import AcrossChange, ListingUse
-    from skillgate.model.report import SkillResult
+    from skillgate.model.report import SkillName, SkillResult
 
 _REMEDY = "Both must be score documents, as written by: skillgate score PATH --output-file REPORT.json"
 _SAY = {
@@ -181,10 +180,9 @@ def _together(a: Scored, b: Scored, pairs: Pairs) -> tuple[tuple[ListingUse, ...
     before, after = a.document, b.document
     if isinstance(before, SingleReport) or isinstance(after, SingleReport):
         return (), None
-    ids = across_ids()
-    moved = {then.skill.path: now.skill.path for then, now in pairs.pairs if then and now}
-    moves = {**pairs.rebased, **{then: now for then, now in moved.items() if then != now}}
-    across = across_change(across_findings(a.results, ids), across_findings(b.results, ids), moves)
+    both = {then.skill.path: now.skill.path for then, now in pairs.pairs if then and now}
+    moves = {**pairs.rebased, **{then: now for then, now in both.items() if then != now}}
+    across = across_change(across_findings(a.results), across_findings(b.results), both.items(), moves)
     return listing_change(before.listing, after.listing, pairs.start), across
 
 
@@ -224,6 +222,11 @@ def _hints(a: Scored, b: Scored, pairs: Pairs) -> Iterator[str]:
             )
 
 
+def _is_there(then: SkillName, now: SkillName) -> bool:
+    """Whether a skill is where it was, in the repository or as it is shown."""
+    return then.path == now.path or repository_path(then) == repository_path(now) is not None
+
+
 def _pairing_hints(a: Scored, b: Scored, pairs: Pairs) -> Iterator[str]:
     both = [(then.skill, now.skill) for then, now in pairs.pairs if then and now]
     if pairs.start is not None:
@@ -232,7 +235,7 @@ def _pairing_hints(a: Scored, b: Scored, pairs: Pairs) -> Iterator[str]:
             f"no skill is shown by one path in both: paths in {a.label} begin with {then}, in {b.label} with {now};"
             " they are taken to be one place, and skills are paired by the rest of the path, then by name"
         )
-    elif both and not any(then.path == now.path for then, now in both):
+    elif both and not any(_is_there(then, now) for then, now in both):
         named = any({then.name, *names_of("", then.path)} & {now.name, *names_of("", now.path)} for then, now in both)
         how = "skills are paired by name alone" if named else "the one skill of each is taken to be the same"
         yield f"no skill is shown by one path in both: {how}"

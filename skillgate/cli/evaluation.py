@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, pipeline
 from skillgate.cache import Cache, directory
@@ -21,13 +21,13 @@ from skillgate.cli.options import (
     output_format,
 )
 from skillgate.cli.policies import policies, require_bounds
+from skillgate.cli.rendering import rendered, require_format
 from skillgate.cli.reporting import Run, compared
 from skillgate.cli.writing import require_place, write
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
 from skillgate.model.score import Depth
-from skillgate.registry import Room
 from skillgate.report.terminal import Style
 from skillgate.scoring.regression import sampled_layers
 from skillgate.skill.discover import discover
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
-RENDERERS = Room("skillgate.report")
 _PART = ("changed", "files", "profile", "select", "ignore")  # options that leave some findings out
 _MANY = 100  # skills before progress is worth a line
 
@@ -158,7 +157,7 @@ def require_places(args: argparse.Namespace, session: Session) -> None:
         UsageError: naming the first.
     """
     for name in {output_format(args), *(name for name, _ in args.output_file)}:
-        RENDERERS.load(name)  # whatever it needs must be there before anything is paid for
+        require_format("score", name)  # whatever it needs must be there before anything is paid for
     for _, path in args.output_file:
         folder = os.path.dirname(require_place(path, session.cwd))  # noqa: PTH120
         if not os.path.isdir(folder):  # noqa: PTH112
@@ -256,26 +255,18 @@ def rendered_as(
     seconds: float | None = None,
 ) -> str:
     """Render a report or a comparison in one format; only that format's module is loaded."""
-    renderer = RENDERERS.load(name)
-    what = subject.report if isinstance(subject, Evaluation) else subject
+    what: Any = subject.report if isinstance(subject, Evaluation) else subject
     if name == "json":
-        single = isinstance(subject, Evaluation) and subject.single
-        text: str = renderer.render(renderer.document(what, command=command, single=single))
-    elif name == "sarif":
-        from skillgate.static.catalogue import pages  # every rule's file
+        from skillgate.report.json import document  # only this one shapes it first
 
-        text = renderer.RENDERERS[command](what, pages())
-    elif name == "text":
-        text = renderer.RENDERERS[command](what, style, verbose=verbose, seconds=seconds)
-    else:
-        text = renderer.RENDERERS[command](what)
-    return text
+        what = document(what, command=command, single=isinstance(subject, Evaluation) and subject.single)
+    return rendered(what, command, name, style, verbose=verbose, seconds=seconds)
 
 
 def _digest(config: Config, args: argparse.Namespace) -> str:
-    """Digest the configuration for a JSON document; nothing else shows it, and hashing costs more than a short run."""
+    """Digest the configuration where it is shown; hashing costs more than a short run."""
     documents = {output_format(args), *(name for name, _ in args.output_file)}
-    return config_digest(config) if "json" in documents else ""
+    return config_digest(config) if documents & {"json", "html"} else ""
 
 
 def _progress(total: int, session: Session) -> Callable[[int], None] | None:

@@ -12,7 +12,8 @@ from skillgate.cli.findings import MAX_BYTES, read_whole
 from skillgate.cli.writing import write
 from skillgate.errors import UsageError
 from skillgate.model.digest import digest
-from skillgate.report.known import EXACT, Known, read, render
+from skillgate.report.known import EXACT, Known, Seen, read, render
+from skillgate.skill.walk import SKILL_FILE
 
 if TYPE_CHECKING:
     import argparse
@@ -73,9 +74,11 @@ def write_known(report: Report, args: argparse.Namespace, session: Session, *, c
     before = _before(place, name)
     findings = [*(finding for result in report.results for finding in result.findings), *report.outside]
     seen = _seen_from(session.cwd, place)
-    rewritten = {seen(finding)[0] for finding in findings}
+    rewritten = {seen(finding).path for finding in findings}
     unseen = _unseen(report, args, session.cwd, place, complete=complete)
-    kept = [item for item in before if unseen(item) and (_is_foreign(item) or item.path not in rewritten)]
+    kept = [
+        item for item in before if unseen(item) and (_is_foreign(item) or item.skills or item.path not in rewritten)
+    ]
     write(
         name, render(findings, seen, report.tool, kept).encode(errors="backslashreplace"), cwd=session.cwd, parents=True
     )
@@ -106,7 +109,11 @@ def _unseen(
     def unseen(item: KnownFinding) -> bool:
         if _is_foreign(item):
             return not args.merge_sarif
-        folders = list(_above(os.path.normpath(os.path.join(top, item.path))))
+        several = item.skills if len(item.skills) > 1 else ()
+        return any(unseen_at(f"{skill}/{SKILL_FILE}") for skill in several) if several else unseen_at(item.path)
+
+    def unseen_at(path: str) -> bool:
+        folders = list(_above(os.path.normpath(os.path.join(top, path))))
         for folder in folders:
             if folder in skills:
                 return not skills[folder]
@@ -132,8 +139,8 @@ def _above(path: str) -> Iterator[str]:
         path = above
 
 
-def _seen_from(cwd: str, file: str) -> Callable[[Finding], tuple[str, str]]:
-    """Make what gives a finding's path and message as a file of known findings has them: with paths relative to it.
+def _seen_from(cwd: str, file: str) -> Callable[[Finding], Seen]:
+    """Make what gives a finding as a file of known findings has it: with paths relative to it.
 
     So they are the same wherever the command runs and however its paths are given. Links on the way are resolved. Of
     the rules that are known by their text alone (``EXACT``), the message is followed by a digest of the line.
@@ -159,13 +166,14 @@ def _seen_from(cwd: str, file: str) -> Callable[[Finding], tuple[str, str]]:
     def lines(shown: str) -> list[bytes]:
         return _lines(os.path.join(cwd, shown))
 
-    def seen(finding: Finding) -> tuple[str, str]:
+    def seen(finding: Finding) -> Seen:
         shown = str(finding.path)
         message = re.sub(_SKILL_FILE, there, finding.message)
         if finding.id in EXACT:
             text = b"".join(lines(shown)[finding.line - 1 : finding.line])
             message = f"{message} (line {digest(text)[:_DIGITS]})"
-        return path(shown), message
+        skills = tuple(sorted(folder(skill).replace(os.sep, "/") for skill in finding.skills))
+        return Seen(path(shown), message, skills)
 
     return seen
 

@@ -161,11 +161,8 @@ def _require_baseline(name: str, report: Report, policies: Policies, session: Se
 
 
 def _before(document: Report | SingleReport, results: Iterable[SkillResult]) -> Mapping[str, SkillResult]:
-    """Pair the skills with a baseline as a run over them does: by path, else by name."""
-    from skillgate.scoring.pairing import names_of, pair
+    """Pair the skills with a baseline as a run over them does."""
+    from skillgate.scoring.pairing import paired
 
     kept = document.results if isinstance(document, Report) else (document.result(),)
-    then = {one.skill.path: names_of(one.skill.name, one.skill.path) for one in kept}
-    now = {one.skill.path: names_of("", one.skill.path) for one in results}
-    by_path = {one.skill.path: one for one in kept}
-    return {path: by_path[other] for path, other in pair(then, now).items()}
+    return {now.skill.path: then for then, now in paired(kept, tuple(results)).pairs if then and now}

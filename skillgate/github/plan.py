@@ -142,7 +142,7 @@ def _effects(
     if publication.report_dir:
         yield from _files(subject, publication.report_dir, told)
     if publication.sarif and subject.report is not None:
-        yield WriteFile(publication.sarif, sarif.RENDERERS["score"](subject.report, pages), is_json=True)
+        yield WriteFile(publication.sarif, sarif.render(subject.report, pages), is_json=True)
     if subject.report is not None and (publication.certificate or publication.badges):
         yield WriteCertificates(subject.report)
     if publication.summary:

@@ -109,13 +109,18 @@ class Member(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A hit that concerns two skills: at ``hit`` in the main file of the skill ``path``, about the skill ``other``.
+    """A hit that concerns several skills, in the main file of the skill ``path``.
 
-    ``other`` is None where it is about all of them.
+    Attributes:
+        path: the skill it is reported at.
+        hit: where, and what.
+        skills: the paths of all skills that it is about, or of the one plugin or folder whose list it is about.
+        other: the other skill, where there is one other.
     """
 
     path: str
     hit: Hit
+    skills: tuple[str, ...]
     other: str | None = None
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.finding import Finding, Suppressed
-from skillgate.model.judging import Agreement, DropTest, Ratio, Trust, Usage
+from skillgate.model.judging import Agreement, Count, DropTest, Points, Ratio, Trust, Usage
 from skillgate.model.marks import Range
 from skillgate.model.report import (
     Advice,
@@ -26,7 +26,7 @@ from skillgate.model.report import (
     Tool,
     Verdict,
 )
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Depth, Dimension
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension
 from skillgate.model.simulating import Lift, Resumed
 
 
@@ -83,6 +83,25 @@ class SingleReport(Header):
         return SkillResult(**values, coverage=self.coverage or 0.0)
 
 
+class CheckedSkill(NamedTuple):
+    """What a check document keeps of one skill.
+
+    ``findings`` and ``suppressed`` count those that are its own: the document lists them skill by skill, in this order,
+    and then those outside of any skill. ``recoverable`` is that of the static layer.
+    """
+
+    skill: SkillName
+    findings: Count
+    suppressed: Count
+    score: Points | None
+    badge: Badge | None
+    reason: str | None = None
+    badge_reason: str | None = None
+    recoverable: float = 0.0
+    evaluated: bool = True
+    gate: Verdict = _NO_GATE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport(Header):
     """``check``: findings and the gate, without the scores' details."""
@@ -96,6 +115,7 @@ class CheckReport(Header):
     profile: str = "any"
     listing: tuple[ListingUse, ...] = ()
     across: AcrossChange | None = None
+    skills: tuple[CheckedSkill, ...] = ()
 
 
 class DimensionChange(NamedTuple):
@@ -124,12 +144,16 @@ class Comparison(Header):
 
 
 class KnownFinding(NamedTuple):
-    """Findings of one kind that are known: rule, file (relative to the file they stand in), message, how many."""
+    """Findings of one kind that are known: rule, file (relative to the file they stand in), message, how many.
+
+    ``skills`` is that of a finding across skills, with paths relative likewise: it is known by these, not by its words.
+    """
 
     id: str
     path: str
     message: str
     times: Annotated[int, Range(1, None)] = 1
+    skills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,11 +112,10 @@ def _plain(claim: Claim) -> list[object]:
 
 
 def _claim(item: list[Any]) -> Claim:
-    identifier, severity, message, file, line, column, fix, group, optional, refused, about, other = item
+    identifier, severity, message, file, line, column, fix, group, optional, refused, about, other, skills = item
     refused, about = (tuple(_CLIENTS[word] for word in words) for words in (refused, about))
-    return Claim(
-        identifier, _SEVERITIES[severity], message, file, line, column, fix, group, optional, refused, about, other
-    )
+    severity, skills = _SEVERITIES[severity], tuple(skills)
+    return Claim(identifier, severity, message, file, line, column, fix, group, optional, refused, about, other, skills)
 
 
 def _measured(measured: Measured) -> tuple[object, ...]:

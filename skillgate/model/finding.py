@@ -92,7 +92,7 @@ class Claim(NamedTuple):
     """A hit with all that its declaration says, before profile, selection and suppressions decide what becomes of it.
 
     ``file`` is relative to the skill's directory, with ``/``. ``other`` is the shown path of the other skill that a
-    claim across skills is about.
+    claim across skills is about, ``skills`` is that of :class:`Finding`.
     """
 
     id: str
@@ -107,6 +107,7 @@ class Claim(NamedTuple):
     refused_by: tuple[Client, ...] = ()
     about: tuple[Client, ...] = ()
     other: str | None = None
+    skills: tuple[str, ...] = ()
 
 
 class Finding(NamedTuple):
@@ -114,7 +115,9 @@ class Finding(NamedTuple):
 
     ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``. ``clients``
     are those that refuse or drop the skill for it (empty: it is about no client in particular, or about all). ``tool``
-    is who found it: skillgate, or the tool whose SARIF was merged.
+    is who found it: skillgate, or the tool whose SARIF was merged. ``skills`` is what a finding across skills is
+    recognised by beside its rule: the shown paths of all skills that it is about, sorted, or of the one plugin or
+    folder whose list it is about. It is empty for a finding about one skill, and about more than 20.
     """
 
     id: str
@@ -127,6 +130,7 @@ class Finding(NamedTuple):
     url: str
     clients: tuple[Client, ...] = ()
     tool: str = "skillgate"
+    skills: tuple[str, ...] = ()
 
 
 class Suppressed(NamedTuple):

@@ -20,10 +20,20 @@ from skillgate.model.simulating import Lift, MonteCarloLayer, RankingLayer, Resu
 
 
 class SkillName(NamedTuple):
-    """Which skill: its name (the frontmatter's, else the directory's) and its directory as given, with ``/``."""
+    """Which skill.
+
+    Attributes:
+        name: the frontmatter's, else the directory's.
+        path: its directory as given, with ``/``.
+        repository_path: its directory from the top of its repository, with ``/`` and ``"."`` for the top itself; None
+            in no repository. Reports that were made in different directories know a skill by it.
+        digest: of its main file; None where that could not be read whole.
+    """
 
     name: str
     path: str
+    repository_path: str | None = None
+    digest: str | None = None
 
 
 class DimensionScore(NamedTuple):

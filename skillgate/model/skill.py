@@ -25,6 +25,7 @@ class SkillRoot(NamedTuple):
         name: the directory's own name, which the skill's name should equal.
         path: the directory as shown to people and written to reports.
         plugin: the tree path of the plugin the skill belongs to, None without one.
+        repository_path: the directory from the top of its repository (``"."`` for the top), None in no repository.
     """
 
     tree: Tree
@@ -33,6 +34,7 @@ class SkillRoot(NamedTuple):
     name: str
     path: PurePosixPath
     plugin: str | None = None
+    repository_path: str | None = None
 
 
 class SkillSource(NamedTuple):

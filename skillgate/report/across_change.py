@@ -5,32 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.across import AcrossChange
-from skillgate.report.matching import UNMOVED, unmatched
+from skillgate.report.matching import UNMOVED, unmatched, with_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.model.across import ListingUse
     from skillgate.model.finding import Finding
     from skillgate.model.report import SkillResult
 
 
-def across_findings(results: Iterable[SkillResult], ids: Collection[str]) -> tuple[Finding, ...]:
-    """Pick the findings that concern several skills: those of the rules with these ids."""
-    return tuple(finding for result in results for finding in result.findings if finding.id in ids)
+def across_findings(results: Iterable[SkillResult]) -> tuple[Finding, ...]:
+    """Return the findings that are about several skills."""
+    return tuple(finding for result in results for finding in result.findings if finding.skills)
 
 
 def across_change(
-    before: Sequence[Finding], after: Sequence[Finding], moves: Mapping[str, str] = UNMOVED
+    before: Sequence[Finding],
+    after: Sequence[Finding],
+    pairs: Iterable[tuple[str, str]] = (),
+    moves: Mapping[str, str] = UNMOVED,
 ) -> AcrossChange:
     """Say which findings across skills came and which went.
 
     Args:
         before: those of the first report.
         after: those of the second.
+        pairs: the path before and after of every skill that both have.
         moves: as :func:`skillgate.report.matching.unmatched` takes it.
     """
-    gone, came = unmatched(before, after, moves)
+    gone, came = unmatched(before, after, with_folders(pairs, moves))
     return AcrossChange(new=came, fixed=gone)
 
 

@@ -18,7 +18,9 @@ from skillgate.scoring.regression import sampled_layers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from skillgate.model.certificate import CertificateCheck
     from skillgate.model.report import Report, SkillResult
+    from skillgate.report.terminal import Style
 
 DAYS = 90  # how long a certificate holds unless told otherwise: models and clients change about as often
 ATTESTATION = (
@@ -213,6 +215,12 @@ def _same_scale(document: Certificate) -> tuple[bool, str]:
     if then != SCORING_VERSION:
         return False, f"its scoring version is {then}, that of this skillgate {SCORING_VERSION}: other numbers"
     return True, f"its scoring version is {then}, as of this skillgate"
+
+
+def render_check(checked: CertificateCheck, style: Style, *, verbose: bool = False) -> str:
+    """Write what a check of a certificate found; ``style`` and ``verbose`` change nothing in it."""
+    del style, verbose
+    return "\n".join(text(checked.skills)) + "\n"
 
 
 def text(checked: tuple[Checked, ...]) -> Iterator[str]:

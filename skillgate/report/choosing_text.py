@@ -20,8 +20,9 @@ _SHOWN = 20  # rejected skills without -v
 _OWN = "its own word"
 
 
-def found_text(found: FoundSkills, style: Style) -> str:
-    """Render what was found; what it completed by its own word alone is marked so."""
+def found_text(found: FoundSkills, style: Style, *, verbose: bool = False) -> str:
+    """Render what was found; what it completed by its own word alone is marked so. ``verbose`` changes nothing."""
+    del verbose
     lines = []
     if not found.skills:
         lines.append("no skill found" + (": none that matches was evaluated" if found.not_evaluated else ""))

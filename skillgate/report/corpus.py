@@ -17,8 +17,9 @@ _RESULTS = {1.0: "won", 0.5: "drawn", 0.0: "lost"}
 _NONE = "-"
 
 
-def render_list(listing: CorpusList, style: Style) -> str:
-    """Write a line for each skill: rating, matches, composite, badge, category, name."""
+def render_list(listing: CorpusList, style: Style, *, verbose: bool = False) -> str:
+    """Write a line for each skill: rating, matches, composite, badge, category, name. ``verbose`` changes nothing."""
+    del verbose
     head = ("rating", "matches", "composite", "badge", "category", "name")
     rows = [head, *map(_row, listing.members)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -31,19 +32,28 @@ def render_list(listing: CorpusList, style: Style) -> str:
     return "\n".join([*lines, *wrap(summary, style.width)]) + "\n"
 
 
-def render_show(shown: CorpusShow, style: Style) -> str:
-    """Write each skill of the name with its matches: result, opponent and its rating, dimensions won and lost."""
+def render_show(shown: CorpusShow, style: Style, *, verbose: bool = False) -> str:
+    """Write each skill of the name with its matches: result, opponent and its rating, dimensions won and lost.
+
+    ``verbose`` changes nothing.
+    """
+    del verbose
     lines: list[str] = []
     for one in shown.skills:
         lines += [*_skill(one, style), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def render_verify(verified: CorpusVerify, style: Style, *, folder: str) -> str:
-    """Write every defect on a line, then notes, then what was looked at."""
+def render_verify(verified: CorpusVerify, style: Style, *, folder: str = "", verbose: bool = False) -> str:
+    """Write every defect on a line, then notes, then what was looked at.
+
+    ``folder`` is where, ``""`` where that is not known; ``verbose`` changes nothing.
+    """
+    del verbose
     lines = [f"{style.paint('defect', 'red')}: {printable(defect)}" for defect in verified.defects]
     lines += [f"{style.paint('note', 'yellow')}: {printable(note)}" for note in verified.notes]
-    looked_at = f"{verified.members} skills and {verified.matches} matches in {printable(folder)}"
+    where = f" in {printable(folder)}" if folder else ""
+    looked_at = f"{verified.members} skills and {verified.matches} matches{where}"
     many = len(verified.defects)
     found = f"{many} defect{'s' * (many != 1)}" if many else "no defect"
     return "\n".join([*lines, f"{found}: {looked_at}"]) + "\n"

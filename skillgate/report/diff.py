@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.diff import Diff, DiffSide, DiffSummary, Side, SkillChange, State
 from skillgate.model.documents import DimensionChange
@@ -10,7 +10,7 @@ from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
 from skillgate.report.judge_compared import alarm, drops, not_comparable, unmoved
 from skillgate.report.judge_compared import hints as inconclusive
-from skillgate.report.matching import UNMOVED, unmatched
+from skillgate.report.matching import UNMOVED, unmatched, with_folders
 from skillgate.report.skill_block import is_simulated
 from skillgate.scoring.gate import MAX_DROP
 from skillgate.scoring.regression import regression
@@ -20,12 +20,31 @@ if TYPE_CHECKING:
 
     from skillgate.model.across import AcrossChange, ListingUse
     from skillgate.model.diff import SampledChange
-    from skillgate.model.finding import Suppressed
+    from skillgate.model.finding import Finding, Suppressed
     from skillgate.model.judging import DropTest
     from skillgate.model.report import DimensionScore, SkillResult
     from skillgate.scoring.pairing import Pair
 
 _NAMED = 3  # skills that a hint names one by one
+
+
+class Beside(NamedTuple):
+    """The skills that are in no pair: their paths and findings across skills, before and after."""
+
+    before: tuple[Finding, ...] = ()
+    after: tuple[Finding, ...] = ()
+    paths: tuple[tuple[str, str], ...] = ()
+
+
+class _Between(NamedTuple):
+    """What became of findings across skills: those that went, those that came, and those that are set aside now."""
+
+    gone: tuple[Finding, ...]
+    came: tuple[Finding, ...]
+    aside: tuple[Finding, ...]
+
+
+NOTHING = Beside()
 
 
 def diff(
@@ -46,6 +65,7 @@ def diff(
     across: AcrossChange | None = None,
     hints: tuple[str, ...] = (),
     rebased: Mapping[str, str] = UNMOVED,
+    beside: Beside = NOTHING,
 ) -> Diff:
     """Say what differs between two sets of results of the same depth, scoring version and models.
 
@@ -66,10 +86,11 @@ def diff(
         across: findings across skills that came and went; None where nobody looked.
         hints: what the differences may come from, in sentences; those that show in the pairs are added.
         rebased: by path before, the path that the other side would show a skill by, where it names places otherwise.
+        beside: what skills that are not compared share with others: it is neither new nor gone for moving there.
     """
     known = list(pairs)
     allowed = max_drop if callable(max_drop) else lambda _: max_drop
-    skills = _changes(known, allowed, rebased, on_inconclusive)
+    skills = _changes(known, allowed, rebased, beside, on_inconclusive)
     return Diff(
         a=a,
         b=b,
@@ -91,12 +112,47 @@ def diff(
 
 
 def _changes(
-    pairs: Sequence[Pair], allowed: Callable[[str], float], rebased: Mapping[str, str], on_inconclusive: str
+    pairs: Sequence[Pair],
+    allowed: Callable[[str], float],
+    rebased: Mapping[str, str],
+    beside: Beside,
+    on_inconclusive: str,
 ) -> tuple[SkillChange, ...]:
     moves = {**rebased, **_moves(pairs)}
+    between = _between(pairs, moves, beside)
     told = zip(pairs, drops(pairs, allowed), strict=True)
-    found = (_change(pair, drop, moves, rebased, allowed, on_inconclusive) for pair, drop in told)
+    found = (_change(pair, drop, moves, rebased, allowed, between, on_inconclusive) for pair, drop in told)
     return tuple(sorted(found, key=lambda change: change.path))
+
+
+def _between(pairs: Sequence[Pair], moves: Mapping[str, str], beside: Beside) -> _Between:
+    """Match the findings across skills of all pairs together: each may be reported at another of its skills now."""
+    both = [(before.skill.path, after.skill.path) for before, after in pairs if before and after]
+    moved = {then: now for then, now in beside.paths if then != now}
+    moves = with_folders((*beside.paths, *both), {**moved, **moves})
+    then = [before for before, after in pairs if before and (after is None or after.evaluated)]
+    now = [after for _, after in pairs if after]
+    gone, came = unmatched(
+        (*beside.before, *(finding for result in then for finding in result.findings if finding.skills)),
+        (*beside.after, *(finding for result in now for finding in result.findings if finding.skills)),
+        moves,
+    )
+    _, aside = unmatched(
+        [item.finding for result in then for item in result.suppressed if item.finding.skills],
+        [item.finding for result in now for item in result.suppressed if item.finding.skills],
+        moves,
+    )
+    return _Between(unmatched(gone, aside, moves)[0], came, aside)
+
+
+def _own(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if not finding.skills]
+
+
+def _picked(findings: Iterable[Finding], *groups: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that are in one of the groups, in their order."""
+    chosen = {id(finding) for group in groups for finding in group}
+    return tuple(finding for finding in findings if id(finding) in chosen)
 
 
 def _coverage(pairs: Iterable[Pair]) -> float | None:
@@ -121,6 +177,7 @@ def _change(
     moves: Mapping[str, str],
     rebased: Mapping[str, str],
     allowed: Callable[[str], float],
+    between: _Between,
     on_inconclusive: str,
 ) -> SkillChange:
     before, after = pair
@@ -129,10 +186,9 @@ def _change(
             raise ValueError("a pair without a skill on either side")
         return SkillChange(before.skill.name, State.REMOVED, _side(before, rebased), None)
     if before is None:
-        return SkillChange(
-            after.skill.name, State.NEW, None, _side(after), new=after.findings, suppressed=after.suppressed
-        )
-    change = _compared(before, after, moves)._replace(
+        new = _picked(after.findings, _own(after.findings), between.came)
+        return SkillChange(after.skill.name, State.NEW, None, _side(after), new=new, suppressed=after.suppressed)
+    change = _compared(before, after, moves, between)._replace(
         before=_side(before, rebased),
         regression=_regression(before, after, allowed(after.skill.path), drop, on_inconclusive),
         sampled=_sampled(before, after),
@@ -151,14 +207,15 @@ def _side(result: SkillResult, rebased: Mapping[str, str] = UNMOVED) -> Side:
     )
 
 
-def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str]) -> SkillChange:
+def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str], between: _Between) -> SkillChange:
     """Compare scores and findings.
 
     What is only set aside now has not been mended: it is in ``suppressed`` alone. Nor has what nobody could look for.
     """
-    gone, came = unmatched(before.findings if after.evaluated else (), after.findings, moves)
-    aside = _newly_suppressed(before, after, moves)
-    fixed, _ = unmatched(gone, [item.finding for item in aside], moves)
+    gone, own = unmatched(_own(before.findings) if after.evaluated else (), _own(after.findings), moves)
+    aside = _newly_suppressed(before, after, moves, between)
+    fixed, _ = unmatched(gone, _own(item.finding for item in aside), moves)
+    came = _picked(after.findings, own, between.came)
     was, now = before.composite.score, after.composite.score
     differing = not_comparable(before, after)
     changes = dict(_dimensions(before, after))
@@ -170,7 +227,7 @@ def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str])
         change=None if was is None or now is None or differing else round(now - was, 2),
         dimensions={key: unmoved(item) for key, item in changes.items()} if differing else changes,
         new=came,
-        fixed=fixed,
+        fixed=_picked(before.findings, fixed, between.gone),
         kept=len(after.findings) - len(came),
         suppressed=aside,
     )
@@ -184,11 +241,13 @@ def _sampled(before: SkillResult, after: SkillResult) -> tuple[SampledChange, ..
     return sampled_changes(before, after)
 
 
-def _newly_suppressed(before: SkillResult, after: SkillResult, moves: Mapping[str, str]) -> tuple[Suppressed, ...]:
+def _newly_suppressed(
+    before: SkillResult, after: SkillResult, moves: Mapping[str, str], between: _Between
+) -> tuple[Suppressed, ...]:
     _, aside = unmatched(
-        [item.finding for item in before.suppressed], [item.finding for item in after.suppressed], moves
+        _own(item.finding for item in before.suppressed), _own(item.finding for item in after.suppressed), moves
     )
-    left = {id(finding) for finding in aside}
+    left = {id(finding) for finding in (*aside, *between.aside)}
     return tuple(item for item in after.suppressed if id(item.finding) in left)
 
 

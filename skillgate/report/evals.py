@@ -34,6 +34,11 @@ def render_json(report: EvalsReport) -> str:
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command
 
 
+def render(report: EvalsReport, style: Style, *, verbose: bool = False) -> str:
+    """Write what was linted, or what was shown: only what was linted has a threshold."""
+    return (render_show if report.threshold is None else render_lint)(report, style, verbose=verbose)
+
+
 def render_lint(report: EvalsReport, style: Style, *, verbose: bool = False) -> str:
     """Write findings, one a line as ``path:line:column: severity ID message``, then how many there are.
 

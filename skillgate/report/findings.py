@@ -22,7 +22,8 @@ _FIX = 280  # of them for the instruction where both are written as one text
 class Marked(NamedTuple):
     """A finding with what it is recognised by in later reports.
 
-    ``fingerprint`` is 32 hexadecimal digits, unique in its report; it stays when lines or numbers in messages move.
+    ``fingerprint`` is 32 hexadecimal digits, unique in its report; it stays when lines or numbers in messages move, and
+    for a finding across skills as long as it is about the same skills.
     ``suppressed`` is None where the finding stands.
     """
 
@@ -55,8 +56,10 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
     """
     counts: dict[tuple[str, ...], int] = {}
     prints = {}
-    for finding in sorted(findings, key=lambda it: (it.line, it.column)):
-        key = (finding.tool, finding.id, place(finding), folded(finding.message))
+    for finding in sorted(findings, key=lambda it: (place(it) if it.skills else "", it.line, it.column)):
+        key: tuple[str, ...] = (finding.tool, finding.id, place(finding), folded(finding.message))
+        if finding.skills:
+            key = (finding.tool, finding.id, *sorted(map(posixpath.normpath, finding.skills)))
         counts[key] = counts.get(key, 0) + 1
         text = "\0".join((*key, str(counts[key])))
         prints[id(finding)] = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]

@@ -113,6 +113,3 @@ def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"  {len(failed) - _FAILED} more skills fail"
     for reason in blamed_outside(report):
         yield f"  fails: {bounded(reason)}"
-
-
-RENDERERS = {"check": render, "score": render}

@@ -48,6 +48,3 @@ def _unread(result: SkillResult) -> dict[str, Any]:
         "severity": _UNREAD,
         "location": {"path": printable(path), "lines": {"begin": 1}},
     }
-
-
-RENDERERS = {"check": render, "score": render}

@@ -30,8 +30,9 @@ _BENCH = ("when (UTC)", "skill", "version", "benchmark", "completed", "95 %", "c
 _SCORE = ("when (UTC)", "skill", "depth", "score", "95 %", "badge", "errors", "gate", "of")
 
 
-def render(history: History, style: Style) -> str:
-    """Render a history."""
+def render(history: History, style: Style, *, verbose: bool = False) -> str:
+    """Render a history; ``verbose`` changes nothing in it."""
+    del verbose
     if history.trends:
         lines = [line for trend in history.trends for line in _course(trend, style)]
         return "\n".join(lines) + "\n"

@@ -60,6 +60,3 @@ def page(
     if report is not None:
         return score_page(report, links, diff=diff, run=run)
     return render("run.html.j2", decision=decide(None, (), run, links, diff), links=links, run=run)
-
-
-RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare, "diff": render_diff}

@@ -85,7 +85,7 @@ def found(
     findings: Iterable[Finding],
     links: Links,
     *,
-    new: Collection[tuple[str, str]] = (),
+    new: Collection[Finding] = (),
     within: str = "",
     most: int = FINDINGS,
 ) -> Some[Found]:
@@ -94,7 +94,7 @@ def found(
     Args:
         findings: all there are.
         links: where they may lead.
-        new: the id and message of those to be marked as new.
+        new: those to be marked as new.
         within: the skill's path where the page has just said it: places are told below it.
         most: how many to show.
     """
@@ -105,7 +105,7 @@ def found(
         path = str(item.path)
         fix = "" if (item.id, item.fix) in told else item.fix
         told.add((item.id, item.fix))
-        mark = "new" if (item.id, item.message) in new else ""
+        mark = "new" if item in new else ""
         place = f"{bounded(path.removeprefix(f'{within}/'), PATH)}:{item.line}"
         shown.append(Found(item, place, fix, links.rule(item), links.file(path, item.line), mark))
     return Some(tuple(shown), cut.left)

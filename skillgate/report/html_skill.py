@@ -119,7 +119,7 @@ def _mark(result: SkillResult) -> str:
 def skill_part(row: Row, change: SkillChange | None, links: Links, *, alone: bool) -> SkillPart:
     """Give all that is known of a skill; ``alone`` where it is the only one, so that nothing is folded away."""
     result = row.result
-    new = {(item.id, item.message) for item in change.new} if change else set()
+    new = frozenset(change.new) if change else frozenset()
     return SkillPart(
         row,
         url=links.file(result.skill.path),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
-from skillgate.model.documents import CheckReport, Comparison, SingleReport
-from skillgate.model.report import GateOutcome, Report, Verdict
+from skillgate.model.documents import CheckedSkill, CheckReport, Comparison, SingleReport
+from skillgate.model.report import GateOutcome, Report, StaticLayer, Verdict
 from skillgate.model.score import SCHEMA_VERSION, Outcome
+from skillgate.report.kinds import KINDS, model_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from skillgate.model.documents import Document
     from skillgate.model.history import History
     from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.report import SkillResult
     from skillgate.model.run import ActionRun
 
     Written: TypeAlias = (
@@ -46,6 +48,7 @@ def document(report: Report | Comparison, *, command: str, single: bool) -> Docu
             profile=report.profile,
             listing=report.listing,
             across=report.across,
+            skills=tuple(map(_checked, report.results)),
             summary=report.summary,
             gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
             depth=report.depth,
@@ -55,6 +58,22 @@ def document(report: Report | Comparison, *, command: str, single: bool) -> Docu
             models=report.models,
         )
     return alone(report) if single else report
+
+
+def _checked(result: SkillResult) -> CheckedSkill:
+    composite = result.composite
+    return CheckedSkill(
+        skill=result.skill,
+        findings=len(result.findings),
+        suppressed=len(result.suppressed),
+        score=composite.score,
+        badge=composite.badge,
+        reason=composite.reason,
+        badge_reason=composite.badge_reason,
+        recoverable=next((layer.recoverable for layer in result.layers if isinstance(layer, StaticLayer)), 0.0),
+        evaluated=result.evaluated,
+        gate=result.gate,
+    )
 
 
 def _failures(report: Report) -> Iterator[GateOutcome]:
@@ -94,7 +113,7 @@ def alone(report: Report) -> SingleReport:
     )
 
 
-def read(text: str, *, source: str) -> Document | Diff | ActionRun:
+def read(text: str, *, source: str) -> Any:  # noqa: ANN401 - a document of any kind
     """Read a document that skillgate wrote.
 
     Raises:
@@ -123,7 +142,7 @@ def kind_of(data: Any) -> str | None:  # noqa: ANN401 - JSON
     return kind if isinstance(kind, str) else None
 
 
-def shaped(data: Any, *, source: str) -> Document | Diff | ActionRun:  # noqa: ANN401 - JSON
+def shaped(data: Any, *, source: str) -> Any:  # noqa: ANN401 - JSON, and a document of any kind
     """Make a document of what :func:`parsed` gave.
 
     Raises:
@@ -140,22 +159,11 @@ def shaped(data: Any, *, source: str) -> Document | Diff | ActionRun:  # noqa: A
         raise UsageError(message) from None
 
 
-def _decode(data: Any) -> Document | Diff | ActionRun:  # noqa: ANN401 - JSON
+def _decode(data: Any) -> Any:  # noqa: ANN401 - JSON, and a document of any kind
     kind = kind_of(data)
-    if kind == "score":
-        return decode(Report, data) if "results" in data else decode(SingleReport, data)
-    if kind == "check":
-        return decode(CheckReport, data)
-    if kind == "compare":
-        return decode(Comparison, data)
-    if kind == "diff":
-        from skillgate.model.diff import Diff  # whoever writes a score has no need of it
-
-        return decode(Diff, data)
-    if kind == "action":
-        from skillgate.model.run import ActionRun
-
-        return decode(ActionRun, data)
-    found = data.get("kind") if isinstance(data, dict) else None
-    message = f"kind: expected score, check, compare, diff or action, found {found!r}"
-    raise CodecError(message)
+    if kind == "score" and "results" not in data:
+        return decode(SingleReport, data)
+    if kind is None or kind not in KINDS:
+        found = data.get("kind") if isinstance(data, dict) else None
+        raise CodecError(f"kind: expected one of {', '.join(KINDS)}; found {found!r}")
+    return decode(model_of(kind), data)

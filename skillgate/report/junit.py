@@ -115,6 +115,3 @@ def escaped(*lines: str) -> str:
     """Write lines as the text of an element; they are printable already, or made so by :func:`bounded`."""
     plain = "\n".join(lines).translate(_FORBIDDEN).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return plain.replace('"', "&quot;")
-
-
-RENDERERS = {"check": render, "score": render}

@@ -1,7 +1,8 @@
 """The file of known findings: what a project has decided to live with for now, so that only new findings fail.
 
 A finding is recognised by its rule, its file and its message without numbers, since lines and counts drift; how many
-there are of one kind counts. Not so texts that may be an attack: who accepts one accepts no other in its place.
+there are of one kind counts. Not so texts that may be an attack: who accepts one accepts no other in its place. A
+finding across skills is recognised by its rule and the set of skills that it is about.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
@@ -23,12 +24,24 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, Tool
 
-    Seen = Callable[[Finding], tuple[str, str]]
+    Key = tuple[str, ...]
 
 # A number by itself, such as 1,024 or 3–9; not the one in a name, a path, a version or a word (gpt-4, 2.md, sha256).
 _NUMBER = r"(?<![\w./\\-])(?>\d+(?:[.,–-]\d+)*)(?![\w/\\-]|\.\w)"
 EXACT = frozenset({"HIDDEN_UNICODE", "INSTRUCTION_OVERRIDE", "JUDGE_ADDRESSED"})
 """The rules whose findings keep the numbers in their message: eight hidden characters are not eight hundred."""
+
+
+class Seen(NamedTuple):
+    """How a file of known findings has a finding, with paths relative to it: path, message with numbers, skills."""
+
+    path: str
+    message: str
+    skills: tuple[str, ...] = ()
+
+
+if TYPE_CHECKING:
+    See = Callable[[Finding], Seen]
 
 
 class Known:
@@ -38,17 +51,17 @@ class Known:
         unmet: how many were not met, once every finding was asked about.
     """
 
-    def __init__(self, findings: Iterable[KnownFinding], seen: Seen, *, whole: bool = True) -> None:
+    def __init__(self, findings: Iterable[KnownFinding], seen: See, *, whole: bool = True) -> None:
         """Take the findings.
 
         Args:
             findings: as :func:`read` gives them.
-            seen: gives a finding's path and message as the file has them, numbers left.
+            seen: gives a finding as the file has it.
             whole: whether the run asks about everything that the file is about; if not, none is ever said to be unmet.
         """
-        self._left: Counter[tuple[str, str, str]] = Counter()
+        self._left: Counter[Key] = Counter()
         for item in findings:
-            self._left[_known_as(item)] += item.times
+            self._left[known_as(item)] += item.times
         self._seen = seen
         self._whole = whole
 
@@ -59,7 +72,7 @@ class Known:
 
     def __call__(self, finding: Finding) -> bool:
         """Tell whether a finding is known; each known one is met once."""
-        key = _key(finding, self._seen)
+        key = _key(finding.id, self._seen(finding))
         if not self._left[key]:
             return False
         self._left[key] -= 1
@@ -88,29 +101,34 @@ def without_known(report: Report, known: Callable[[Finding], bool]) -> Report:
     return report._replace(results=tuple(results), outside=outside, summary=summary)
 
 
-def render(findings: Iterable[Finding], seen: Seen, tool: Tool, kept: Iterable[KnownFinding] = ()) -> str:
-    """Write the file for findings; ``seen`` gives the path and the message to write for each.
+def render(findings: Iterable[Finding], seen: See, tool: Tool, kept: Iterable[KnownFinding] = ()) -> str:
+    """Write the file for findings.
 
     Args:
         findings: what is to be known.
-        seen: gives a finding's path and message as the file has them, numbers left.
+        seen: gives a finding as the file has it.
         tool: who writes it.
         kept: what an earlier file had and is to stay.
     """
-    counts = Counter(_key(finding, seen) for finding in findings)
+    counts: Counter[KnownFinding] = Counter()
+    for finding in findings:
+        path, message, skills = seen(finding)
+        counts[KnownFinding(finding.id, path, recognised(finding.id, message), skills=skills)] += 1
     for item in kept:
-        counts[_known_as(item)] += item.times
-    known = tuple(KnownFinding(id=key[0], path=key[1], message=key[2], times=counts[key]) for key in sorted(counts))
+        counts[item._replace(message=recognised(item.id, item.message), times=1)] += item.times
+    known = tuple(item._replace(times=counts[item]) for item in sorted(counts))
     return json.dumps(encode(KnownFindings(tool=tool, findings=known)), indent=2, ensure_ascii=False) + "\n"
 
 
-def _key(finding: Finding, seen: Seen) -> tuple[str, str, str]:
-    path, message = seen(finding)
-    return finding.id, path, recognised(finding.id, message)
+def known_as(item: KnownFinding) -> Key:
+    """Return what an entry of the file is recognised by."""
+    return _key(item.id, Seen(item.path, item.message, item.skills))
 
 
-def _known_as(item: KnownFinding) -> tuple[str, str, str]:
-    return item.id, item.path, recognised(item.id, item.message)
+def _key(identifier: str, seen: Seen) -> Key:
+    if seen.skills:
+        return identifier, "", *sorted(seen.skills)
+    return identifier, seen.path, recognised(identifier, seen.message)
 
 
 def recognised(identifier: str, message: str) -> str:

@@ -92,7 +92,7 @@ def _score(report: Report) -> Iterator[str]:
     yield from _next(ranked[:_ADVISED])
     yield from _found(ranked[:_ROWS], report.outside)
     for result in ranked[:1] if len(ranked) == 1 else []:
-        yield from _dimensions(result)
+        yield from _dimensions(result) if result.dimensions else ()
     if is_judged(ranked):
         from skillgate.report.judge_markdown import judged  # only where a judge was asked
 
@@ -302,6 +302,3 @@ def render_diff(diff: Diff) -> str:
     from skillgate.report.diff_markdown import lines  # only where two reports are compared
 
     return "\n".join(lines(diff)) + "\n"
-
-
-RENDERERS = {"score": render_score, "check": render_score, "compare": render_compare, "diff": render_diff}

@@ -149,6 +149,3 @@ def _not_evaluated(result: SkillResult) -> _Json:
 
 def _notice(text: str, *, level: str = "warning") -> _Json:
     return {"level": level, "message": {"text": plain(bounded(text))}}
-
-
-RENDERERS = {"check": render, "score": render}

@@ -281,6 +281,3 @@ def render_diff(diff: Diff, style: Style, *, verbose: bool = False, seconds: flo
 
     del seconds
     return "\n".join(lines(diff, style, verbose=verbose)) + "\n"
-
-
-RENDERERS = {"score": render_score, "check": render_check, "compare": render_compare, "diff": render_diff}

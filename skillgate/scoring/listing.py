@@ -158,7 +158,7 @@ def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]
                 f"installed together, the {use.skills} skills{where} take"
                 f" {use.characters:,} characters of the {use.budget:,} that {limits.title} lists: {limits.then}"
             )
-            yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message))
+            yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message), (place or ".",))
 
     return find
 

@@ -1,7 +1,12 @@
-"""Which skill of one report is which of another: the one at the same path, else the only one of that name."""
+"""Which skill of one report is which of another.
+
+First it is the one at the same path in the repository, then the one that is shown by the same path, and then the only
+one of the same name and content, of the same name, or of the same content.
+"""
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,26 +14,84 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from skillgate.model.report import SkillResult
+    from skillgate.model.report import SkillName, SkillResult
 
     Pair = tuple[SkillResult | None, SkillResult | None]
     Parts = tuple[str, ...]
 
 
-def pair(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Pair skills, each given by its path with the names it goes by, the surest name first.
+class Marks(NamedTuple):
+    """What a skill is recognised by wherever it is: the names it goes by, the surest first, and its content."""
+
+    names: tuple[str, ...] = ()
+    digest: str | None = None
+
+    def by_all(self) -> Iterable[str]:
+        """Return each name together with the content."""
+        return () if self.digest is None else (f"{name}\0{self.digest}" for name in self.names)
+
+    def by_name(self) -> Iterable[str]:
+        """Return the surest name."""
+        return self.names[:1]
+
+    def by_any_name(self) -> Iterable[str]:
+        """Return every name."""
+        return self.names
+
+    def by_content(self) -> Iterable[str]:
+        """Return the content."""
+        return () if self.digest is None else (self.digest,)
+
+
+_PASSES = (Marks.by_all, Marks.by_name, Marks.by_any_name, Marks.by_content)
+
+
+def pair(before: Mapping[str, Marks], after: Mapping[str, Marks]) -> dict[str, str]:
+    """Pair skills, each given by its path.
 
     A path on both sides is one skill. Of what is left, two are one skill where each is the only one on its side that
-    goes by a name of the other: by their surest names first, then by any.
+    has a mark of the other: by name and content, by their surest names, by any name, by content.
 
     Returns:
         The path before of each skill that was there, by its path after.
     """
     found = {path: path for path in after if path in before}
-    for most in (1, None):
-        left = {path: before[path][:most] for path in before.keys() - set(found.values())}
-        found |= _by_name(left, {path: names[:most] for path, names in after.items() if path not in found})
+    for marks in _PASSES:
+        left = {path: tuple(marks(before[path])) for path in before.keys() - set(found.values())}
+        found |= _by_name(left, {path: tuple(marks(one)) for path, one in after.items() if path not in found})
     return found
+
+
+def marks_of(result: SkillResult) -> Marks:
+    """Return what the skill of a result is recognised by."""
+    skill = result.skill
+    return Marks(names_of(skill.name, skill.path), skill.digest)
+
+
+def repository_path(skill: SkillName) -> str | None:
+    """Return where a skill lies in its repository, as a report says; None where it says nothing that can be."""
+    path = skill.repository_path
+    if path is None or path.startswith(("/", "../")) or path in ("", "..") or posixpath.normpath(path) != path:
+        return None
+    return path
+
+
+def by_repository(before: Iterable[SkillName], after: Iterable[SkillName]) -> dict[str, str]:
+    """Pair skills by their paths in the repository, as far as each is the only one at its path on its side.
+
+    Returns:
+        The shown path before by the shown path after.
+    """
+    then, now = _by_place(before), _by_place(after)
+    return {shown[0]: then[place][0] for place, shown in now.items() if len(shown) == len(then.get(place, ())) == 1}
+
+
+def _by_place(skills: Iterable[SkillName]) -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for skill in skills:
+        if place := repository_path(skill):
+            places.setdefault(place, []).append(skill.path)
+    return places
 
 
 def _by_name(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -81,30 +144,39 @@ class Pairs(NamedTuple):
 def paired(before: Sequence[SkillResult], after: Sequence[SkillResult]) -> Pairs:
     """Pair the skills of two reports; paths are each report's own, and no path stands twice in one.
 
-    Where no path is in both, and most skills of one name differ by the beginning of their paths alone, the reports are
-    taken to be of one place that was named differently, as from another working directory.
+    Where no shown path is in both, and most skills of one name differ by the beginning of their paths alone, the
+    reports are taken to be of one place that was named differently, as from another working directory.
     """
     then = {result.skill.path: result for result in before}
     now = {result.skill.path: result for result in after}
+    placed = by_repository((one.skill for one in before), (one.skill for one in after))
     start = None if then.keys() & now.keys() else _start(then, now)
     shown = {path: _rebased(path, start) for path in then}
     if len(set(shown.values())) < len(shown):
         start, shown = None, {path: path for path in then}
-    named = {shown[path]: names_of(result.skill.name, path) for path, result in then.items()}
-    found = pair(named, {path: names_of(result.skill.name, path) for path, result in now.items()})
-    by_shown = {shown[path]: result for path, result in then.items()}
-    pairs: list[Pair] = [(by_shown.get(found.get(path, "")), result) for path, result in now.items()]
-    pairs += [(result, None) for path, result in by_shown.items() if path not in set(found.values())]
+    keys = {path: f"\0{path}" if _lie_apart(one, now.get(shown[path])) else shown[path] for path, one in then.items()}
+    left = {keys[path]: marks_of(one) for path, one in then.items() if path not in set(placed.values())}
+    found = {path: keys[other] for path, other in placed.items()}
+    found |= pair(left, {path: marks_of(one) for path, one in now.items() if path not in placed})
+    by_key = {keys[path]: result for path, result in then.items()}
+    pairs: list[Pair] = [(by_key.get(found.get(path, "")), result) for path, result in now.items()]
+    pairs += [(result, None) for path, result in by_key.items() if path not in set(found.values())]
     if start is None:
         return Pairs(tuple(pairs))
     return Pairs(tuple(pairs), shown, ("/".join(start[0]), "/".join(start[1])))
 
 
+def _lie_apart(before: SkillResult, after: SkillResult | None) -> bool:
+    """Whether two skills that are shown by one path lie at different paths in the repository."""
+    then, now = repository_path(before.skill), after and repository_path(after.skill)
+    return None not in (then, now) and then != now
+
+
 def _start(then: Mapping[str, SkillResult], now: Mapping[str, SkillResult]) -> tuple[Parts, Parts] | None:
     """Find what most paths of one side begin with where those of the other begin with something else."""
     by_name = pair(
-        {path: names_of(result.skill.name, path) for path, result in then.items()},
-        {path: names_of(result.skill.name, path) for path, result in now.items()},
+        {path: marks_of(result) for path, result in then.items()},
+        {path: marks_of(result) for path, result in now.items()},
     )
     starts = Counter(_differing(old, new) for new, old in by_name.items())
     del starts[None]

@@ -122,6 +122,7 @@ def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Fi
         fix=claim.fix,
         url=rule_url(claim.id),
         clients=claim.refused_by,
+        skills=claim.skills,
     )
 
 

@@ -112,7 +112,7 @@ def discover_commit(
     found = each_once(walk.found)
     _prefetch(tree, found)
     single = any(one.folder.key == start.key for one in found)
-    roots = _roots(((one, tree) for one in found), base)
+    roots = _roots(((one, tree) for one in found), base, tree.origin.rstrip("/"))
     return _discovery(roots, walk.notices(), single=single, complete=walk.complete)
 
 
@@ -298,13 +298,15 @@ def _prefetch(tree: GitTree, found: Iterable[Found]) -> None:
     tree.fetch(real for real, entry in entries if entry and entry.kind is EntryKind.FILE and entry.size <= MAX_BYTES)
 
 
-def _roots(found: Iterable[tuple[Found, Forest]], base: str) -> list[SkillRoot]:
+def _roots(found: Iterable[tuple[Found, Forest]], base: str, repository: str = "") -> list[SkillRoot]:
+    """Return where skills were found; ``repository`` is that of all of them, ``""`` where each says its own."""
     plugins: dict[str, Plugins] = {}
-    return [_root(one, tree, base, plugins.setdefault(tree.origin, Plugins(tree))) for one, tree in found]
+    return [_root(one, tree, base, plugins.setdefault(tree.origin, Plugins(tree)), repository) for one, tree in found]
 
 
-def _root(one: Found, tree: Forest, base: str, plugins: Plugins) -> SkillRoot:
+def _root(one: Found, tree: Forest, base: str, plugins: Plugins, repository: str) -> SkillRoot:
     directory = one.folder.real if tree is one.folder.tree else one.folder.key[len(tree.origin) :]
+    repo = one.folder.repo or repository
     return SkillRoot(
         tree=tree,
         directory=directory,
@@ -312,7 +314,13 @@ def _root(one: Found, tree: Forest, base: str, plugins: Plugins) -> SkillRoot:
         name=one.folder.key.rpartition("/")[2],
         path=PurePosixPath(_shown(one.folder.shown, base)),  # a walk from above may have come down to base
         plugin=plugins.of(directory),
+        repository_path=_from_top(one.folder.key, repo) if repo else None,
     )
+
+
+def _from_top(key: str, repo: str) -> str:
+    """Return the path of a directory from the top of its repository, both by their absolute paths."""
+    return key.removeprefix(repo).lstrip("/") or "."
 
 
 def _discovery(roots: Iterable[SkillRoot], notices: Iterable[str], *, single: bool, complete: bool) -> Discovery:

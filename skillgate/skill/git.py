@@ -147,6 +147,17 @@ def commit_of(repo_dir: str, rev: str) -> str | None:
     return None if done.returncode else done.stdout.split()[-1].decode("ascii")
 
 
+def is_unborn(repo_dir: str) -> bool:
+    """Whether the branch that is checked out has no commit yet, as after ``git init``.
+
+    Raises:
+        IncompleteError: git is missing.
+    """
+    if not git(repo_dir, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
+        return False
+    return not git(repo_dir, "symbolic-ref", "--quiet", "HEAD").returncode  # else git refuses, or HEAD is broken
+
+
 def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
     """Name the parents of a commit, also those that a shallow clone does not hold.
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from skillgate.model.assessment import CatalogueRule, Member
 
+_MOST = 20  # skills that a finding lists; each of a thousand namesakes would list them all
+
 
 @cache
 def rules() -> tuple[CatalogueRule, ...]:
@@ -38,6 +40,7 @@ def claims_across(members: Sequence[Member]) -> tuple[tuple[str, Claim], ...]:
                 optional=rule.optional,
                 about=rule.about,
                 other=clash.other,
+                skills=tuple(sorted(clash.skills)) if len(clash.skills) <= _MOST else (),
             )
             found.append((clash.path, claim))
     return tuple(found)

@@ -116,7 +116,7 @@ def test_a_document_of_scores_is_written_again(tmp_path: Path, form: str) -> Non
     done = run(tmp_path, "report", "convert", "s.json", "--format", form)
     assert done.code == 0
     refused = run(tmp_path, "report", "convert", "s.json", "--format", "csv")
-    assert (refused.code, "not written as csv" in refused.err) == (2, True)
+    assert (refused.code, "cannot be written as csv" in refused.err) == (2, True)
 
 
 def test_a_report_about_one_skill_is_written_again(tmp_path: Path) -> None:

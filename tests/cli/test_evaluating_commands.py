@@ -193,7 +193,7 @@ def test_a_baseline_that_cannot_be_compared_is_refused(skills: Path) -> None:
     for name, change, message in (
         ("older.json", {"scoring_version": 0}, "scoring version 0"),
         ("deeper.json", {"depth": "deep"}, "at depth deep"),
-        ("strange.json", {"kind": "bench"}, "kind: expected"),
+        ("strange.json", {"kind": "bench"}, "strange.json is not a skillgate report"),
         ("wrong.json", {"results": [{}]}, "results[0]"),
     ):
         (skills / name).write_text(json.dumps({**kept, **change}), encoding="utf-8")

@@ -20,7 +20,7 @@ from skillgate.model.score import Badge, Depth, Dimension
 from skillgate.model.tool import HOMEPAGE
 from skillgate.report.addresses import repository, workflow_run
 from skillgate.report.compare import compare
-from skillgate.report.html import RENDERERS, page, render_compare, render_diff
+from skillgate.report.html import page, render_compare, render_diff
 from skillgate.report.html import render_score as score
 from skillgate.report.html_charts import bar, histogram, shares
 from skillgate.report.html_links import Links
@@ -498,10 +498,6 @@ def test_the_command_writes_it(command: str) -> None:
     seen = taken_apart(done.stdout).text
     assert "examples/skills/spreadsheet-import" in seen
     assert not done.stderr
-
-
-def test_every_kind_of_document_has_its_page() -> None:
-    assert set(RENDERERS) == {"score", "check", "compare", "diff"}
 
 
 def test_an_interval_is_shown_with_its_score() -> None:

@@ -130,7 +130,19 @@ def test_one_skill_has_the_shape_that_the_methods_scripts_read(tmp_path: Path) -
 def test_a_finding_has_all_that_a_reader_needs(tmp_path: Path) -> None:
     data = single(write_skill(tmp_path, "poor", body=BODY + "\nSee [x](references/gone.md).\n"))
     (finding,) = (item for item in data["findings"] if item["id"] == "ORPHAN_REFERENCE")
-    assert set(finding) == {"id", "severity", "message", "path", "line", "column", "fix", "url", "clients", "tool"}
+    assert set(finding) == {
+        "id",
+        "severity",
+        "message",
+        "path",
+        "line",
+        "column",
+        "fix",
+        "url",
+        "clients",
+        "tool",
+        "skills",
+    }
     assert (finding["severity"], finding["line"], finding["column"]) == ("error", 14, 9)
     assert finding["path"].endswith("SKILL.md")
     assert "\\" not in finding["path"]

@@ -10,7 +10,7 @@ import pytest
 from skillgate.errors import UsageError
 from skillgate.model.finding import Finding, Severity
 from skillgate.model.report import Tool
-from skillgate.report.known import Known, folded, read, render
+from skillgate.report.known import Known, Seen, folded, read, render
 
 TOOL = Tool(version="1.2.3")
 
@@ -21,8 +21,8 @@ def finding(
     return Finding(rule, Severity.WARNING, message, PurePosixPath(path), 7, 1, "mend it", "https://example.org")
 
 
-def seen(found: Finding) -> tuple[str, str]:
-    return f"../{found.path}", found.message
+def seen(found: Finding) -> Seen:
+    return Seen(f"../{found.path}", found.message)
 
 
 def known(*findings: Finding, whole: bool = True) -> Known:
@@ -38,8 +38,14 @@ def test_the_file_holds_each_kind_once_sorted_and_with_its_number() -> None:
         "kind": "known-findings",
         "tool": {"version": "1.2.3", "name": "skillgate"},
         "findings": [
-            {"id": "A_RULE", "path": "../skills/pdf/SKILL.md", "message": "it has # lines", "times": 1},
-            {"id": "BLOATED_SKILL", "path": "../skills/pdf/SKILL.md", "message": "it has # lines", "times": 2},
+            {"id": "A_RULE", "path": "../skills/pdf/SKILL.md", "message": "it has # lines", "times": 1, "skills": []},
+            {
+                "id": "BLOATED_SKILL",
+                "path": "../skills/pdf/SKILL.md",
+                "message": "it has # lines",
+                "times": 2,
+                "skills": [],
+            },
         ],
         "schema_version": 1,
     }
@@ -82,7 +88,7 @@ def test_each_known_finding_is_met_once() -> None:
 def test_entries_that_stand_twice_count_together() -> None:
     entry = {"id": "A", "path": "b", "message": "c 5"}
     text = json.dumps({"kind": "known-findings", "tool": {"version": "1"}, "findings": [entry, entry]})
-    asked = Known(read(text, source="x"), lambda found: ("b", found.message))
+    asked = Known(read(text, source="x"), lambda found: Seen("b", found.message))
     assert [asked(finding("c 6", rule="A")) for _ in range(3)] == [True, True, False]
 
 

@@ -144,7 +144,7 @@ def _evaluated(
     beside = tuple(
         result.skill.path for result in report.results if narrowed is not None and result.skill.path not in touching
     )
-    changed = None if before is None else difference(stand, report, before, beside, context.policy)
+    changed = None if before is None else difference(stand, report, before, beside, context.policy, told[-1])
     told_of = (*changes, *(waived.told() if waived else ()))
     for sentence in waived.outdated() if waived else ():
         session.note(sentence)

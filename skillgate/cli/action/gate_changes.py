@@ -14,7 +14,7 @@ from skillgate.cli.action.policy import ORIGIN, load, reading
 from skillgate.config import Config
 from skillgate.errors import UsageError
 from skillgate.report.findings import bounded
-from skillgate.report.known import read
+from skillgate.report.known import known_as, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillgate.model.layer import Layer
     from skillgate.model.setting import Value
 
-    Counted = Counter[tuple[str, str, str]]
+    Counted = Counter[tuple[str, ...]]
 
 _MOST = 50  # sentences
 _TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
@@ -151,7 +151,7 @@ def _known(then: Counted | str, now: Counted | str) -> Iterator[str]:
     elif not isinstance(then, str):
         for difference, words in ((now - then, "now called known"), (then - now, "no longer called known")):
             if count := difference.total():
-                rules = ", ".join(sorted({identifier for identifier, _, _ in difference}))
+                rules = ", ".join(sorted({identifier for identifier, *_ in difference}))
                 yield f"{count} finding{' is' if count == 1 else 's are'} {words}: {rules}"
 
 
@@ -164,9 +164,9 @@ def _findings(config: Config, files: Files) -> Counted | str:
         return f"there is no file {wanted}"
     try:
         text = reading(files)(place, wanted, "the file of known findings")
-        found: Counter[tuple[str, str, str]] = Counter()
+        found: Counted = Counter()
         for item in read(text, source=wanted):
-            found[(item.id, item.path, item.message)] += item.times
+            found[known_as(item)] += item.times
     except UsageError as error:
         return "; ".join(str(error).split("\n"))
     return found

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.report.kinds import formats_of
 
 if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
 
-FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
+FORMATS = formats_of("check")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, Usa
 from skillgate.model.report import Verdict
 from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
+from skillgate.report.kinds import formats_of
 from skillgate.report.terminal import Style
 from skillgate.scoring.drops import sampled_drops
 from skillgate.scoring.regression import regression
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillSource, Unreadable
 
-FORMATS = ("text", "json", "markdown", "html")
+FORMATS = formats_of("compare")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,12 @@ from skillgate.cli.bench_reading import KIND, kinds_of
 from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
 from skillgate.cli.diffing import Asked, diff_files
 from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
+from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.registry import Room
+from skillgate.report.kinds import FORMATS as EVERY_FORMAT
+from skillgate.report.kinds import formats_of
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
     from skillgate.model.score import Depth
     from skillgate.scoring.gate import Policy
 
-FORMATS = ("text", "markdown", "json", "html")
+FORMATS = formats_of("diff")
 _SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
-_RENDERERS = Room("skillgate.report")
 _DIFF = "what differs between two score documents, or two benchmark reports: figures, findings, tasks"
 _MORE = """\
 Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
@@ -50,7 +51,6 @@ all skills undoes a regression. --baseline REPORT makes sure that the shards wer
 read: a certificate is about the files that the shards say they scored. What one shard could not search made its own
 exit code 3; a report does not hold that. The exit code is 1 where a gate failed, 3 where something was not measured.
 Of shards of eval every figure is computed anew from all results, and the gates of benchmarks are asked of them."""
-_SCORE_FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merging.add_argument("shards", nargs="+", metavar="FILE", help="every shard's report, as JSON, in any order")
     add_gate(merging)
     add_gates(merging, title="gate of benchmarks", undecided=False)
-    add_output(merging, (*_SCORE_FORMATS, "csv"))
+    add_output(merging, [form for form in EVERY_FORMAT if form in (*formats_of("score"), *formats_of("bench"))])
     add_written(merging.add_argument_group("certificate and badges of all skills"))
     merging.set_defaults(write_known_findings=None)
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
@@ -170,25 +170,13 @@ def _publish(found: Diff, form: str, place: str | None, session: Session) -> Non
     """Write the diff; where it goes to a file, stderr says where, and what the gate decided."""
     if place is None:
         style = Style(width=session.width, color=session.color)
-        session.out(_rendered(found, form, style, verbose=session.verbose))
+        session.out(rendered(found, "diff", form, style, verbose=session.verbose))
         return
-    text = _rendered(found, form, Style(), verbose=session.verbose)
+    text = rendered(found, "diff", form, Style(), verbose=session.verbose)
     write(place, text.encode(errors="backslashreplace"), cwd=session.cwd)
     session.note(f"wrote {place}")
     for outcome in found.gate.outcomes:
         session.note(f"{outcome.gate}: {outcome.reason}")
-
-
-def _rendered(found: Diff, form: str, style: Style, *, verbose: bool) -> str:
-    """Render a diff; only its format's module is loaded."""
-    renderer = _RENDERERS.load(form)
-    if form == "json":
-        text: str = renderer.render(found)
-    elif form == "text":
-        text = renderer.RENDERERS["diff"](found, style, verbose=verbose)
-    else:
-        text = renderer.RENDERERS["diff"](found)
-    return text
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:

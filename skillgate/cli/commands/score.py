@@ -8,13 +8,14 @@ from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publis
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
 from skillgate.model.score import Depth
+from skillgate.report.kinds import formats_of
 
 if TYPE_CHECKING:
     import argparse
 
     from skillgate.cli.session import Session
 
-FORMATS = ("text", "json", "markdown", "html", "sarif", "github", "gitlab", "junit")
+FORMATS = formats_of("score")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

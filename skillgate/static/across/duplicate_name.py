@@ -54,15 +54,15 @@ def _clashes(bearers: Sequence[Member]) -> Iterator[Clash]:
     for beside in shelves.values():
         for member in beside:
             together = len(beside) > 1
-            others = _first_others(beside if together else bearers, member)
-            yield _clash(member, others, len(beside if together else bearers) - 1, together=together)
+            yield _clash(member, beside if together else bearers, together=together)
 
 
 def _first_others(bearers: Sequence[Member], member: Member) -> list[Member]:
     return [other for other in bearers[: _NAMED + 1] if other is not member][:_NAMED]
 
 
-def _clash(member: Member, others: Sequence[Member], count: int, *, together: bool) -> Clash:
+def _clash(member: Member, alike: Sequence[Member], *, together: bool) -> Clash:
+    others, count = _first_others(alike, member), len(alike) - 1
     paths = ", ".join(main_file(other) for other in others)
     more = f" and {count - len(others)} more" if count > len(others) else ""
     says = (
@@ -72,7 +72,8 @@ def _clash(member: Member, others: Sequence[Member], count: int, *, together: bo
     severity = Severity.WARNING if together else Severity.INFO
     fix = None if together else "give one of them another name if both may be installed together"
     hit = Hit(Span(line=member.listing.name_line), message, severity=severity, fix=fix)
-    return Clash(member.path, hit, others[0].path if count == 1 else None)
+    skills = tuple(one.path for one in alike)
+    return Clash(member.path, hit, skills, others[0].path if count == 1 else None)
 
 
 def _drifted(members: Sequence[Member]) -> Iterator[Clash]:
@@ -90,7 +91,7 @@ def _drifted(members: Sequence[Member]) -> Iterator[Clash]:
             if member is not original and (found := _difference(member, original)):
                 line, message = found
                 hit = Hit(Span(line=line), f"the copy for {client} {message}", severity=Severity.INFO, fix=_LEVEL)
-                yield Clash(member.path, hit, original.path)
+                yield Clash(member.path, hit, (member.path, original.path), original.path)
 
 
 def _difference(copy: Member, original: Member) -> tuple[int, str] | None:

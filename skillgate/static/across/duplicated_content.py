@@ -163,7 +163,8 @@ def _passage(body: _Body, run: _Run, holders: Mapping[str, int]) -> Clash:
     skills = min(holders[text] for text in (text for _, text in here))
     if skills > WIDE and not whole:
         message += f", and in {skills - 2} more skills"
-    return Clash(body.member.path, Hit(Span(line=first), message), run.other.member.path)
+    pair = (body.member.path, run.other.member.path)
+    return Clash(body.member.path, Hit(Span(line=first), message), pair, run.other.member.path)
 
 
 def _scattered(
@@ -201,7 +202,8 @@ def _scattering(body: _Body, other: _Body, texts: frozenset[str]) -> Clash:
     message += f", from line {there[0]} on"
     if len(here) < SHARE * len(body.lines):  # it is the other of which they are a large part
         message += f", where they are {len(there)} of {len(other.lines)}"
-    return Clash(body.member.path, Hit(Span(line=here[0]), message), other.member.path)
+    pair = (body.member.path, other.member.path)
+    return Clash(body.member.path, Hit(Span(line=here[0]), message), pair, other.member.path)
 
 
 RULE = CatalogueRule(

@@ -171,7 +171,7 @@ def _clash(member: Member, other: Member, message: str) -> Clash:
         message.format(main_file(other)) + ("" if together else "; the two are listed together if both are installed"),
         severity=None if together else Severity.INFO,
     )
-    return Clash(member.path, hit, other.path)
+    return Clash(member.path, hit, (member.path, other.path), other.path)
 
 
 RULE = CatalogueRule(
