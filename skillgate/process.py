@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from skillgate.access import closed_by, unreachable
 from skillgate.errors import IncompleteError
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ _MOST_ENDED = 1000
 
 class MissingExecutableError(IncompleteError):
     """The program is not installed, or not on ``PATH``; a caller that has another way may take it."""
+
+
+class UnreachableError(IncompleteError):
+    """The program, or a file that it needs to start, exists, and the user that is to run it cannot reach it."""
 
 
 def run(
@@ -247,7 +252,7 @@ def _locate(program: str, environment: Mapping[str, str]) -> str:
     Left to the operating system, a ``.`` in ``PATH`` (on Windows: always) would run a program of that name out of the
     repository under evaluation.
     """
-    for candidate in _candidates(program, environment):
+    for candidate in candidates(program, environment):
         if _can_be_run(candidate):
             return str(candidate)
     raise MissingExecutableError(f"{program} is not installed, or not on PATH")
@@ -255,18 +260,16 @@ def _locate(program: str, environment: Mapping[str, str]) -> str:
 
 def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
     """Find a program that every user can reach and run; one below the administrator's home is none."""
-    found = None
-    for candidate in _candidates(program, environment):
+    closed: tuple[str, str] | None = None
+    for candidate in candidates(program, environment):
         if _can_be_run(candidate):
-            if open_to_all(str(candidate.resolve())):
+            obstacle = closed_by(str(candidate))
+            if obstacle is None:
                 return str(candidate)
-            found = found or candidate
-    if found is None:
+            closed = closed or (str(candidate), obstacle)
+    if closed is None:
         raise MissingExecutableError(f"{program} is not installed, or not on PATH")
-    raise MissingExecutableError(
-        f"{program} is on PATH as {found} alone, which other users cannot reach, and programs of skills run as another"
-        " user here; install it for all users"
-    )
+    raise UnreachableError(unreachable(program, *closed))
 
 
 def _can_be_run(candidate: Path) -> bool:
@@ -274,18 +277,8 @@ def _can_be_run(candidate: Path) -> bool:
     return os.path.isfile(candidate) and os.access(candidate, os.X_OK)  # noqa: PTH113 - pathlib's raises there
 
 
-def open_to_all(path: str) -> bool:
-    """Tell whether every user can reach an absolute path and execute it (of a directory: enter and read it)."""
-    wanted = 0o005 if os.path.isdir(path) else 0o001  # noqa: PTH112
-    while os.stat(path).st_mode & wanted == wanted:  # noqa: PTH116
-        above = os.path.dirname(path)  # noqa: PTH120
-        if above == path:
-            return True
-        path, wanted = above, 0o001
-    return False
-
-
-def _candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:
+def candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Give the files that a program's name may mean, in the order of ``PATH``, whether they are there or not."""
     if Path(program).is_absolute():
         yield Path(program)
         return

@@ -20,7 +20,7 @@ from skillgate.model.text import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_PACKAGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "builtin")  # noqa: PTH100
+PACKAGED_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "builtin")  # noqa: PTH100
 BENCHMARK_JSON = "benchmark.json"
 PACKAGED = "packaged"
 
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
 def packaged_ids() -> tuple[str, ...]:
     """List the ids of the packaged benchmarks, sorted; no file is read."""
-    return tuple(sorted(name.removesuffix(".json") for name in os.listdir(_PACKAGED) if name.endswith(".json")))
+    return tuple(sorted(name.removesuffix(".json") for name in os.listdir(PACKAGED_FOLDER) if name.endswith(".json")))
 
 
 def packaged(identifier: str) -> Loaded:
@@ -45,7 +45,9 @@ def packaged(identifier: str) -> Loaded:
     """
     if identifier not in packaged_ids():
         raise UsageError(f"there is no packaged benchmark {identifier!r}{did_you_mean(identifier, packaged_ids())}")
-    return read_benchmark(os.path.join(_PACKAGED, f"{identifier}.json"), f"{identifier} ({PACKAGED})", origin=PACKAGED)
+    return read_benchmark(
+        os.path.join(PACKAGED_FOLDER, f"{identifier}.json"), f"{identifier} ({PACKAGED})", origin=PACKAGED
+    )
 
 
 def listed(folder: str | None, *, cwd: str) -> Listed:
@@ -60,7 +62,7 @@ def listed(folder: str | None, *, cwd: str) -> Listed:
     found = {identifier: packaged(identifier) for identifier in packaged_ids()}
     notices: list[str] = []
     own: dict[str, str] = {}
-    for file in _files_of(os.path.join(cwd, folder)) if folder else ():
+    for file in files_of(os.path.join(cwd, folder)) if folder else ():
         shown = os.path.relpath(file, cwd) if file.startswith(os.path.join(cwd, "")) else file
         try:
             loaded = read_benchmark(file, shown)
@@ -208,7 +210,8 @@ def digest_of(data: Any) -> str:  # noqa: ANN401 - JSON
     return digest(json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode())
 
 
-def _files_of(folder: str) -> Iterator[str]:
+def files_of(folder: str) -> Iterator[str]:
+    """Give the files of a directory that may be benchmarks."""
     if not os.path.isdir(folder):
         return
     for name in sorted(os.listdir(folder)):

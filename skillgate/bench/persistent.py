@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.ports import Reply
-from skillgate.bench.program import AGAIN, request_of, told
+from skillgate.bench.program import AGAIN, Unopened, request_of, told
 from skillgate.bench.redacting import redacted
 from skillgate.bench.replies import read_reply
 from skillgate.model.bench_result import ErrorKind
@@ -36,6 +36,10 @@ class PersistentAdapter:
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
 
+    def unstartable(self) -> str | None:
+        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        return self._program.unstartable()
+
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
         return redacted(self._asked(call), self._program.secrets)
@@ -43,8 +47,8 @@ class PersistentAdapter:
     def _asked(self, call: Call) -> Reply:
         began = time.monotonic()
         worker = self._worker(call.timeout_s)
-        if isinstance(worker, str):
-            return Reply(kind=ErrorKind.SPAWN, error=worker, retryable=True, answered=False)
+        if isinstance(worker, Unopened):
+            return Reply(kind=worker.kind, error=worker.words, retryable=worker.kind in AGAIN, answered=False)
         talk, number = worker.conversation, worker.asked + 1
         reply: Reply | None = None
         try:
@@ -66,14 +70,14 @@ class PersistentAdapter:
         for worker in idle:
             worker.conversation.close()
 
-    def _worker(self, timeout_s: float) -> _Worker | str:
+    def _worker(self, timeout_s: float) -> _Worker | Unopened:
         """Give one that waits and has been silent, or a new one; in words why there is none."""
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
             if worker is None:
                 talk = self._program.opened(timeout_s)
-                return talk if isinstance(talk, str) else _Worker(talk, 0)
+                return talk if isinstance(talk, Unopened) else _Worker(talk, 0)
             if not worker.conversation.has_spoken():
                 return worker
             worker.conversation.close()  # it has ended, or spoke without being asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import threading
@@ -45,7 +45,8 @@ class Ended(NamedTuple):
         stderr: its end.
         returncode: negative for a signal; None where it was ended by us.
         kind: None where it ended by itself: else ``timeout``, ``output_limit``, ``memory_limit``, ``process_limit``,
-            ``disk_limit``, ``spawn`` (it could not be started) or ``stopped``.
+            ``disk_limit``, ``spawn`` (there is no such program), ``not_started`` (it could not be started) or
+            ``stopped``.
         problem: in words, ``""`` where ``kind`` is None.
     """
 
@@ -98,7 +99,15 @@ class Spawner(Protocol):
         """Say what programs are kept from, in words that can stand in a list."""
 
     def run(
-        self, argv: Sequence[str], *, root: str, stdin: bytes, env: Mapping[str, str], limits: Limits, copy: bool
+        self,
+        argv: Sequence[str],
+        *,
+        root: str,
+        stdin: bytes,
+        env: Mapping[str, str],
+        limits: Limits,
+        copy: bool,
+        sees_answers: bool = False,
     ) -> Ended:
         """Run a program to its end, and end all that it leaves behind.
 
@@ -109,6 +118,13 @@ class Spawner(Protocol):
             env: variables beside the minimal environment.
             limits: what it may use.
             copy: whether to run in a fresh copy of ``root``.
+            sees_answers: whether it may read what is expected, as a scorer does.
+        """
+
+    def unstartable(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], copy: bool) -> str | None:
+        """Say why the evaluator cannot start a program that exists; nothing is run.
+
+        None where it can, and where there is no such program: that is the skill's fault.
         """
 
     def open(
@@ -176,6 +192,17 @@ class Adapter(Protocol):
 
     def close(self) -> None:
         """Let go of processes and connections."""
+
+
+@runtime_checkable
+class Starting(Adapter, Protocol):
+    """An adapter that starts a program of the skill."""
+
+    def unstartable(self) -> str | None:
+        """Say why the evaluator cannot start a program that exists; nothing is run.
+
+        None where it can, and where the program is at fault.
+        """
 
 
 class Surroundings(NamedTuple):

@@ -6,6 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.bench.isolation.starting import kind_of
 from skillgate.bench.ports import Limits
 from skillgate.bench.tokens import passed
 from skillgate.errors import IncompleteError, UsageError
@@ -23,6 +24,13 @@ AGAIN = frozenset((ErrorKind.TIMEOUT, ErrorKind.SPAWN, ErrorKind.CRASH, ErrorKin
 _SHELL = frozenset((";", "&&", "||", "|", "&", ">", ">>", "<", "2>", "2>&1"))
 _TOLD = 600  # characters of stderr in a message
 _MIB = 1024 * 1024
+
+
+class Unopened(NamedTuple):
+    """Why a program that is talked to was not started."""
+
+    kind: ErrorKind
+    words: str
 
 
 class Program(NamedTuple):
@@ -44,14 +52,18 @@ class Program(NamedTuple):
         own = self.skill.config.memory_mb  # the spawner's limit holds where it is lower, or the only one
         return Limits(timeout_s=timeout_s, memory_bytes=None if own is None else own * _MIB)
 
-    def opened(self, timeout_s: float) -> Conversation | str:
-        """Start it to be talked to; in words why it could not be."""
+    def unstartable(self) -> str | None:
+        """Say why this evaluator cannot start it although it exists; None where it can, or the program is at fault."""
+        return self.spawner.unstartable(self.argv, root=self.skill.root, env=self.env, copy=self.copy)
+
+    def opened(self, timeout_s: float) -> Conversation | Unopened:
+        """Start it to be talked to, or say why it could not be."""
         try:
             return self.spawner.open(
                 self.argv, root=self.skill.root, env=self.env, limits=self.limits(timeout_s), copy=self.copy
             )
         except IncompleteError as error:
-            return str(error)
+            return Unopened(kind_of(error), str(error))
 
 
 def secrets_of(skill: Runnable, surroundings: Surroundings) -> tuple[str, ...]:

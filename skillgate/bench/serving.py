@@ -118,14 +118,14 @@ def _written(folder: str, name: str, content: bytes) -> str:
 
 
 class Unserved:
-    """Stands for every skill where the benchmark's own server could not be started."""
+    """Stands for a skill that cannot be asked: the benchmark's own server, or its program, cannot be started."""
 
-    def __init__(self, problem: str) -> None:
-        self._problem = problem
+    def __init__(self, problem: str, kind: ErrorKind = ErrorKind.SERVER) -> None:
+        self._problem, self._kind = problem, kind
 
     def invoke(self, call: Call) -> Reply:  # noqa: ARG002 - as every adapter
         """Say that nothing was measured; see :class:`skillgate.bench.ports.Adapter`."""
-        return Reply(kind=ErrorKind.SERVER, error=self._problem, answered=False)
+        return Reply(kind=self._kind, error=self._problem, answered=False)
 
     def close(self) -> None:
         """Nothing was opened."""

@@ -28,7 +28,8 @@ class Checked(NamedTuple):
 
     ``kind`` is ``skill``, ``adapter``, ``benchmark`` or ``tasks``; None for a file that is none of them. ``unchecked``
     counts the JSON Schemas in it that were not looked at, since the package that knows them is not installed;
-    ``notices`` name keys that are probably misspelt.
+    ``notices`` name keys that are probably misspelt. ``not_started`` says why this machine cannot start the skill's
+    program although it exists, ``""`` where it can.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Checked(NamedTuple):
     problems: tuple[str, ...]
     unchecked: int = 0
     notices: tuple[str, ...] = ()
+    not_started: str = ""
 
 
 def find_files(paths: Sequence[str], *, cwd: str) -> tuple[str, ...]:

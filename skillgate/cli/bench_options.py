@@ -43,6 +43,9 @@ class Asked(NamedTuple):
         allow_exec: whether programs may be started.
         memory_mb: that a call of a program may use.
         sandbox: ``none``, ``bwrap`` or ``auto``, as wanted.
+        as_caller: whether programs run as the calling user, as root too.
+        store: the store that an option names; None for that of the configuration.
+        answers: files and directories with expected answers, beside those that the run knows by itself.
         prose: whether prose skills that a search meets are taken in.
         formats, output_dir: of the files that are written.
         progress: ``bar``, ``json`` or ``none``.
@@ -79,6 +82,9 @@ class Asked(NamedTuple):
     config: Config
     asking: Mapping[str, str | bool | None]
     guarded: bool = False
+    as_caller: bool = False
+    store: str | None = None
+    answers: tuple[str, ...] = ()
     shard: tuple[int, int] | None = None
 
 
@@ -117,6 +123,11 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         help=f"{_declared('memory-mb').help.rstrip('.')} (default: 1024)",
     )
     _setting(running, "sandbox", "none|bwrap|auto")
+    running.add_argument(
+        "--run-as-caller",
+        action="store_true",
+        help="run programs as you, and as root not as users of their own: they can do all that you can",
+    )
     _words(running, "--allow-env", "NAME", "a variable that a skill's configuration may name; repeatable")
     _words(running, "--allow-host", "HOST[:PORT]", "a private host that a skill's server may be; repeatable")
     running.add_argument("--no-allow-exec", action="store_true", help="start no program of any skill")
@@ -205,6 +216,8 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         formats=formats,
         output_dir=_folder(config, "output-dir"),
         progress=args.progress,
+        as_caller=args.run_as_caller,
+        store=getattr(args, "store", None),
         shard=shard,
         config=config,
         asking={"record": args.record, "replay": args.replay, "refresh": args.refresh, "no-cache": args.no_cache},

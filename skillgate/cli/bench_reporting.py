@@ -51,6 +51,8 @@ def report_of(
             evaluator=asked.evaluator,
             sandbox=plan.sandbox,
             isolated=plan.isolated,
+            answers_readable=plan.answers_readable,
+            run_as_caller=asked.as_caller,
             shard="/".join(map(str, asked.shard)) if asked.shard else None,
             all_tasks=tuple(task.id for task in plan.loaded.benchmark.tasks) if asked.shard else (),
             tasks=asked.task_ids,

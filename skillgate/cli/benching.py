@@ -15,14 +15,16 @@ from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
-from skillgate.bench.ports import Surroundings
+from skillgate.bench.ports import Starting, Surroundings
 from skillgate.bench.runner import Job, run
 from skillgate.bench.serving import Unserved, serving
+from skillgate.cli.bench_answers import answers_for
 from skillgate.cli.bench_asking import with_models
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.bench import NotLoaded
+from skillgate.model.bench_result import ErrorKind
 from skillgate.model.executable import AdapterType
 from skillgate.model.score import Outcome
 from skillgate.registry import Room
@@ -51,7 +53,8 @@ class Plan(NamedTuple):
 
     ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
     benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
-    it asks none, or cannot.
+    it asks none, or cannot. ``not_started`` says by a skill's key why its program cannot be started here;
+    ``answers_readable`` is None where no program is.
     """
 
     skills: tuple[Runnable, ...]
@@ -67,6 +70,8 @@ class Plan(NamedTuple):
     added: Mapping[str, Any]
     models: Models | None = None
     model_names: tuple[str, ...] = ()
+    not_started: Mapping[str, str] = {}
+    answers_readable: bool | None = None
 
 
 def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> Loaded:
@@ -138,19 +143,37 @@ def planned(
         scorers = scorers_of(loaded, rules, surroundings)
         adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
         skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
+        spawner.hide(answers_for(skills.found, loaded, asked, session))
+        started = [key for key, adapter in adapters.items() if isinstance(adapter, Starting)]
+        not_started = _not_started(adapters)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
         if served.problem is not None:
             adapters = dict.fromkeys(adapters, Unserved(served.problem))
-        elif loaded.benchmark.adapter is None:
+        else:
+            adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
+        if served.problem is None and loaded.benchmark.adapter is None:
             for skill in skills.found:
-                if skill.spec.adapter_type is not AdapterType.SKILLMD:
+                if skill.spec.adapter_type is not AdapterType.SKILLMD and skill.key not in not_started:
                     spawner.prepare(skill.root)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
     isolated = spawner.isolated if loaded.benchmark.adapter is None else ()  # a static benchmark runs nothing
     places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
-    return Plan(*places, served.added, models=models, model_names=asked_models)
+    return Plan(
+        *places,
+        served.added,
+        models=models,
+        model_names=asked_models,
+        not_started=not_started,
+        answers_readable=spawner.answers_readable if started else None,
+    )
+
+
+def _not_started(adapters: Mapping[str, Adapter]) -> dict[str, str]:
+    """Say by the key of a skill why its program, which exists, cannot be started here."""
+    found = {key: one.unstartable() for key, one in adapters.items() if isinstance(one, Starting)}
+    return {key: problem for key, problem in found.items() if problem is not None}
 
 
 def _spawner(
@@ -158,7 +181,15 @@ def _spawner(
 ) -> ProcessSpawner:
     """Make what starts programs, and let them reach what is served."""
     path = session.environ.get("PATH", os.defpath)
-    spawner = ProcessSpawner(path=path, stop=stop, sandbox=asked.sandbox, memory_bytes=asked.memory_mb * _MIB)
+    if asked.guarded and asked.as_caller:
+        raise UsageError("--run-as-caller is for the command line: in the Action skills are a stranger's")
+    spawner = ProcessSpawner(
+        path=path,
+        stop=stop,
+        sandbox=asked.sandbox,
+        memory_bytes=asked.memory_mb * _MIB,
+        as_caller=asked.as_caller,
+    )
     ready.callback(spawner.close)
     spawner.reach(served)
     if spawner.notice and asked.allow_exec:

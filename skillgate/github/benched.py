@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TEXT = 200  # characters of a reason
 _NAME = 80
+_READABLE = " · ⚠️ programs could read the expected answers"
 _MOVED = (Flip.BROKEN, Flip.REMOVED, Flip.FIXED)
 _SIGNS = {Flip.BROKEN: "❌ no longer passes", Flip.REMOVED: "⚠️ is gone", Flip.FIXED: "✅ passes now"}
 _TESTED = {Outcome.PASS: "", Outcome.FAIL: "got worse: ", Outcome.INCONCLUSIVE: "cannot tell: "}
@@ -38,7 +39,8 @@ def benchmark(subject: Subject, *, most: int, folded: int) -> Iterator[Section]:
     name = reports[0].benchmark_id if reports and subject.trusted else ""
     head = (
         "",
-        f"**Benchmark {inert(bounded(name, _NAME))}**" if name else "**Benchmark**",
+        (f"**Benchmark {inert(bounded(name, _NAME))}**" if name else "**Benchmark**")
+        + (_READABLE if subject.bench.run.answers_readable else ""),
         "",
         "| | skill | completed | partial score | p95 | composite | |",
         "|:-:|---|--:|--:|--:|--:|---|",

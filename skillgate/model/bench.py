@@ -177,6 +177,9 @@ class RunSettings:
         evaluator: the scorer of tasks that name none.
         sandbox: ``none`` or ``bwrap``, as it was in force.
         isolated: what the skills' processes were kept from, in words; empty where nothing was run.
+        answers_readable: whether programs of skills may have been able to read the expected answers; None where no
+            program was run.
+        run_as_caller: whether programs ran as the calling user, which for root is no isolation at all.
         shard: ``i/n``; None for all of it.
         all_tasks: of a shard: the ids of all tasks that the whole run has, in their order; else empty.
         tasks, tags: the filters.
@@ -190,6 +193,8 @@ class RunSettings:
     evaluator: str = "exact"
     sandbox: str = "none"
     isolated: tuple[str, ...] = ()
+    answers_readable: bool | None = None
+    run_as_caller: bool = False
     shard: str | None = None
     all_tasks: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()

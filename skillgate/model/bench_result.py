@@ -35,7 +35,7 @@ class ErrorKind(Enum):
     """
 
     TIMEOUT = "timeout"
-    SPAWN = "spawn"  # its program could not be started
+    SPAWN = "spawn"  # there is no such program, or it is none
     CRASH = "crash"  # a signal ended it
     EXIT_CODE = "exit_code"
     PROTOCOL = "protocol"  # no reply, or none that the protocol allows
@@ -55,10 +55,20 @@ class ErrorKind(Enum):
     JUDGE = "judge"  # a judge could not be asked, or gave no usable answer
     MODEL = "model"  # no model to run a prose skill with: no key, budget, network
     SERVER = "server"  # the benchmark's own server does not run
+    NOT_STARTED = "not_started"  # its program exists, and the evaluator could not start it
     STOPPED = "stopped"  # the run ended before its turn
 
 
-EVALUATORS = frozenset({ErrorKind.SCORER, ErrorKind.JUDGE, ErrorKind.MODEL, ErrorKind.SERVER, ErrorKind.STOPPED})
+EVALUATORS = frozenset(
+    {
+        ErrorKind.SCORER,
+        ErrorKind.JUDGE,
+        ErrorKind.MODEL,
+        ErrorKind.SERVER,
+        ErrorKind.NOT_STARTED,
+        ErrorKind.STOPPED,
+    }
+)
 
 
 @camel

@@ -16,6 +16,7 @@ from skillgate.report.bench_words import (
     percent,
     usage,
     verdict,
+    warnings,
 )
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Whisker, bar, whisker
@@ -107,7 +108,9 @@ def _page(report: BenchReport, rows: Sequence[Row]) -> Page:
         times=first(times, _ROWS),
         longest=milliseconds(longest),
         settings=tuple(_settings(report)),
-        notices=first([*report.notices, *(f"{one.path}: {one.reason}" for one in report.not_loaded)], _TOLD),
+        notices=first(
+            [*warnings(report), *report.notices, *(f"{one.path}: {one.reason}" for one in report.not_loaded)], _TOLD
+        ),
     )
 
 

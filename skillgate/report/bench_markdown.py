@@ -8,7 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.bench_result import Status
-from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, usage, verdict, why
+from skillgate.report.bench_words import (
+    figure,
+    interval,
+    milliseconds,
+    outcome,
+    percent,
+    rows,
+    usage,
+    verdict,
+    warnings,
+    why,
+)
 from skillgate.report.markdown import inert as escape
 
 if TYPE_CHECKING:
@@ -77,6 +88,7 @@ def _head(report: BenchReport) -> Iterator[str]:
     said = f"{run.runs} run{'s' * (run.runs != 1)} of each task, {run.concurrency} at once"
     said += f", {run.timeout_ms:,} ms for each try of a task without a limit of its own"
     yield f"- {said}, sandbox {escape(run.sandbox)}; kept from skills: {escape(', '.join(run.isolated)) or 'nothing'}"
+    yield from (f"- {warning}" for warning in warnings(report))
     if run.shard:
         yield f"- shard {escape(run.shard)}: these are not all tasks"
     yield from (f"- {escape(notice[:_LONGEST])}" for notice in report.notices[:_LISTED])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.bench_result import Status
 from skillgate.model.text import printable
-from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, why
+from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, warnings, why
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def render(report: BenchReport, style: Style, *, verbose: bool = False) -> str:
         gated = "" if all(one.gate.passed is None for one in whole) else " and no gate failed"
         lines += ["", f"{which}: every task passed{gated}; -v shows each"]
     lines += [f"not loaded: {printable(one.path)}: {printable(one.reason)}" for one in report.not_loaded]
-    lines += [f"note: {printable(notice)}" for notice in report.notices]
+    lines += [f"note: {printable(notice)}" for notice in (*warnings(report), *report.notices)]
     return "\n".join(lines) + "\n"
 
 

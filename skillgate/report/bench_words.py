@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.bench_result import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from skillgate.model.bench import BenchReport, CompletionReport, Proportion
     from skillgate.model.bench_result import TaskResult
@@ -81,6 +81,14 @@ def interval(share: Proportion | None) -> str:
     if share is None or share.ci_low is None or share.ci_high is None:
         return ""
     return f"{100 * share.ci_low:.0f}–{100 * share.ci_high:.0f}"
+
+
+def warnings(report: BenchReport) -> Iterator[str]:
+    """Say what weakens every figure of a report: what programs of skills could do."""
+    if report.run.run_as_caller:
+        yield "programs ran as the calling user (--run-as-caller)"
+    if report.run.answers_readable:
+        yield "programs could read the expected answers; --sandbox bwrap keeps them away"
 
 
 def usage(report: CompletionReport) -> str:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.process import open_to_all
+from skillgate.access import open_to_all
 from tests.architecture.source import ROOT
 from tests.bench.made import benchmark, task
 

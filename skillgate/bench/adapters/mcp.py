@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply
-from skillgate.bench.program import Program, command_of, variables_of
+from skillgate.bench.program import AGAIN, Program, Unopened, command_of, variables_of
 from skillgate.bench.web.target import target_of
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
@@ -69,6 +69,10 @@ class McpAdapter:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+
+    def unstartable(self) -> str | None:
+        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        return self._server.unstartable() if isinstance(self._server, Program) else None
 
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
@@ -154,8 +158,8 @@ class McpAdapter:
         traffic, server = Traffic(), self._server
         if isinstance(server, Program):
             talk = server.opened(timeout_s)
-            if isinstance(talk, str):
-                raise FailedError(Trouble(ErrorKind.SPAWN, talk))
+            if isinstance(talk, Unopened):
+                raise FailedError(Trouble(talk.kind, talk.words, retryable=talk.kind in AGAIN))
             return Connection(traffic, lambda: piped(talk, traffic))
         tls = self._tls
         assert tls is not None

@@ -36,6 +36,10 @@ class SubprocessAdapter:
     def __init__(self, program: Program) -> None:
         self._program = program
 
+    def unstartable(self) -> str | None:
+        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        return self._program.unstartable()
+
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
         program = self._program

@@ -3,7 +3,7 @@
 That takes a millisecond, leaves no moment in which they do not hold, and needs no right, as setting them from outside
 does. No word of the program's command is read by the shell.
 """
-# ruff: noqa: PTH113, PTH117, PTH123
+# ruff: noqa: PTH123
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-
-from skillgate.errors import IncompleteError
-from skillgate.process import open_to_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,40 +55,6 @@ def bounded(argv: Sequence[str], *, alone: bool) -> tuple[str, ...]:
     # POSIX counts files in blocks of 512 bytes. What a limit already forbids stays forbidden.
     script = _SCRIPT.format(blocks=FILE_BYTES // 512, files=OPEN_FILES, threads=threads)
     return (_SHELL, "-c", script, "sh", *argv)
-
-
-def require_program(path: str, shown: str, *, everybody: bool) -> None:
-    """Refuse what the kernel does not run by itself, and a shell would read as its own script.
-
-    Args:
-        path: an absolute path.
-        shown: as the user named it.
-        everybody: whether another user is to run it.
-
-    Raises:
-        IncompleteError: it is no program.
-    """
-    if not (open_to_all(path) if everybody else os.access(path, os.X_OK)):
-        raise IncompleteError(f"{shown} could not be started: it is not executable; chmod +x makes it so")
-    with suppress(OSError), open(path, "rb") as file:
-        head = file.read(256)
-        if not head.startswith((b"#!", b"\x7fELF")) and b"\0" not in head:
-            raise IncompleteError(
-                f"{shown} could not be started: it is a text whose first line names no interpreter (#!)"
-            )
-        if everybody and head.startswith(b"#!"):
-            _require_interpreter(head, shown)
-
-
-def _require_interpreter(head: bytes, shown: str) -> None:
-    """Refuse a script whose interpreter another user cannot run: one in the administrator's home, or a link into it."""
-    words = head[2:].split(b"\n")[0].split()
-    interpreter = os.path.realpath(os.fsdecode(words[0])) if words else ""
-    if os.path.isabs(interpreter) and os.path.isfile(interpreter) and not open_to_all(interpreter):
-        raise IncompleteError(
-            f"{shown} could not be started: its interpreter is {interpreter}, which other users cannot reach, and"
-            " programs of skills run as another user here; install it for all users"
-        )
 
 
 def _threads_there_are() -> int:

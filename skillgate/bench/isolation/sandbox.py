@@ -7,10 +7,14 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.process import located, open_to_all
+from skillgate.access import is_within, open_to_all
+from skillgate.bench.isolation.answers import NOTHING
+from skillgate.process import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from skillgate.bench.isolation.answers import Answers
 
 _BASE = (
     *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "skill"),
@@ -22,6 +26,7 @@ _ETC = (
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types"),
     *("passwd", "group", "hosts", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "locale.conf"),
 )
+_EMPTY = ("--tmpfs",)
 _PARTS = ("bin", "lib", "lib64", "libexec", "share/gems", "pyvenv.cfg")
 _INTERPRETERS = ("python3", "python", "node", "deno", "bun", "ruby", "perl", "java", "sh", "bash")
 
@@ -49,6 +54,11 @@ class Sandbox:
         self._program = located("bwrap", cwd="/", env={"PATH": path}, user=user)
         self._shown = tuple(_system()) + tuple(_interpreters(path, everybody=user is not None))
 
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The files and directories of this machine that are seen inside, beside those of a call."""
+        return tuple(self._shown[2::3])
+
     @contextmanager
     def wrapped(
         self,
@@ -59,23 +69,26 @@ class Sandbox:
         env: Mapping[str, str],
         writable: bool,
         files: Iterable[str] = (),
+        hidden: Answers = NOTHING,
     ) -> Iterator[Wrapped]:
         """Give the command that runs a program in the sandbox; it holds while the context lasts.
 
         Args:
             argv: the program, absolute, and its arguments.
             place: the directory to run in, read-only unless ``writable``.
-            home: the call's own directory; one called ``tmp`` beside it takes the place of ``/tmp``.
+            home: the call's own directory; ``tmp`` beside it takes the place of ``/tmp``, and ``empty`` that of files.
             env: the program's variables. They are given inside, so that one for the loader does not work outside; and
                 through a file without a name, so that no list of processes shows them.
             writable: whether ``place`` is the call's own copy.
             files: absolute paths to show beside, read-only.
+            hidden: what is empty wherever it would be seen.
         """
         words = [*_BASE, "--bind", os.path.join(os.path.dirname(home), "tmp"), "/tmp"]  # noqa: S108
         words += [*self._shown, "--bind", home, home, "--bind" if writable else "--ro-bind", place, place]
         words += [*_without_git(place), "--chdir", place]
         for file in files:
             words += ["--ro-bind", file, file]
+        words += self._emptied(hidden, place, os.path.join(os.path.dirname(home), "empty"))
         for name, value in env.items():
             words += ["--setenv", name, value]
         descriptor = os.memfd_create("skillgate-sandbox")
@@ -86,6 +99,20 @@ class Sandbox:
             yield Wrapped((self._program, "--args", str(descriptor), "--", *argv), (descriptor,))
         finally:
             os.close(descriptor)
+
+    def _emptied(self, hidden: Answers, place: str, empty: str) -> Iterator[str]:
+        """Give the words that empty what is hidden, under each of the paths by which it would be seen."""
+        bound = (
+            self._shown[number + 2] for number in range(0, len(self._shown), 3) if self._shown[number] == "--ro-bind"
+        )
+        seen = [(os.path.realpath(one), one) for one in (place, *bound)]
+        for options, paths in ((_EMPTY, hidden.folders), (("--ro-bind", empty), hidden.files)):
+            for path in paths:
+                for real, shown in seen:
+                    if is_within(path, real) and os.path.lexists(path):
+                        point = os.path.normpath(os.path.join(shown, os.path.relpath(path, real)))
+                        yield from (*options, point)
+                        yield from ("--remount-ro", point) if options == _EMPTY else ()
 
 
 def _system() -> Iterator[str]:
@@ -147,5 +174,5 @@ def _without_git(place: str) -> list[str]:
     """Hide a repository's own directory or file, which may hold a token."""
     git = os.path.join(place, ".git")
     if os.path.isdir(git):
-        return ["--tmpfs", git]
+        return [*_EMPTY, git, "--remount-ro", git]  # what could be written there would be bounded by nothing
     return ["--ro-bind", "/dev/null", git] if os.path.isfile(git) else []

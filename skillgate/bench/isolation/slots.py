@@ -38,8 +38,10 @@ class Slots:
         switches: whether calls run as users of their own.
     """
 
-    def __init__(self) -> None:
-        self._block, self._claim = _claimed() if hasattr(os, "geteuid") and os.geteuid() == 0 else (None, None)
+    def __init__(self, *, switch: bool = True) -> None:
+        """Make ready; without ``switch`` calls run as the caller's user, as they do for all but root."""
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._block, self._claim = _claimed() if is_root and switch else (None, None)
         self.switches = self._block is not None
         self._free: list[int] = []
         self._tired: deque[int] = deque()

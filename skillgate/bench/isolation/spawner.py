@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -12,24 +13,27 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from skillgate.bench.isolation import prctl
-from skillgate.bench.isolation.bounds import bounded, require_program
+from skillgate.access import is_within, open_to_all
+from skillgate.bench.isolation import mounts, prctl
+from skillgate.bench.isolation.answers import NOTHING
+from skillgate.bench.isolation.bounds import bounded
 from skillgate.bench.isolation.conversation import Pipes
 from skillgate.bench.isolation.copies import all_of, copy_for_all, copy_of
 from skillgate.bench.isolation.ending import WORDS, Owned, ask_to_end, end_all, too_much
 from skillgate.bench.isolation.exchange import exchange
-from skillgate.bench.isolation.leftovers import remove, remove_of
+from skillgate.bench.isolation.leftovers import SHARED, remove, remove_of
 from skillgate.bench.isolation.orphans import Orphans
 from skillgate.bench.isolation.seclusion import is_secluded
 from skillgate.bench.isolation.slots import FIRST_USER, Slots
+from skillgate.bench.isolation.starting import Ground, NoProgramError, kind_of, require_startable
 from skillgate.bench.ports import Ended, Limits
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.bench_result import ErrorKind
-from skillgate.process import located, open_to_all, start
+from skillgate.process import MissingExecutableError, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from skillgate.bench.isolation.answers import Answers
     from skillgate.bench.isolation.reach import Reached
     from skillgate.bench.isolation.sandbox import Sandbox
     from skillgate.bench.isolation.slots import Slot
@@ -50,7 +54,13 @@ class ProcessSpawner:
     """
 
     def __init__(
-        self, *, path: str, stop: threading.Event, sandbox: str = "none", memory_bytes: int | None = None
+        self,
+        *,
+        path: str,
+        stop: threading.Event,
+        sandbox: str = "none",
+        memory_bytes: int | None = None,
+        as_caller: bool = False,
     ) -> None:
         """Make ready.
 
@@ -59,6 +69,7 @@ class ProcessSpawner:
             stop: ends every call.
             sandbox: ``none``, ``bwrap``, or ``auto`` for bwrap where it works.
             memory_bytes: that no call may exceed, whatever its own limit is; None for no such bound.
+            as_caller: whether programs run as this process's user although it is root.
 
         Raises:
             UsageError: bwrap was asked for and does not work.
@@ -66,21 +77,34 @@ class ProcessSpawner:
         self._path = path
         self._stop = stop
         self._memory_bytes = memory_bytes
-        self._slots = Slots()
+        self._slots = Slots(switch=not as_caller)
+        if as_caller and is_secluded():
+            prctl.adopt_orphans()
         self._orphans = Orphans()
-        self._folder = tempfile.mkdtemp(prefix="skillgate-")
+        self._folder = os.path.realpath(tempfile.mkdtemp(prefix="skillgate-"))
         os.chmod(self._folder, 0o711)  # noqa: PTH101, S103 - users of calls pass through it to their own
         self._closed = threading.Event()
         self._lock = threading.Lock()
-        self._copies: dict[str, str] = {}
+        self._copies: dict[tuple[str, bool], str] = {}
         self._reached: Reached | None = None
         self._served: tuple[str, ...] = ()
+        self._hidden: Answers = NOTHING
         self._sandbox: Sandbox | None = None
+        self._mounts = False
         self.notice = ""
         if sandbox != "none":
             self._enter(sandbox)
         elif is_secluded():  # this process is the evaluation's own, so that it may be changed for good
             prctl.gain_no_privileges()
+        if self._sandbox is None and self._slots.switches:
+            self._mounts = mounts.works()
+
+    @property
+    def answers_readable(self) -> bool:
+        """Whether programs may be able to read the expected answers."""
+        if self._sandbox is not None or self._mounts:
+            return False
+        return not self._slots.switches or self._hidden.are_open()
 
     @property
     def sandbox(self) -> str:
@@ -93,10 +117,12 @@ class ProcessSpawner:
         found = ["variables of the environment", "files that are open here", "the home directory's variable"]
         if self._slots.switches:
             found += ["other users' files", "the environment of other processes"]
+            found += ["the expected answers", "the temporary files of other calls"] * self._mounts
         elif is_secluded() and not self._sandbox:
             found.append("the environment and memory of this process, not of the shell or runner that started it")
         if self._sandbox:
-            found += ["all files but the system's, the interpreters' and its own", "other processes", "the network"]
+            found += ["all files but the system's, the interpreters' and its own", "the expected answers"]
+            found += ["other processes", "the temporary files of other calls", "the network"]
         elif prctl.gains_no_privileges():
             found.append("rights of set-user-id programs")
         return tuple(found)
@@ -107,24 +133,57 @@ class ProcessSpawner:
         Raises:
             UsageError: that needs a Python in the sandbox, and there is none.
         """
+        self._served = tuple(value for value in served.values() if os.path.isabs(value) and os.path.isfile(value))  # noqa: PTH113, PTH117
         if self._sandbox is None:
             return
-        self._served = tuple(value for value in served.values() if os.path.isabs(value) and os.path.isfile(value))  # noqa: PTH113, PTH117
         from skillgate.bench.isolation.reach import Reached, loopback_ports
 
         if ports := loopback_ports(served):
             self._reached = Reached(ports, self._folder, path=self._path, user=self._user())
 
+    def hide(self, answers: Answers) -> None:
+        """Keep what holds expected answers from programs, as far as this machine allows; before anything is started."""
+        self._hidden = answers
+
+    def unstartable(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], copy: bool) -> str | None:
+        """Say why this evaluator cannot start a program that exists; None where it can, or the program is at fault."""
+        real = os.path.realpath(root)
+        closed = self._slots.switches and not copy and not open_to_all(real)
+        try:
+            place = self._readable(root, self._hidden) if closed else real
+            require_startable(argv, self._ground(place, self._environment("/", env), owned=real if copy else None))
+        except NoProgramError:
+            return None
+        except MissingExecutableError:
+            path = os.path.join(root, argv[0])
+            if closed and "/" in argv[0] and os.path.isfile(path):  # noqa: PTH113
+                return f"not started: {path} leads out of {root}, which other users cannot enter; open it to all users"
+            return None
+        except (IncompleteError, OSError) as error:
+            return str(error)
+        return None
+
     def run(
-        self, argv: Sequence[str], *, root: str, stdin: bytes, env: Mapping[str, str], limits: Limits, copy: bool
+        self,
+        argv: Sequence[str],
+        *,
+        root: str,
+        stdin: bytes,
+        env: Mapping[str, str],
+        limits: Limits,
+        copy: bool,
+        sees_answers: bool = False,
     ) -> Ended:
         """Run a program to its end, and end all that it leaves behind; see :class:`skillgate.bench.ports.Spawner`."""
-        with self._slots.taken() as slot, self._home(slot) as home, self._orphans.call() as owns:
+        hidden = NOTHING if sees_answers else self._hidden
+        with ExitStack() as made:
             try:
-                where = self._place(root, home, slot, copy=copy)
-                child = self._started(argv, where, home, env, slot, copy=copy)
+                slot = made.enter_context(self._slots.taken())
+                home = made.enter_context(self._home(slot))
+                owns = made.enter_context(self._orphans.call())
+                child = self._begun(argv, root, home, env, slot, hidden, copy=copy)
             except (IncompleteError, OSError, shutil.Error) as error:
-                return Ended(b"", b"", None, ErrorKind.SPAWN, str(error))
+                return Ended(b"", b"", None, kind_of(error), str(error))
             ended = self._finished(child, stdin, self._capped(limits), Owned(slot.user, owns, home), argv[0])
             if ended.kind is not None:
                 self._slots.tire(slot)
@@ -138,8 +197,7 @@ class ProcessSpawner:
             home = made.enter_context(self._home(slot))
             owned = Owned(slot.user, made.enter_context(self._orphans.call()), home)
             try:
-                where = self._place(root, home, slot, copy=copy)
-                child = self._started(argv, where, home, env, slot, copy=copy)
+                child = self._begun(argv, root, home, env, slot, self._hidden, copy=copy)
             except (OSError, shutil.Error) as error:
                 raise IncompleteError(f"{argv[0]} could not be started: {error}") from error
             return Pipes(
@@ -189,21 +247,67 @@ class ProcessSpawner:
         asked = [most for most in (limits.memory_bytes, self._memory_bytes) if most is not None]
         return limits._replace(memory_bytes=min(asked, default=None))
 
-    def _started(
-        self, argv: Sequence[str], where: str, home: str, env: Mapping[str, str], slot: Slot, *, copy: bool
+    def _begun(
+        self,
+        argv: Sequence[str],
+        root: str,
+        home: str,
+        env: Mapping[str, str],
+        slot: Slot,
+        hidden: Answers,
+        *,
+        copy: bool,
     ) -> Child:
+        """Start a program in its place.
+
+        Raises:
+            IncompleteError, OSError, shutil.Error: it could not be started; :func:`kind_of` says whose fault that is.
+        """
+        where = self._place(root, home, slot, hidden, copy=copy)
         whole = self._environment(home, env)
         alone = slot.user is not None
-        program = located(argv[0], cwd=where, env=whole, user=slot.user)
-        require_program(program, argv[0], everybody=alone)
-        command = [program, *argv[1:]]
-        if self._sandbox is None:
+        ground = self._ground(where, whole, owned=where if copy and alone else None)
+        command = [require_startable(argv, ground), *argv[1:]]
+        if self._sandbox is not None:
+            files = self._served
+            if self._reached is not None:
+                command, files = self._reached.wrap(command), (*self._reached.files, *files)
+            with self._sandbox.wrapped(
+                command, place=where, home=home, env=whole, writable=copy, files=files, hidden=hidden
+            ) as wrapped:
+                return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
+        if not self._mounts or slot.user is None:
             return start(bounded(command, alone=alone), cwd=where, env=whole, user=slot.user)
-        files = self._served
-        if self._reached is not None:
-            command, files = self._reached.wrap(command), (*self._reached.files, *files)
-        with self._sandbox.wrapped(command, place=where, home=home, env=whole, writable=copy, files=files) as wrapped:
-            return start(bounded(wrapped.argv, alone=alone), cwd="/", env={}, user=slot.user, files=wrapped.files)
+        real = os.path.realpath(where)
+        around = os.path.dirname(home)  # noqa: PTH120
+        view = mounts.View(
+            around=around,
+            empty=os.path.join(around, "empty"),
+            user=slot.user,
+            run=self._folder,
+            shown=tuple(path for path in self._shown(command, real, whole) if not is_within(path, around)),
+            hidden_files=hidden.files,
+            hidden_folders=hidden.folders,
+        )
+        return mounts.in_view(view, lambda: start(bounded(command, alone=alone), cwd=real, env=whole, user=slot.user))
+
+    def _ground(self, place: str, env: Mapping[str, str], *, owned: str | None) -> Ground:
+        visible = None if self._sandbox is None else (*self._sandbox.visible, *self._served, self._folder)
+        return Ground(place, env, others=self._slots.switches, owned=owned, visible=visible)
+
+    def _shown(self, command: Sequence[str], place: str, env: Mapping[str, str]) -> tuple[str, ...]:
+        """Say what a call sees of the directories that all users share: what it needs to run, and what it is given."""
+        wanted = {place, *self._served, *(part for part in env["PATH"].split(os.pathsep) if os.path.isabs(part))}  # noqa: PTH117
+        paths = (os.path.normpath(os.path.join(place, word)) for word in command if "\0" not in word)
+        wanted |= {path for path in paths if os.path.exists(path)}  # noqa: PTH110
+        wanted |= {os.path.realpath(path) for path in wanted}
+        found = set()
+        for path in wanted:
+            for shared in map(os.path.realpath, SHARED):
+                if path != shared and is_within(path, shared):
+                    top = os.path.join(shared, os.path.relpath(path, shared).partition(os.sep)[0])
+                    found.add(path if is_within(self._folder, top) else top)
+        return tuple(sorted(path for path in found if os.path.exists(path)))  # noqa: PTH110
 
     def _finished(self, child: Child, stdin: bytes, limits: Limits, call: Owned, program: str) -> Ended:
         try:
@@ -239,6 +343,7 @@ class ProcessSpawner:
             ) from error
         try:
             os.chmod(around, 0o711)  # noqa: PTH101, S103 - the call's user passes through it
+            os.close(os.open(os.path.join(around, "empty"), os.O_CREAT | os.O_WRONLY, 0o444))
             home = os.path.join(around, "home")
             for folder in (home, os.path.join(around, "tmp"))[: 2 if self._sandbox else 1]:
                 os.mkdir(folder, 0o700)  # noqa: PTH102
@@ -257,28 +362,29 @@ class ProcessSpawner:
             IncompleteError: it cannot be copied.
         """
         if self._slots.switches and not open_to_all(os.path.realpath(root)):
-            self._readable(root)
+            self._readable(root, self._hidden)
 
-    def _place(self, root: str, home: str, slot: Slot, *, copy: bool) -> str:
+    def _place(self, root: str, home: str, slot: Slot, hidden: Answers, *, copy: bool) -> str:
         """Give the directory to run in: the skill's own, one that every user can read, or the call's own copy."""
         if not copy:
             closed = slot.user is not None and not open_to_all(os.path.realpath(root))
-            return self._readable(root) if closed else root
+            return self._readable(root, hidden) if closed else root
         place = os.path.join(os.path.dirname(home), "skill")  # noqa: PTH120
-        copy_of(root, place)
+        copy_of(root, place, {*hidden.files, *hidden.folders})
         if slot.user is not None:
             for path in all_of(place):
                 os.chown(path, slot.user, slot.user, follow_symlinks=False)
         return place
 
-    def _readable(self, root: str) -> str:
+    def _readable(self, root: str, hidden: Answers) -> str:
         """Give the copy of a skill that every user can read, made once."""
         with self._lock:
-            if root not in self._copies:
-                place = os.path.join(self._folder, f"skill-{len(self._copies)}")
-                copy_for_all(root, place)
-                self._copies[root] = place
-            return self._copies[root]
+            key = (root, hidden is NOTHING)
+            if key not in self._copies:
+                place = os.path.join(self._folder, f"skill-{secrets.token_hex(8)}")
+                copy_for_all(root, place, {*hidden.files, *hidden.folders})
+                self._copies[key] = place
+            return self._copies[key]
 
     def _environment(self, home: str, env: Mapping[str, str]) -> dict[str, str]:
         return {

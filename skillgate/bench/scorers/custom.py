@@ -10,6 +10,7 @@ import secrets
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.access import open_to_all
 from skillgate.bench.answers import require_path
 from skillgate.bench.pointer import NothingThere, at
 from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
@@ -18,7 +19,6 @@ from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.benchmark import ABSENT
 from skillgate.model.text import printable
-from skillgate.process import open_to_all
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Ended, Rules, Spawner, Surroundings
@@ -97,6 +97,7 @@ class Custom:
             env={},
             limits=self._limits,
             copy=False,
+            sees_answers=True,
         )
         return self._read(_written(ended, mark if self._program.name else ""))
 
@@ -161,7 +162,9 @@ def _written(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
         UnscoredError: it failed, or wrote none.
     """
     if ended.kind is not None:
-        raise _bad(f"it {ended.problem}" if ended.kind is not ErrorKind.SPAWN else ended.problem)
+        raise _bad(
+            f"it {ended.problem}" if ended.kind not in (ErrorKind.SPAWN, ErrorKind.NOT_STARTED) else ended.problem
+        )
     if ended.returncode:
         raise _bad(f"it ended with exit code {ended.returncode}{told(ended.stderr)}")
     text = ended.stdout.decode("utf-8", "replace")

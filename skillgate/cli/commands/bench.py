@@ -21,7 +21,8 @@ _VALIDATE = "check skill.json, adapter.config.json and benchmark files"
 _MORE = """\
 Files are checked by themselves; nothing is run. A directory is searched for skill.json, adapter.config.json,
 benchmark.json, files whose name ends in .eval.json, and the JSON files of directories called benchmarks. JSON Schemas
-in them are checked where the extra bench is installed. The exit code is 1 where a file is not valid."""
+in them are checked where the extra bench is installed. The exit code is 1 where a file is not valid, and 3 where this
+machine cannot start the program of a skill although it exists."""
 _CHECK = "find tasks that a skill passes which knows nothing"
 _CHECKS = """\
 Three answers are held against every task's scorer, and no skill is started: null; the input, or one value of it; and
@@ -153,18 +154,29 @@ def _show(args: argparse.Namespace, session: Session) -> int:
 
 def _validate(paths: Sequence[str], session: Session) -> int:
     from skillgate.bench.validating import check_file, find_files
+    from skillgate.cli.bench_starting import with_starting
 
     checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
+    checked = with_starting(checked, session)
     bad = [one for one in checked if one.problems]
     for notice in (notice for one in checked for notice in one.notices):
         session.note(notice)
+    not_started = [one for one in checked if one.not_started]
+    for one in not_started:
+        session.note(printable(f"{one.path}: {one.not_started}"))
     unchecked = sum(one.unchecked for one in checked)
     if unchecked:
         many = f"{unchecked} JSON Schemas were" if unchecked != 1 else "1 JSON Schema was"
         session.note(f'{many} not checked: jsonschema is not installed: pip install "skillgate-action[bench]"')
     if session.json:
         files = [
-            {"path": one.path, "kind": one.kind, "problems": list(one.problems), "notices": list(one.notices)}
+            {
+                "path": one.path,
+                "kind": one.kind,
+                "problems": list(one.problems),
+                "notices": list(one.notices),
+                "notStarted": one.not_started or None,
+            }
             for one in checked
         ]
         document = {"files": files, "valid": not bad, "uncheckedSchemas": unchecked}
@@ -174,7 +186,9 @@ def _validate(paths: Sequence[str], session: Session) -> int:
         valid = len(checked) - len(bad)
         told = f"{valid} of {len(checked)} file{'s' * (len(checked) != 1)} valid" if checked else "no file to check"
         session.out("\n".join([*lines, told]))
-    return EXIT_GATE_FAILED if bad else EXIT_PASSED
+    if bad:
+        return EXIT_GATE_FAILED
+    return EXIT_INCOMPLETE if not_started else EXIT_PASSED
 
 
 def _check(args: argparse.Namespace, session: Session) -> int:

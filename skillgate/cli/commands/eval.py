@@ -14,7 +14,7 @@ from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, a
 from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.options import add_asking
 from skillgate.cli.storing import add_keeping, add_write_back
-from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:
@@ -106,7 +106,13 @@ def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Sessio
     if plan.models is not None and forecast is not None:
         lines[-1:-1] = plan.models.lines(forecast)
     session.out(json.dumps(plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
-    return EXIT_PASSED
+    return foreseen_code(plan, asked)
+
+
+def foreseen_code(plan: Plan, asked: Asked) -> int:
+    """Give the exit code of a run as far as it is known before: programs that cannot be started are not measured."""
+    empty = len(plan.not_started) == len(plan.skills)
+    return EXIT_INCOMPLETE if plan.not_started and (empty or not asked.allow_skipped) else EXIT_PASSED
 
 
 def require_required(plan: Plan, asked: Asked) -> None:
@@ -137,6 +143,7 @@ def plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
             for skill in plan.skills
         ],
         "calls": len(plan.items),
+        "notStarted": [{"id": key, "problem": problem} for key, problem in plan.not_started.items()],
         "estimate": estimate,
     }
 
@@ -159,6 +166,7 @@ def plan_lines(plan: Plan, asked: Asked) -> list[str]:
         f"skill {skill.key} {skill.spec.version}: {benchmark.adapter or skill.spec.adapter_type.value}, {skill.shown}"
         for skill in plan.skills
     ]
+    lines += [f"skill {key} would be skipped: {problem}" for key, problem in plan.not_started.items()]
     own = sum(task.timeout_ms is not None for task in benchmark.tasks)
     bounded = f" ({own} of the tasks have limits of their own)" if own else ""
     lines.append(

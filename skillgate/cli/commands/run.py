@@ -118,7 +118,7 @@ def _shown(report: BenchReport, choices: tuple[Choice, ...], entrants: tuple[Ent
 
 def _told(plan: Plan, asked: Asked, found: Searched, session: Session) -> int:
     """Say what would be run, and what was found that would not be."""
-    from skillgate.cli.commands.eval import plan_document, plan_lines
+    from skillgate.cli.commands.eval import foreseen_code, plan_document, plan_lines
 
     forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
     if session.json:
@@ -132,4 +132,4 @@ def _told(plan: Plan, asked: Asked, found: Searched, session: Session) -> int:
         session.note(f"{one.skill_id} would not be evaluated: {'; '.join(one.reasons)}")
     for broken in found.broken:
         session.note(f"{broken.path} cannot be loaded: {broken.reason}")
-    return EXIT_INCOMPLETE if found.broken else EXIT_PASSED
+    return EXIT_INCOMPLETE if found.broken else foreseen_code(plan, asked)

@@ -1,0 +1,63 @@
+"""Whether this machine can start the programs of skills, asked before any run."""
+# ruff: noqa: PTH100, PTH118
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from skillgate.bench.isolation.spawner import ProcessSpawner
+from skillgate.bench.loading import read_skill
+from skillgate.bench.program import command_of
+from skillgate.errors import SkillgateError, UsageError
+from skillgate.model.executable import AdapterType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.bench.validating import Checked
+    from skillgate.cli.session import Session
+    from skillgate.model.executable import Runnable
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+def with_starting(checked: Sequence[Checked], session: Session) -> list[Checked]:
+    """Add to each valid skill.json why its program, which exists, cannot be started here; nothing is run."""
+    skills = [one for one in checked if one.kind == "skill" and not one.problems]
+    if not skills or session.config.get("allow-exec") is not True:
+        return list(checked)
+    try:
+        spawner = ProcessSpawner(
+            path=session.environ.get("PATH", os.defpath),
+            stop=threading.Event(),
+            sandbox=str(session.config.get("sandbox")),
+        )
+    except SkillgateError as error:
+        session.note(f"not looked at whether programs can be started: {error}")
+        return list(checked)
+    with closing(spawner):
+        return [one._replace(not_started=_problem(one, spawner, session)) if one in skills else one for one in checked]
+
+
+def _problem(one: Checked, spawner: ProcessSpawner, session: Session) -> str:
+    skill = read_skill(os.path.abspath(os.path.join(session.cwd, one.path)), one.path)
+    try:
+        argv = _command(skill)
+    except UsageError:  # whoever checks the file says so
+        return ""
+    if not argv:
+        return ""
+    copy = skill.config.work_dir == "copy"
+    return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
+
+
+def _command(skill: Runnable) -> tuple[str, ...]:
+    kind = skill.spec.adapter_type
+    is_address = skill.config.command is None and (_ADDRESS.match(skill.spec.entrypoint.strip()) is not None)
+    if kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not is_address and not skill.config.base_url):
+        return command_of(skill)
+    return ()
