@@ -2,7 +2,7 @@
 
 It is copied into a skill's directory and run there by any Python; its answer is true where it got what it wanted.
 """
-# ruff: noqa: PTH102, PTH113, PTH118, PTH123, PTH207, PTH208
+# ruff: noqa: PTH102, PTH110, PTH112, PTH113, PTH118, PTH123, PTH207, PTH208
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -119,6 +120,40 @@ def descriptors(data: dict[str, Any]) -> bool:
 
 def git_token(data: dict[str, Any]) -> bool:
     return b"token" in read(f"{data['workspace']}/.git/config")
+
+
+def answer_key(data: dict[str, Any]) -> bool:
+    found = [*data["answers"], *glob.glob("**", recursive=True), *glob.glob("tests/.*")]
+    found += glob.glob(f"{data['workspace']}/**", recursive=True)
+    found += glob.glob(f"{data['workspace']}/.git/objects/*/*")
+    found += glob.glob("/tmp/*/skill-*/**", recursive=True)  # copies of this skill for other calls
+    return any(data["key"].encode() in plain(read(path)) for path in found if os.path.isfile(path))
+
+
+def plain(data: bytes) -> bytes:
+    """Undo what git does to what it stores."""
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return data
+
+
+def meets(data: dict[str, Any]) -> bool:
+    """Leave a file for the other call, and look for the other's."""
+    places = [place for place in ("/tmp", "/var/tmp", "/dev/shm") if os.path.isdir(place)]
+    for place in places:
+        writes(f"{place}/{data['meeting']}-{data['number']}")
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        if any(os.path.exists(f"{place}/{data['meeting']}-{3 - data['number']}") for place in places):
+            time.sleep(0.3)  # the other one has to find this one's as well
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def open_file(data: dict[str, Any]) -> bool:
+    return bool(read(f"{data['workspace']}/open.txt"))
 
 
 def private_file(data: dict[str, Any]) -> bool:

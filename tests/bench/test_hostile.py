@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.access import open_to_all
+from skillgate.bench.isolation import mounts
 from tests.architecture.source import ROOT
 from tests.bench.made import benchmark, task
 
@@ -37,7 +39,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="on
 PAGE = ROOT / "docs/how-to/isolation.md"
 PROGRAM = Path(__file__).with_name("hostile_skill.py")
 NOBODY = 65_534
-SETTINGS = ("root", "user", "bwrap")
+SETTINGS = ("root", "contained", "user", "bwrap")
 STARTER = "from skillgate.cli.main import entry; entry()"
 SECRET = "not-to-be-found"
 
@@ -49,7 +51,9 @@ QUIET = {
     "read the memory of `skillgate`: `/proc/…/mem`, `process_vm_readv`, `ptrace`": "memory",
     "look into the files that `skillgate` has open": "descriptors",
     "read files that only you may read, as `~/.ssh`": "private_file",
-    "read files that everybody may read, as `.git/config` with a token": "git_token",
+    "read the expected answers: in the benchmark, its own `tests/`, earlier reports, the store, git": "answer_key",
+    "read the token in the repository's `.git/config`": "git_token",
+    "read other files that everybody may read": "open_file",
     "write the file commands of a GitHub runner": "runner_commands",
     "write into your workspace": "writes_outside",
     "change its own files for the next call": "own_files",
@@ -70,6 +74,7 @@ VIOLENT = {
     "answer with 100,000 nested lists": "nests",
     "leave 3,000 nested directories, the last one closed": "digs",
 }
+AT_ONCE = "share files with a call that runs at once, in `/tmp`, `/var/tmp` or `/dev/shm`"
 SIGNALS = {"kill `skillgate`": "kills", "halt `skillgate`": "stops"}
 
 
@@ -80,17 +85,19 @@ class Ran:
     code: int | None
     results: dict[str, dict[str, Any]]
     left: list[str]
+    run: dict[str, Any]
+    text: str
 
 
 def expected() -> dict[str, dict[str, str]]:
     """The page's table."""
     rows = [line.strip().strip("|").split("|") for line in PAGE.read_text(encoding="utf-8").splitlines()]
-    cells = [[cell.strip() for cell in row] for row in rows if len(row) == 4]
+    cells = [[cell.strip() for cell in row] for row in rows if len(row) == 1 + len(SETTINGS)]
     return {row[0]: dict(zip(SETTINGS, row[1:], strict=True)) for row in cells if row[0] in known()}
 
 
 def known() -> dict[str, str]:
-    return {**QUIET, **VIOLENT, **SIGNALS}
+    return {**QUIET, **VIOLENT, **SIGNALS, AT_ONCE: "meets"}
 
 
 def test_the_page_says_something_about_every_attempt() -> None:
@@ -121,6 +128,22 @@ def test_whether_a_skill_ends_its_judge(words: str, setting: str) -> None:
     assert found == expected()[words][setting]
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_whether_calls_at_once_meet(setting: str) -> None:
+    done = together(setting, ("meets", "meets"))
+    found = [outcome(done, name) for name in done.results]
+    assert found == [expected()[AT_ONCE][setting]] * 2
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_report_says_whether_answers_could_be_read(setting: str) -> None:
+    done = together(setting, tuple(QUIET.values()))
+    stopped = outcome(done, "answer_key") == "stopped"
+    assert done.run["answersReadable"] is not stopped
+    assert ("the expected answers" in done.run["isolated"]) is stopped
+    assert ("programs could read the expected answers" in done.text) is not stopped
+
+
 def outcome(done: Ran, attempt: str) -> str:
     """Say in the page's words how an attempt came out."""
     assert done.code == 0
@@ -149,12 +172,15 @@ def together(setting: str, attempts: tuple[str, ...]) -> Ran:
     try:
         with socket.create_server(("127.0.0.1", 0)) as server, terminal(user) as name:
             common = {"marker": marker, "daemon": marker[::-1], "workspace": str(workspace), "terminals": [name]}
+            common |= {"key": f"key-{marker[::-1]}", "meeting": f"met-{marker[::-1]}"}
             common["port"] = server.getsockname()[1]
             furnish(workspace, attempts, common, user)
-            code = evaluate(workspace, python, user, marker, setting, waits=attempts != ("stops",))
-        report = workspace / f"out-{marker}" / "eval-result.json"
-        results = json.loads(report.read_text())["reports"][0]["taskResults"] if report.is_file() else []
-        return Ran(code, {one["taskId"]: one for one in results}, left(marker, workspace))
+            code = evaluate(workspace, python, user, marker, setting, attempts)
+        file = workspace / f"out-{marker}" / "eval-result.json"
+        report = json.loads(file.read_text()) if file.is_file() else {"reports": [{"taskResults": []}], "run": {}}
+        results = {one["taskId"]: one for one in report["reports"][0]["taskResults"]}
+        text = file.with_suffix(".md").read_text() if file.is_file() else ""
+        return Ran(code, results, left(marker, workspace), report["run"], text)
     finally:
         shutil.rmtree(workspace, ignore_errors=True)
 
@@ -162,9 +188,13 @@ def together(setting: str, attempts: tuple[str, ...]) -> Ran:
 def launching(setting: str) -> tuple[int | None, str]:
     """Give the user that the evaluation runs as, None for this one, and a Python that this user can run."""
     root = os.geteuid() == 0
-    if setting == "root":
+    if setting in ("root", "contained"):
         if not root:
             pytest.skip("only root can run calls as other users")
+        if setting == "root" and not mounts.works():
+            pytest.skip("root may not mount here")
+        if setting == "contained" and shutil.which("setpriv") is None:
+            pytest.skip("there is no setpriv, which takes rights from root")
         return None, sys.executable
     if setting == "bwrap" and not sandbox_works(NOBODY if root else None):
         pytest.skip("bwrap does not start here")
@@ -214,6 +244,7 @@ def furnish(workspace: Path, attempts: tuple[str, ...], common: dict[str, Any], 
     (workspace / "_temp/_runner_file_commands").mkdir(parents=True)
     (workspace / "_temp/_runner_file_commands/set_env_1").write_text("")
     (workspace / "other.txt").write_text("")
+    (workspace / "open.txt").write_text("everybody may read this")
     (workspace / "temporary").mkdir()
     folder = workspace / "s"
     folder.mkdir()
@@ -221,14 +252,16 @@ def furnish(workspace: Path, attempts: tuple[str, ...], common: dict[str, Any], 
     spec = {"id": "s", "name": "s", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "python3 skill.py"}
     (folder / "skill.json").write_text(json.dumps(spec))
     shutil.copyfile(PROGRAM, folder / "skill.py")
+    keys = place_keys(workspace, common["key"], common["marker"])
     tasks = [
         task(
-            name,
-            inputData={"attempt": name, **common},
+            name if attempts.count(name) == 1 else f"{name}-{number}",
+            description=common["key"],
+            inputData={"attempt": name, "number": number, "answers": keys, **common, "key": common["key"]},
             expectedOutput={"type": "exact", "value": False},
             timeoutMs=1500 if name == "does_not_listen" else None,
         )
-        for name in attempts
+        for number, name in enumerate(attempts, start=1)
     ]
     benchmark(workspace / "b.json", *tasks)
     if user is not None:
@@ -236,12 +269,34 @@ def furnish(workspace: Path, attempts: tuple[str, ...], common: dict[str, Any], 
             os.chown(path, user, user)
 
 
-def evaluate(workspace: Path, python: str, user: int | None, marker: str, setting: str, *, waits: bool) -> int | None:
+def place_keys(workspace: Path, key: str, marker: str) -> list[str]:
+    """Write the expected answer to where runs keep it; give the paths."""
+    text = json.dumps({"expected": key}).encode()
+    places = {
+        workspace / "s/tests/basic.eval.json": text,
+        workspace / "s/tests/.more": text,
+        workspace / "s/own.eval.json": text,
+        workspace / "benchmarks/other.json": text,
+        workspace / ".skillgate/kept.json": text,
+        workspace / f"out-{marker}/eval-result-earlier.json": text,
+        workspace / ".git/objects/ab/cdef": zlib.compress(text),
+    }
+    for place, data in places.items():
+        place.parent.mkdir(exist_ok=True, parents=True)
+        place.write_bytes(data)
+    return [*map(str, places), str(workspace / "b.json")]
+
+
+def evaluate(
+    workspace: Path, python: str, user: int | None, marker: str, setting: str, attempts: tuple[str, ...]
+) -> int | None:
     """Run the evaluation below a shell that holds the secret, and give its exit code; None where it does not end."""
-    words = ["eval", "--skills", "s", "--benchmark", "./b.json", "--output-dir", f"out-{marker}", "--format", "json"]
-    words += ["--concurrency", "1", "--timeout", "8s", "--sandbox", "bwrap" if setting == "bwrap" else "none"]
+    words = ["eval", "--skills", "s", "--benchmark", "./b.json", "--output-dir", f"out-{marker}"]
+    words += ["--format", "json", "markdown", "--concurrency", str(attempts.count("meets") or 1)]
+    words += ["--timeout", "8s", "--sandbox", "bwrap" if setting == "bwrap" else "none"]
+    before = ["setpriv", "--bounding-set=-sys_admin"] if setting == "contained" else []
     child = subprocess.Popen(
-        ["sh", "-c", '"$@"; exit $?', "sh", python, "-c", STARTER, *words],
+        [*before, "sh", "-c", '"$@"; exit $?', "sh", python, "-c", STARTER, *words],
         cwd=workspace,
         env={
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -260,7 +315,7 @@ def evaluate(workspace: Path, python: str, user: int | None, marker: str, settin
         extra_groups=None if user is None else [],
     )
     try:
-        _, said = child.communicate(timeout=120 if waits else 10)
+        _, said = child.communicate(timeout=10 if attempts == ("stops",) else 120)
     except subprocess.TimeoutExpired:
         return None
     finally:

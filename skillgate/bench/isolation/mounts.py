@@ -12,6 +12,7 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from skillgate.access import is_within
 from skillgate.bench.isolation.leftovers import SHARED
 from skillgate.errors import IncompleteError
 
@@ -115,30 +116,40 @@ def _leave() -> None:
 
 
 def _arrange(view: View) -> None:
-    covered = list(dict.fromkeys(os.path.realpath(place) for place in SHARED if os.path.isdir(place)))
-    if not _is_below_any(view.run, covered):
-        covered.append(view.run)
-    kept = [view.around, *(path for path in view.shown if _is_below_any(path, covered))]
+    shared = list(dict.fromkeys(os.path.realpath(place) for place in SHARED if os.path.isdir(place)))
+    shown = [path for path in view.shown if _is_below_any(path, shared)]
     with ExitStack() as opened:
-        sources = [(path, _opened(path, opened)) for path in kept]
-        nothing = _made(os.path.join(view.around, "nothing"), None)
-        hidden = ((view.hidden_folders, _opened(nothing, opened)), (view.hidden_files, _opened(view.empty, opened)))
-        own = []
-        for number, place in enumerate(covered):
+        sources = {path: _opened(path, opened) for path in (view.around, *shown)}
+        nothing = _opened(_made(os.path.join(view.around, "nothing"), None), opened)
+        empty = _opened(view.empty, opened)
+        own = {}
+        for number, place in enumerate((*shared, view.run)):
             owner = None if place == view.run else view.user
-            own.append((place, _opened(_made(os.path.join(view.around, f"shared-{number}"), owner), opened)))
-        for place, source in own:
-            _mount(_source(source), place, _BIND)
-        for path, source in sources:
-            _make_point(path, is_folder=os.path.isdir(_source(source)))
-            _mount(_source(source), path, _BIND | _RECURSIVE)
-            if path != view.around:
-                kept_flags = os.statvfs(path).f_flag & (_NO_SUID | _NO_DEVICES | _NO_EXEC)
-                _mount("none", path, _BIND | _REMOUNT | _READ_ONLY | kept_flags)
-        for paths, source in hidden:
+            own[place] = _opened(_made(os.path.join(view.around, f"shared-{number}"), owner), opened)
+        for place in shared:
+            _mount(_source(own[place]), place, _BIND)
+        for path in shown:
+            if not is_within(path, view.run):
+                _show(path, sources[path])
+        if os.path.isdir(view.run):
+            _mount(_source(own[view.run]), view.run, _BIND)
+        _make_point(view.around, is_folder=True)
+        _mount(_source(sources[view.around]), view.around, _BIND)
+        for path in shown:
+            if is_within(path, view.run):
+                _show(path, sources[path])
+        for paths, source in ((view.hidden_folders, nothing), (view.hidden_files, empty)):
             for path in paths:
                 if os.path.lexists(path):
                     _mount(_source(source), path, _BIND)
+
+
+def _show(path: str, source: int) -> None:
+    """Put what a covered directory held in its place again, read-only."""
+    _make_point(path, is_folder=os.path.isdir(_source(source)))
+    _mount(_source(source), path, _BIND | _RECURSIVE)
+    flags = os.statvfs(path).f_flag & (_NO_SUID | _NO_DEVICES | _NO_EXEC)
+    _mount("none", path, _BIND | _REMOUNT | _READ_ONLY | flags)
 
 
 def _is_below_any(path: str, folders: Iterable[str]) -> bool:

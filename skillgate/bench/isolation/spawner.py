@@ -306,7 +306,7 @@ class ProcessSpawner:
             for shared in map(os.path.realpath, SHARED):
                 if path != shared and is_within(path, shared):
                     top = os.path.join(shared, os.path.relpath(path, shared).partition(os.sep)[0])
-                    found.add(path if is_within(self._folder, top) else top)
+                    found.add(path if is_within(path, self._folder) else top)
         return tuple(sorted(path for path in found if os.path.exists(path)))  # noqa: PTH110
 
     def _finished(self, child: Child, stdin: bytes, limits: Limits, call: Owned, program: str) -> Ended:
