@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.action.pull_request import PullRequest, skill
+from tests.bench.rights import without_mounting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -382,3 +383,18 @@ def test_a_store_that_the_change_brings_is_refused(repository: PullRequest) -> N
     ran = repository.run(**INPUTS, store="postgresql://me:s3cret-word@db.example/x")
     assert "PGPASSWORD" in ran.outputs["reasons"]
     assert "s3cret-word" not in ran.log + ran.err + ran.summary + ran.outputs["reasons"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root runs calls as other users")
+def test_the_comment_says_that_answers_could_be_read(repository: PullRequest) -> None:
+    repository.change(program(BROKEN))
+    ran = without_mounting(lambda: repository.run(**INPUTS))
+    readable = ran.document("benchmark.json")["run"]["answersReadable"]
+    assert ("programs could read the expected answers" in ran.summary) is readable
+
+
+def test_running_as_the_caller_is_refused(repository: PullRequest) -> None:
+    repository.change(program(BROKEN))
+    ran = repository.run(**INPUTS, run_as_caller="true")
+    assert (ran.code, ran.outputs["result"]) == (2, "error")
+    assert "input run-as-caller: it is for the command line" in ran.outputs["reasons"]

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
+from skillgate.bench.catalog import BENCHMARK_JSON
 from skillgate.bench.loading import Skills
 from skillgate.bench.rerunning import Side
 from skillgate.cli.action.bench_reruns import Purse, rerun_broken
@@ -163,7 +164,19 @@ def _asked(stand: Stand, session: Listening) -> Asked:
     args.min_completion = inputs["min-completion"]
     args.allow_env = list(inputs["allow-env"]) if isinstance(inputs["allow-env"], tuple) else []
     args.no_allow_exec = inputs["allow-exec"] is not True
-    return asked_of(args, session)._replace(formats=(), guarded=True)
+    asked = asked_of(args, session)
+    return asked._replace(formats=(), guarded=True, answers=tuple(_answers(stand, asked)))
+
+
+def _answers(stand: Stand, asked: Asked) -> Iterator[str]:
+    """Give the places with expected answers that are checked out, whatever the benchmark is read from."""
+    here, inputs = stand.place.directory, stand.inputs
+    for word in (asked.tasks, asked.benchmark):
+        if word is not None:
+            yield from (os.path.join(here, word, BENCHMARK_JSON), *filter(os.path.isfile, [os.path.join(here, word)]))
+    for word in (inputs["report-dir"], inputs["store"]):
+        if isinstance(word, str) and word and "://" not in word:
+            yield from (os.path.join(here, word), os.path.join(stand.place.workspace, word))
 
 
 def _paths(stand: Stand) -> list[str]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from skillgate.cli.action.inputs import Input, Value
 
 _DIMENSIONS = tuple(dimension.value for dimension in Dimension)
+_REFUSED = {
+    "run-as-caller": "it is for the command line: here skills are a stranger's, whose programs must not run as root"
+}
 _MOST_TOLD = 3  # mistakes of one input
 _SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
 _MOST_SHARDS = 1000
@@ -33,7 +36,7 @@ def read_inputs(environ: Mapping[str, str]) -> dict[str, Value]:
         UsageError: with every input that is not valid.
     """
     values: dict[str, Value] = {}
-    problems = []
+    problems = [f"input {name}: {why}" for name, why in _REFUSED.items() if environ.get(variable(name), "").strip()]
     for declared in INPUTS:
         default = "" if declared.default.startswith("${{") else declared.default
         text = environ.get(variable(declared.name), "").strip() or default

@@ -55,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a variable that the skill's configuration may name; repeatable",
     )
     running.add_argument("--no-allow-exec", action="store_true", help="start no program")
+    running.add_argument(
+        "--run-as-caller", action="store_true", help="run the program as you, and as root not as a user of its own"
+    )
     add_asking(parser)
 
 
@@ -105,6 +108,7 @@ def _asked(args: argparse.Namespace, session: Session) -> Asked:
     words += [f"--timeout={args.timeout}"] if args.timeout is not None else []
     words += [f"--allow-env={name}" for name in args.allow_env]
     words += ["--no-allow-exec"] * args.no_allow_exec
+    words += ["--run-as-caller"] * args.run_as_caller
     parser = Parser(prog="skillgate task")
     evaluation.add_arguments(parser)
     whole = parser.parse(words, shared_defaults())
