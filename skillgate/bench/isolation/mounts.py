@@ -30,8 +30,7 @@ T = TypeVar("T")
 
 # Of <sched.h> and <sys/mount.h>.
 _NEW_MOUNTS, _NEW_IPC = 0x00020000, 0x08000000
-_READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
-_RECURSIVE, _PRIVATE = 16384, 1 << 18
+_BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
 
 
 class View(NamedTuple):
@@ -42,7 +41,7 @@ class View(NamedTuple):
         empty: an empty file of the call's own directory.
         user: the number of the call's user.
         run: the directory that holds those of all calls; empty but for ``around`` and ``shown``.
-        shown: files and directories that stay visible, read-only, where a directory that all users share held them.
+        shown: files and directories that stay visible where a directory that all users share held them.
         hidden_files, hidden_folders: what is empty.
     """
 
@@ -145,11 +144,9 @@ def _arrange(view: View) -> None:
 
 
 def _show(path: str, source: int) -> None:
-    """Put what a covered directory held in its place again, read-only."""
+    """Put what a covered directory held in its place again."""
     _make_point(path, is_folder=os.path.isdir(_source(source)))
     _mount(_source(source), path, _BIND | _RECURSIVE)
-    flags = os.statvfs(path).f_flag & (_NO_SUID | _NO_DEVICES | _NO_EXEC)
-    _mount("none", path, _BIND | _REMOUNT | _READ_ONLY | flags)
 
 
 def _is_below_any(path: str, folders: Iterable[str]) -> bool:

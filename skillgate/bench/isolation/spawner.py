@@ -96,8 +96,7 @@ class ProcessSpawner:
             self._enter(sandbox)
         elif is_secluded():  # this process is the evaluation's own, so that it may be changed for good
             prctl.gain_no_privileges()
-        if self._sandbox is None and self._slots.switches:
-            self._mounts = mounts.works()
+        self._mounts = self.sandbox == "none" and self._slots.switches and mounts.works()
 
     @property
     def answers_readable(self) -> bool:

@@ -174,9 +174,9 @@ def _answers(stand: Stand, asked: Asked) -> Iterator[str]:
     for word in (asked.tasks, asked.benchmark):
         if word is not None:
             yield from (os.path.join(here, word, BENCHMARK_JSON), *filter(os.path.isfile, [os.path.join(here, word)]))
-    for word in (inputs["report-dir"], inputs["store"]):
-        if isinstance(word, str) and word and "://" not in word:
-            yield from (os.path.join(here, word), os.path.join(stand.place.workspace, word))
+    for given in (inputs["report-dir"], inputs["store"]):
+        if isinstance(given, str) and given and "://" not in given:
+            yield from (os.path.join(here, given), os.path.join(stand.place.workspace, given))
 
 
 def _paths(stand: Stand) -> list[str]:
