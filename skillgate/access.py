@@ -81,10 +81,10 @@ def unreachable(shown: str, path: str, obstacle: str) -> str:
     """Return the message for a file that the user of programs of skills cannot reach: what, where, how to fix it."""
     of = "" if shown == path else f" ({shown})"
     mode = f"{os.lstat(obstacle).st_mode & 0o7777:04o}"
-    why = f"has mode {mode}" if obstacle == path else f"is behind {obstacle}, which has mode {mode}"
+    why = f"has mode {mode}" if obstacle == path else f"is behind {obstacle} (mode {mode})"
     return (
-        f"not started: {path}{of} {why}, and programs of skills run as another user here; install it for all users,"
-        " such as below /usr/local, or open it to them, or run programs as yourself with --run-as-caller"
+        f"{path}{of} {why}, and programs of skills run as another user here; install it for all users (below"
+        " /usr/local, for example), open it to them, or use --run-as-caller"
     )
 
 

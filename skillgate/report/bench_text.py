@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_result import Status
+from skillgate.model.bench_result import ErrorKind, Status
 from skillgate.model.text import printable
 from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, warnings, why
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
@@ -20,6 +20,7 @@ _EACH = 10  # skills up to which one without a fault is shown by itself
 _NAME = 32  # columns of a task's id before the others' reasons are moved no further
 _LEAST = 30  # columns that a reason needs to stand beside its task
 _LINES = 2
+_WHOLE = 12  # of a reason whose end says what to do
 _HEAD = ("skill", "completed", "95 %", "partial", "errors", "consistent", "p50", "p95", "composite", "gate")
 
 
@@ -118,8 +119,9 @@ def _tasks(groups: Sequence[Sequence[TaskRow]], width: int) -> Iterator[str]:
         room = width - columns(told) - 2
         indent = columns(told) + 2 if room >= _LEAST else 6
         lines = wrap(reason, width - indent) if reason else []
-        if len(lines) > _LINES:
-            lines = [*lines[: _LINES - 1], _begun(lines[_LINES - 1], width - indent)]
+        most = _WHOLE if row.worst.error_kind is ErrorKind.NOT_STARTED else _LINES
+        if len(lines) > most:
+            lines = [*lines[: most - 1], _begun(lines[most - 1], width - indent)]
         if lines and room >= _LEAST:
             told = f"{told}  {lines.pop(0)}"
         yield cut(told.rstrip(), width)

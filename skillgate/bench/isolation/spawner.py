@@ -156,7 +156,7 @@ class ProcessSpawner:
         except MissingExecutableError:
             path = os.path.join(root, argv[0])
             if closed and "/" in argv[0] and os.path.isfile(path):  # noqa: PTH113
-                return f"not started: {path} leads out of {root}, which other users cannot enter; open it to all users"
+                return f"{path} leads out of {root}, which other users cannot enter; open it to all users"
             return None
         except (IncompleteError, OSError) as error:
             return str(error)

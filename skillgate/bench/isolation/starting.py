@@ -81,12 +81,12 @@ class Ground(NamedTuple):
             if self.others and (obstacle := closed_by(path, wanted, owned=self.owned)) is not None:
                 raise UnreachableError(unreachable(shown, path, obstacle))
             if not self.others and not os.access(path, wanted):
-                raise UnreachableError(f"not started: you may not read and run {path}; change its mode")
+                raise UnreachableError(f"you may not read and run {path}; change its mode")
             if self.visible is None or os.path.isdir(path) or path.startswith(_INSIDE):
                 return
             if (unseen := self._unseen(path, self.visible)) is not None:
                 raise UnreachableError(
-                    f"not started: {path} is not in the sandbox{'' if unseen == path else f', where {unseen} is not'};"
+                    f"{path} is not in the sandbox{'' if unseen == path else f', where {unseen} is not'};"
                     " install it below /usr, put its bin directory on PATH, or run without --sandbox"
                 )
         except OSError:  # it is gone, or its links lead nowhere: the program will say so

@@ -163,7 +163,7 @@ def _validate(paths: Sequence[str], session: Session) -> int:
         session.note(notice)
     not_started = [one for one in checked if one.not_started]
     for one in not_started:
-        session.note(printable(f"{one.path}: {one.not_started}"))
+        session.note(printable(f"{one.path}: cannot be started here: {one.not_started}"))
     unchecked = sum(one.unchecked for one in checked)
     if unchecked:
         many = f"{unchecked} JSON Schemas were" if unchecked != 1 else "1 JSON Schema was"
