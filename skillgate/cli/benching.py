@@ -144,30 +144,28 @@ def planned(
         adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
         skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
         spawner.hide(answers_for(skills.found, loaded, asked, session))
-        started = [key for key, adapter in adapters.items() if isinstance(adapter, Starting)]
+        readable = spawner.answers_readable if any(isinstance(one, Starting) for one in adapters.values()) else None
         not_started = _not_started(adapters)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
         if served.problem is not None:
             adapters = dict.fromkeys(adapters, Unserved(served.problem))
         else:
             adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
-        if served.problem is None and loaded.benchmark.adapter is None:
-            for skill in skills.found:
-                if skill.spec.adapter_type is not AdapterType.SKILLMD and skill.key not in not_started:
-                    spawner.prepare(skill.root)
+            _prepare([skill for skill in skills.found if skill.key not in not_started], loaded, spawner)
         closing = ready.pop_all()  # from here on the run closes it
     names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
     isolated = spawner.isolated if loaded.benchmark.adapter is None else ()  # a static benchmark runs nothing
     places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
-    return Plan(
-        *places,
-        served.added,
-        models=models,
-        model_names=asked_models,
-        not_started=not_started,
-        answers_readable=spawner.answers_readable if started else None,
-    )
+    told = (served.added, models, asked_models, not_started, readable)
+    return Plan(*places, *told)
+
+
+def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:
+    """Make ready what the calls of skills that are run will need."""
+    for skill in skills if loaded.benchmark.adapter is None else ():
+        if skill.spec.adapter_type is not AdapterType.SKILLMD:
+            spawner.prepare(skill.root)
 
 
 def _not_started(adapters: Mapping[str, Adapter]) -> dict[str, str]:

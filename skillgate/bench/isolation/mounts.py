@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -89,21 +89,8 @@ def works() -> bool:
 
 
 def _in_thread(work: Callable[[], T]) -> T:
-    found: list[T] = []
-    failed: list[BaseException] = []
-
-    def done() -> None:
-        try:
-            found.append(work())
-        except BaseException as error:  # noqa: BLE001 - raised again, in the caller's thread
-            failed.append(error)
-
-    thread = threading.Thread(target=done, name="mounts")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return found[0]
+    with ThreadPoolExecutor(1, thread_name_prefix="mounts") as threads:
+        return threads.submit(work).result()
 
 
 def _leave() -> None:
