@@ -188,7 +188,7 @@ class Models:
             failures.append(self._recorder.failure)
         if self._answers is not None:
             self._answers.close()
-            failures += [self._answers.failure, self._answers.ignored]
+            failures += [self._answers.failure, self._answers.ignored, self._answers.remark]
         for failure in failures:
             if failure:
                 self._session.note(failure)

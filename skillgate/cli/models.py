@@ -167,7 +167,7 @@ class Models:
             failures.append(self._recorder.failure)
         if self.answers is not None:
             self.answers.close()
-            failures += [self.answers.failure, self.answers.ignored]
+            failures += [self.answers.failure, self.answers.ignored, self.answers.remark]
         return "; ".join(failure for failure in failures if failure) or None
 
 

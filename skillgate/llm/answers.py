@@ -1,8 +1,10 @@
-"""A model's answers, kept between runs: what was asked once, to the byte, is not paid for again.
+"""A model's replies, kept between runs: what was asked once, to the byte, is not asked or paid for again.
 
 An entry is found under a digest of all that its answer depends on. It holds the reply as the model gave it, and is
-judged anew whenever it is used: what would not be good enough today is not there. With a key it is signed, together
-with its request, and what is not signed with that key is not used.
+judged anew whenever it is used. Refusals and replies that were cut off or are of the wrong form are kept as well: they
+are what the model did. A run that asked only for them again would draw them until they were good, and every figure
+with them. What a provider did not answer is not kept. With a key an entry is signed, together with its request, and
+what is not signed with that key is not used.
 """
 # ruff: noqa: PTH118, PTH120 - as in the cache
 
@@ -26,6 +28,7 @@ from skillgate.model.exchange import Answer, Reply, Status, Tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from skillgate.llm.classify import Classified
     from skillgate.llm.port import Provider
     from skillgate.model.exchange import Request
 
@@ -33,6 +36,8 @@ API_VERSION = "2026-10-21"
 """Of the Messages API, as the SDK sends it: what bodies and replies mean."""
 _LONGEST_S = 86_400.0  # that an answer can have taken
 FORMAT = 1  # of an entry: changes with what is written
+_UNREADABLE = (OverflowError, ValueError, RecursionError)
+"""What reading a reply may raise, as where it is received: nor could the run that asked for it make anything of it."""
 
 
 class Answers:
@@ -43,20 +48,20 @@ class Answers:
         folder: str,
         *,
         now: Callable[[], float],
-        classify: Callable[[Request, Reply], tuple[Status, Any, str]],
+        classify: Callable[[Request, Reply], Classified],
         refresh: bool = False,
         most_bytes: int = MAX_BYTES,
         stop: threading.Event | None = None,
         seal: Seal | None = None,
         signed_only: bool = False,
     ) -> None:
-        """Take where they lie and what tells good ones.
+        """Take where they lie and what reads them.
 
         Args:
             folder: which need not exist; ``""``: nothing is kept.
             now: a clock that gives seconds since 1970.
-            classify: gives how a reply ends its request, with the value and a reason.
-            refresh: ask anew what is kept from earlier runs; what this run keeps is used.
+            classify: gives how a reply ends its request, with the value, the cause and a reason.
+            refresh: ask anew what is kept from earlier runs, good or not; what this run keeps is used.
             most_bytes: that all entries may take; the oldest go first.
             stop: once it is set, nothing waits for another run's answer any more.
             seal: signs and checks entries; None: they are not signed, and not checked.
@@ -71,6 +76,7 @@ class Answers:
         self._keyless = signed_only and seal is None
         self._seal = Seal(os.urandom(32)) if self._keyless else seal
         self._ignored: set[str] = set()
+        self._unusable: set[str] = set()
 
     @property
     def failure(self) -> str | None:
@@ -88,8 +94,22 @@ class Answers:
             why = f"without {VARIABLE} or a static API key nothing tells who wrote them"
         return f"{count} kept answer{'s were' if count > 1 else ' was'} ignored: {why}"
 
+    @property
+    def unusable(self) -> int:
+        """How many requests were answered with a reply of an earlier run that is no answer."""
+        return len(self._unusable)
+
+    @property
+    def remark(self) -> str | None:
+        """That such replies were used, and how to ask again; None where none was."""
+        if not self._unusable:
+            return None
+        replies = "1 kept reply is" if self.unusable == 1 else f"{self.unusable:,} kept replies are"
+        kinds = "refused, cut off, empty or of the wrong form"
+        return f"{replies} no usable answer ({kinds}); --refresh asks everything again"
+
     def get(self, request: Request, provider: Provider) -> Answer | None:
-        """Give the answer that was kept, None where there is none that is good today."""
+        """Give what was kept, good or not; None where nothing was."""
         return self._get(_named(request, provider), request)
 
     @contextmanager
@@ -108,7 +128,7 @@ class Answers:
             yield self._get(name, request)  # another may have had the turn, and kept it, just now
 
     def put(self, request: Request, provider: Provider, reply: Reply, *, seconds: float | None = None) -> None:
-        """Keep a reply, which must be a good one, and how long it took; what cannot be written ``failure`` tells.
+        """Keep a reply, whatever it is worth, and how long it took; what cannot be written ``failure`` tells.
 
         One by another known model than the one that was asked for is not kept: it would answer in that one's name, in
         later runs too.
@@ -135,8 +155,13 @@ class Answers:
         reply, seconds = (None, None) if entry is None else _read(entry)
         if reply is None or _is_swapped(request, reply):
             return None
-        status, value, _ = self._classify(request, reply)
-        return Answer(status, value, reply, cached=True, first_seconds=seconds) if status is Status.OK else None
+        try:
+            found = self._classify(request, reply)
+        except _UNREADABLE:
+            return None
+        if found.status is not Status.OK and key not in self._own:
+            self._unusable.add(key)
+        return Answer(found.status, found.value, reply, found.cause, found.reason, cached=True, first_seconds=seconds)
 
     def _signed(self, entry: str, name: tuple[bytes, ...]) -> str:
         """Put a mark over an entry and its request below the entry, which is one line."""

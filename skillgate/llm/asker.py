@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from skillgate.llm.breaker import Breaker, StoppedError
-from skillgate.llm.classify import classify
+from skillgate.llm.classify import classify, outgrown
 from skillgate.llm.pace import Pace
 from skillgate.llm.port import ProviderError
 from skillgate.llm.retrying import Policy, persistent
@@ -92,8 +92,8 @@ class PortAsker:
     def _again(self, request: Request) -> Answer | None:
         """Give what this run was answered in an earlier process, and keep it where that could not any more."""
         answer = None if self._journal is None else self._journal.get(request, self._provider)
-        if answer is not None and answer.status is Status.OK and answer.reply is not None:
-            self._keep(request, answer.reply, None)
+        if answer is not None and answer.reply is not None:
+            self._keep(request, answer.reply, None, status=answer.status)
         return answer
 
     def _used(self, request: Request, kept: Answer | None) -> Answer | None:
@@ -102,11 +102,12 @@ class PortAsker:
             self._journal.kept(request, self._provider, kept.reply, kept.first_seconds)
         return kept
 
-    def _keep(self, request: Request, reply: Reply, seconds: float | None) -> None:
+    def _keep(self, request: Request, reply: Reply, seconds: float | None, *, status: Status) -> None:
+        """Keep a reply whatever it is worth, or the next run would draw the bad ones anew, and them alone."""
         if self._answers is None:
             return
         self._answers.put(request, self._provider, reply, seconds=seconds)
-        if request.instead_of is not None:
+        if request.instead_of is not None and status is Status.OK:
             self._answers.put(request.instead_of, self._provider, reply, seconds=seconds)
 
     def _asked(self, request: Request) -> Answer:
@@ -149,7 +150,7 @@ class PortAsker:
         return self._budget.settle(reservation, None, reservation.model) if tries.has_lost else 0.0
 
     def _answer(self, request: Request, reply: Reply, reservation: Reservation, tries: _Tries) -> Answer:
-        """Count a reply, which was paid for whatever it is worth, and keep it where it is an answer."""
+        """Count a reply, which was paid for whatever it is worth, and keep it."""
         with tries.reading():
             requests = requests_of(request, reply)
             counted = self._budget.counted(reservation, reply.tokens, reply.model, requests=requests)
@@ -158,8 +159,7 @@ class PortAsker:
         if self._journal is not None:
             self._journal.got(request, self._provider, reply, cost, counted)
         self.breaker.answered(request.subject)
-        if found.status is Status.OK:
-            self._keep(request, reply, tries.seconds)
+        self._keep(request, reply, tries.seconds, status=found.status)
         return Answer(
             found.status,
             found.value,
@@ -229,7 +229,9 @@ class _Tries:
             except ProviderError as error:
                 if error.cause is Cause.RATE:
                     self._pace.refused()
-                raise
+                if error.cause is not Cause.TOO_LONG:
+                    raise
+                reply = outgrown(self._request, error)
             self.seconds = monotonic() - began
             self._pace.answered()
             return reply

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skillgate.llm.classify import classify
+from skillgate.llm.classify import classify, outgrown
 from skillgate.llm.crew import Outcome
 from skillgate.llm.port import ProviderError
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
@@ -93,6 +93,10 @@ class Desk(Generic[Owner]):
         """
         try:
             return self._provider.reply(wish.request, result)
+        except ProviderError as error:
+            if error.cause is Cause.TOO_LONG:
+                return outgrown(wish.request, error)
+            raise
         except UNREADABLE as error:
             why = f"the reply cannot be read ({type(error).__name__})"  # its own words may quote what was sent
         raise ProviderError(Cause.REPLY, why)
@@ -108,8 +112,7 @@ class Desk(Generic[Owner]):
     def kept(self, request: Request) -> Answer | None:
         """Give what this run was answered in an earlier process, or what another run kept."""
         if self._journal is not None and (answer := self._journal.get(request, self._whom)) is not None:
-            if answer.status is Status.OK and answer.reply is not None:
-                self._keep(request, answer.reply)
+            self._keep(request, answer)
             return answer
         answer = None if self._answers is None else self._answers.get(request, self._whom)
         if answer is not None and answer.reply is not None and self._journal is not None:
@@ -146,16 +149,16 @@ class Desk(Generic[Owner]):
                     self._journal.kept(place.request, self._whom, reply)
             else:
                 answer = answer._replace(sent=wish.sent, cost_usd=cost, tokens=reply.tokens or Tokens())
-            if answer.status is Status.OK:
-                self._keep(place.request, reply)
+            self._keep(place.request, answer)
             self.give(place, answer)
 
-    def _keep(self, request: Request, reply: Reply) -> None:
-        if self._answers is None:
+    def _keep(self, request: Request, answer: Answer) -> None:
+        """Keep a reply that can be read, whatever it is worth, as for single requests."""
+        if self._answers is None or answer.reply is None or answer.cause is Cause.REPLY:
             return
-        self._answers.put(request, self._whom, reply)
-        if request.instead_of is not None:
-            self._answers.put(request.instead_of, self._whom, reply)
+        self._answers.put(request, self._whom, answer.reply)
+        if request.instead_of is not None and answer.status is Status.OK:
+            self._answers.put(request.instead_of, self._whom, answer.reply)
 
     def give(self, place: Place[Owner], answer: Answer) -> None:
         """Have an answer taken by whoever wants it, and write it down."""

@@ -7,6 +7,9 @@ One Markdown fence around the whole of a reply is tolerated, since models that a
 it and it cannot change the value. Nothing else is repaired.
 
 A request of a session offers tools, or is a whole session of a runner: it is answered in blocks, and no schema applies.
+
+A request that a server refuses as too long is given a reply as well (:func:`outgrown`): that it does not fit is a
+property of the text, not an outage, and is kept between runs like any other outcome.
 """
 
 from __future__ import annotations
@@ -17,16 +20,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.llm.dialect import schema_of
 from skillgate.llm.failures import shown
-from skillgate.model.exchange import Cause, Status
+from skillgate.model.exchange import Cause, Reply, Status, Tokens
 
 if TYPE_CHECKING:
-    from skillgate.model.exchange import Reply, Request
+    from skillgate.llm.port import ProviderError
+    from skillgate.model.exchange import Request
 
 _FENCE = "```"
 _LEAST_LIMIT = 64 << 10  # characters that are always looked at
 _MOST_TRANSCRIPT = 16 << 20  # characters of what a model says in a session of many turns
 _PER_TOKEN = 16  # characters of a reply, far beyond what any language and vocabulary give
 _FINISHED = ("end_turn", "stop_sequence")
+_OUTGROWN = "model_context_window_exceeded"
 _RUNNER = "runner"  # of a body that is no message's, but a whole session's
 _TURNS = "max_turns"  # how a runner ends a session that takes too long; what that means its layer decides
 
@@ -48,6 +53,12 @@ class Classified(NamedTuple):
     def cause(self) -> Cause | None:
         """Of an ``ERROR``: a reply is one only when the model's context was too small."""
         return Cause.TOO_LONG if self.status is Status.ERROR else None
+
+
+def outgrown(request: Request, error: ProviderError) -> Reply:
+    """Return the reply that stands for a request that a server refused as too long, with the server's reason."""
+    tokens = None if error.lost else Tokens()
+    return Reply((), _OUTGROWN, tokens, str(request.body.get("model", "")), category=str(error))
 
 
 def classify(request: Request, reply: Reply) -> Classified:
@@ -97,8 +108,9 @@ def _ended(request: Request, reply: Reply) -> Classified | None:
         return Classified(Status.REFUSED, None, f"the model refused to answer{why}")
     if ended == "max_tokens":
         return Classified(Status.TRUNCATED, None, _cut_off(request))
-    if ended == "model_context_window_exceeded":
-        return Classified(Status.ERROR, None, "the request and its reply are too long for the model's context")
+    if ended == _OUTGROWN:
+        why = shown(reply.category) or "the request and its reply are too long for the model's context"
+        return Classified(Status.ERROR, None, why)
     if ended == "tool_use" and request.body.get("tools"):
         return None
     if ended == "tool_use":

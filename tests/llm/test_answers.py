@@ -16,6 +16,7 @@ import pytest
 
 from skillgate.cache import Cache
 from skillgate.llm.answers import Answers, canonical, folder_of, identity
+from skillgate.llm.classify import Classified
 from skillgate.llm.turns import HAS_LOCKS, Turns
 from skillgate.model.exchange import Answer, Reply, Request, Status, Tokens
 from tests.llm.askers import Named, reply, request
@@ -27,9 +28,11 @@ ROOT = Path(__file__).parents[2]
 ASKED = request("q", text="Ünïcode 日 \udc80")
 
 
-def judged(request: Request, reply: Reply) -> tuple[Status, Any, str]:
+def judged(request: Request, reply: Reply) -> Classified:
     """Take whole numbers for answers."""
-    return (Status.OK, int(reply.text), "") if reply.text.isdigit() else (Status.INVALID, None, "not a number")
+    if reply.text.isdigit():
+        return Classified(Status.OK, int(reply.text), "")
+    return Classified(Status.INVALID, None, "not a number")
 
 
 def opened(folder: Path | str, *, refresh: bool = False) -> Answers:
@@ -118,9 +121,21 @@ def test_a_body_of_other_containers_is_the_same_to_the_byte() -> None:
     assert canonical({"a": 1}) != canonical({"a": "1"}) != canonical({"a": True})
 
 
-def test_what_is_no_good_answer_today_is_not_used(tmp_path: Path) -> None:
+def test_a_kept_reply_is_read_anew_whatever_it_is_worth(tmp_path: Path) -> None:
     opened(tmp_path).put(ASKED, Named(), reply("no number"))
-    assert opened(tmp_path).get(ASKED, Named()) is None
+    answers = opened(tmp_path)
+    found = answers.get(ASKED, Named())
+    assert found == Answer(Status.INVALID, None, reply("no number"), reason="not a number", cached=True)
+    assert answers.remark is not None
+    assert "--refresh" in answers.remark
+
+
+def test_a_kept_reply_that_nothing_can_read_is_not_there(tmp_path: Path) -> None:
+    def unreadable(request: Request, reply: Reply) -> Classified:
+        raise RecursionError
+
+    opened(tmp_path).put(ASKED, Named(), reply("7"))
+    assert Answers(str(tmp_path), now=time.time, classify=unreadable).get(ASKED, Named()) is None
 
 
 @pytest.mark.parametrize(

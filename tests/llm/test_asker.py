@@ -51,23 +51,61 @@ def test_what_was_answered_once_is_not_sent_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("reply", "status"),
     [
-        message('{"score": 11}'),
-        message(stop_reason="refusal"),
-        message('{"score": 7}', stop_reason="max_tokens"),
-        refusal(400, "invalid_request_error"),
+        (message('{"score": 11}'), Status.INVALID),
+        (message(""), Status.INVALID),
+        (message(stop_reason="refusal"), Status.REFUSED),
+        (message('{"score": 7}', stop_reason="max_tokens"), Status.TRUNCATED),
+        (message(stop_reason="model_context_window_exceeded"), Status.ERROR),
+        (refusal(400, "invalid_request_error", "prompt is too long: 1200000 tokens > 1000000"), Status.ERROR),
+        (refusal(413, "request_too_large"), Status.ERROR),
     ],
 )
-def test_only_good_answers_are_kept(tmp_path: Path, bad: Callable[..., None]) -> None:
-    with ModelServer(bad, message()) as server:
+def test_what_a_model_did_is_kept_whatever_it_is_worth(
+    tmp_path: Path, reply: Callable[..., None], status: Status
+) -> None:
+    """Else every run would draw the failures anew, and them alone, until they are gone."""
+    with ModelServer(reply, message()) as server:
         provider = connected(server.url)
-        asker = asking(provider, answers=kept_in(tmp_path))
-        statuses = [asker.ask(request()).status for _ in range(3)]
+        first = asking(provider, answers=kept_in(tmp_path)).ask(request())
+        again = asking(provider, answers=kept_in(tmp_path)).ask(request())
         provider.close()
-    assert statuses[0] is not Status.OK
-    assert statuses[1:] == [Status.OK, Status.OK]
+    assert (first.status, first.cached, again.cached) == (status, False, True)
+    assert (again.status, again.cause, again.reason) == (first.status, first.cause, first.reason)
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("outage", [refusal(400, "invalid_request_error"), refusal(403, "permission_error")])
+def test_what_was_not_answered_is_asked_again(tmp_path: Path, outage: Callable[..., None]) -> None:
+    with ModelServer(outage, message()) as server:
+        provider = connected(server.url)
+        first = asking(provider, answers=kept_in(tmp_path)).ask(request())
+        again = [asking(provider, answers=kept_in(tmp_path)).ask(request()).status for _ in range(2)]
+        provider.close()
+    assert first.status is Status.ERROR
+    assert again == [Status.OK, Status.OK]
     assert len(server.seen) == 2
+
+
+def test_a_refreshed_run_draws_failures_anew_too(tmp_path: Path) -> None:
+    refused = GOOD._replace(stop_reason="refusal")
+    asking(Table(replying(refused)), answers=kept_in(tmp_path)).ask(request())
+    answers = Answers(str(tmp_path), now=time.time, classify=classify, refresh=True)
+    assert asking(Table(replying(GOOD)), answers=answers).ask(request()).status is Status.OK
+    assert asking(Table(replying(DOWN)), answers=kept_in(tmp_path)).ask(request()).status is Status.OK
+
+
+def test_kept_replies_that_are_no_answers_are_counted(tmp_path: Path) -> None:
+    refused = GOOD._replace(stop_reason="refusal")
+    answers = kept_in(tmp_path)
+    asking(Table(replying(refused)), answers=answers).ask(request())
+    assert answers.unusable == 0
+    later = kept_in(tmp_path)
+    assert [asking(Table(replying(GOOD)), answers=later).ask(request()).status for _ in range(2)] == [
+        Status.REFUSED
+    ] * 2
+    assert later.unusable == 1
 
 
 def test_a_run_that_is_stopped_still_gives_what_was_kept(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import fnmatch
 import json
 import re
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from skillgate.llm.scripted.conversation import (
@@ -30,6 +31,7 @@ from skillgate.model.exchange import SCRIPTED_PREFIX, Tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skillgate.llm.scripted.scene import Scene
     from skillgate.model.codec import Json
 
 _LONGEST_MODEL = 80
@@ -40,7 +42,7 @@ class Engine:
     """Answers requests by rules, and what none of them answers by its world; thread-safe.
 
     The same requests in the same order get the same answers; what depends on their order is only which of them use a
-    rule up that has a number of ``times``.
+    rule up that has a number of ``times``, and what a session is drawn as in a world that varies.
     """
 
     def __init__(self, script: Rules | tuple[()] = ()) -> None:
@@ -50,6 +52,7 @@ class Engine:
         self._world = rules.world or World()
         self._peopled = rules.world is not None
         self._left = [rule.match.times for rule in self._rules]
+        self._begun: Counter[str] = Counter()  # sessions, by how they open; only in a world that varies
         self._lock = threading.Lock()
 
     def answer(self, body: Json, question: str = "", *, sample: int = 0) -> Message | Failure:
@@ -67,13 +70,25 @@ class Engine:
         number = self._taken(body, asked)
         given = _MADE_UP if number is None else self._rules[number].reply
         if _is_open(given) and self._is_session(body):
-            turn = play(scene(body), self._world)
+            turn = play(self._drawn(scene(body)), self._world)
             given = turn if number is None else _bent(turn, given)
         if given.status is not None:
             said = given.message or "A scripted failure."
             kind = given.error or error_type(given.status)
             return Failure(given.status, kind, said, given.retry_after_s, given.delay_ms / 1000, number)
         return _message(body, given, sample=sample, world=self._world)._replace(rule=number)
+
+    def _drawn(self, seen: Scene) -> Scene:
+        """Tell a session that was begun before from the first of its kind, in a world that varies."""
+        if not self._world.varies:
+            return seen
+        with self._lock:
+            self._begun[seen.opening] += not seen.called
+            again = self._begun[seen.opening] - 1
+        if again <= 0:
+            return seen
+        opening, moment = (digest(mark.encode(), str(again).encode()) for mark in (seen.opening, seen.moment))
+        return seen._replace(opening=opening, moment=moment)
 
     def _is_session(self, body: Mapping[str, Any]) -> bool:
         """Tell whether a request is one of a session.

@@ -108,6 +108,8 @@ class World(NamedTuple):
             1 / (1 + 10 ** ((other - one) / 400)), where the pair is no draw and the judge looks.
         position_bias: the share of pairs of which the judge prefers whatever stands first, in either order.
         draws: the share of pairs that are equal in both orders.
+        varies: whether a session that is begun again is drawn again, as a real model's is; else the same requests have
+            the same replies. A demo server counts from its start, another provider from that of the run.
     """
 
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
@@ -124,6 +126,7 @@ class World(NamedTuple):
     strengths: dict[str, Annotated[float, Range(0, 4000)]] = {}  # noqa: RUF012 - as it is decoded; never written to
     position_bias: Share = 0.0
     draws: Share = 0.0
+    varies: bool = False
 
     @property
     def near_miss_phrases(self) -> tuple[str, ...]:
