@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from skillgate.deepen import Deepened, total
 from skillgate.judge.siblings import Shelves
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.report import StaticLayer
+from skillgate.model.simulating import FAILED
 from skillgate.scoring.regression import NOT_RANKED
 from skillgate.scoring.result import Deeper
 from skillgate.static.layer import claim, judged_rule
@@ -74,9 +76,20 @@ class Deepener:
         agreed = _agreement([one.judged for one in found], judges) if judges > 1 else None
         skills = {str(one.source.root.path): _unscored(one) for one in asked if one.facts.unscored is not None}
         for one, got in zip(wanted, found, strict=True):
+            self._warn(str(one.source.root.path), got.simulated)
             skills[str(one.source.root.path)] = deeper(self._calibrated(got), agreed, one.source.root)
         known = None if self._calibration is None else _trust(self._calibration, [one.judged for one in found])
         return Deepened(skills, agreed, models_of(panel, bench.plan), bench.spent(), known)
+
+    def _warn(self, path: str, simulated: Simulated | None) -> None:
+        """Say that no session meant for a skill completed: it is measured, and its score is about failures alone."""
+        layer = None if simulated is None else simulated.layer
+        if layer is None or layer.loads is None or layer.loads.completed:
+            return
+        kinds = Counter(run.kind or "" for run in layer.runs if run.should_trigger and run.outcome == FAILED)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        many = "the only session" if kinds.total() == 1 else f"all {kinds.total()} sessions"
+        self._session.note(f"warning: {path}: {many} meant for the skill failed ({counts})")
 
     def _calibrated(self, found: Found) -> Found:
         if self._calibration is None:
@@ -161,8 +174,8 @@ def _not_simulated(simulated: Simulated) -> str | None:
     if layer.stopped_early is not None:
         return f"stopped early: {layer.stopped_early}"
     why = simulated.silenced or simulated.failure or (None if layer.scores else layer.reason or "nothing was measured")
-    # What is left of a blend would be another number by its name: a skill that is hardly ever loaded would be given
-    # the judge's opinion of what it does in the place of what it did.
+    # What is left of a blend would be another number by its name: the judge's opinion of what a skill does in the
+    # place of what it did.
     gaps = [one.reason or name.value for name, one in layer.scores.items() if one.value is None]
     why = why or "; ".join(dict.fromkeys(gaps))
     return f"not simulated: {why}" if why else None

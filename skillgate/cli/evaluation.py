@@ -28,6 +28,7 @@ from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.keeper import Keeper
 from skillgate.model.score import Depth
+from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.terminal import Style
 from skillgate.scoring.regression import sampled_layers
 from skillgate.skill.discover import discover
@@ -213,8 +214,13 @@ def exit_code(evaluation: Evaluation) -> int:
 
 def is_unjudged(result: SkillResult) -> bool:
     """Tell a skill that a sampled layer was asked about and did not wholly measure."""
-    asked = any(layer.reason is not None for layer in sampled_layers(result))
-    return asked or (result.lift is not None and result.lift.reason is not None)
+    layers = sampled_layers(result)
+    if any(layer.reason is not None for layer in layers) or (
+        result.lift is not None and result.lift.reason is not None
+    ):
+        return True
+    ended_early = any(isinstance(layer, MonteCarloLayer) and layer.stopped_early is not None for layer in layers)
+    return bool(layers) and result.composite.score is None and not ended_early
 
 
 def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:

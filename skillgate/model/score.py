@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import Skill
 
-SCORING_VERSION = 1  # changes whenever the same skill may get another number; such numbers are not compared
+SCORING_VERSION = 2  # changes whenever the same skill may get another number; such numbers are not compared
 SCHEMA_VERSION = 1
 
 

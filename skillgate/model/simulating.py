@@ -12,6 +12,20 @@ from skillgate.model.marks import tagged
 from skillgate.model.score import Dimension
 
 COMPLETED, FAILED, NOT_MEASURED, NOT_RUN = "completed", "failed", "not measured", "not run"
+LEAST_LOADS = 5
+"""So many sessions must load a skill before what they measure counts in full, or all that completed where these are
+fewer."""
+
+
+MEASURED_BY: Mapping[Dimension, str] = MappingProxyType(
+    {
+        Dimension.ORCHESTRATION_FITNESS: "orchestration",
+        Dimension.OUTPUT_QUALITY: "quality",
+        Dimension.SCOPE_CALIBRATION: "scope",
+        Dimension.TOKEN_EFFICIENCY: "efficiency",
+    }
+)
+"""The measures that are dimensions of their own; robustness is 1 − failures, triggering the F1 or the activation."""
 
 
 class Simulation(NamedTuple):
@@ -76,6 +90,36 @@ class Spread(NamedTuple):
     prompts: tuple[str, ...] = ()
 
 
+class Loads(NamedTuple):
+    """How many sessions loaded the skill, and what their figures count for.
+
+    Attributes:
+        loaded: completed sessions with a prompt that should load the skill, in which it was loaded.
+        completed: such sessions, loaded or not.
+        measured: such sessions, failed ones too.
+        factor: min(1, loaded ÷ min(5, completed)), 0 where none completed. Every score of the layer but triggering, and
+            every term of ``mc_score`` but activation, is multiplied by it.
+    """
+
+    loaded: Count
+    completed: Count
+    measured: Count
+    factor: Ratio
+
+    @property
+    def few(self) -> bool:
+        """Whether too few sessions loaded the skill for a badge."""
+        return self.loaded < max(1, min(LEAST_LOADS, self.completed))
+
+    @property
+    def words(self) -> str:
+        """Say it, as in ``loaded in 2 of 50 sessions``."""
+        if not self.completed:
+            return f"none of the {self.measured} sessions meant for it completed"
+        failed = self.completed < self.measured
+        return f"loaded in {self.loaded} of {self.completed} sessions{' that completed' if failed else ''}"
+
+
 @tagged("name", "montecarlo")
 class MonteCarloLayer(NamedTuple):
     """Layer 3: simulated sessions. Not-measured runs stand apart and in no denominator.
@@ -90,10 +134,11 @@ class MonteCarloLayer(NamedTuple):
         prompts_digest: of prompts and labels; only runs on the same prompts are compared.
         stopped_early: why the run ended before all sessions, None where it did not; then rates are bounds over all.
         reason: what could not be evaluated, an outage or too many lost grades; None where all that could be measured
-            was, also where too few sessions loaded the skill for a measure: its own reason says so.
+            was, also where no session loaded the skill: the reason of a measure says so.
         near_misses: sessions asked for with prompts that should not load it.
-        scores: by dimension, what the layer says of it.
-        tokens: None under five completed, activated runs.
+        scores: by dimension, what the layer says of it; all but triggering are multiplied by ``loads.factor``, which
+            ``measures`` are not.
+        tokens: None without completed, activated runs.
         spread: by measure, how wide its interval is.
         runs: every session, prompts that should load the skill first.
         kinds: how many sessions failed or were not measured, by kind.
@@ -108,6 +153,7 @@ class MonteCarloLayer(NamedTuple):
         obeyed: grades that a control question showed to obey the text that was graded; they count nowhere.
         mc_reason: why there is no ``mc_score``, None where there is one.
         short: that fewer prompts could be had than were asked for, None where there were enough.
+        loads: None where the sessions were not measured, or ended early.
     """
 
     duration_ms: Count
@@ -144,6 +190,7 @@ class MonteCarloLayer(NamedTuple):
     obeyed: Count = 0
     mc_reason: str | None = None
     short: str | None = None
+    loads: Loads | None = None
 
 
 class Rating(NamedTuple):

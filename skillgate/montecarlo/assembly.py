@@ -12,7 +12,7 @@ from skillgate.model.finding import Span
 from skillgate.model.judging import Estimate
 from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, MonteCarloLayer, Simulation
 from skillgate.model.skill import Problem
-from skillgate.montecarlo.gaps import failing, gaps_of
+from skillgate.montecarlo.gaps import gaps_of, unearned
 from skillgate.montecarlo.subject import Simulated
 from skillgate.montecarlo.wording import PROMPT_VERSION, RUBRIC_VERSION
 
@@ -110,7 +110,7 @@ def simulated(
     )
     asked = tuple(_asked(plan, found, runs))
     layer = _without(_run_by(layer, plan, asked), gaps)
-    return Simulated(layer, failure, silenced, tuple(_problems(runs)), no_badge=failing(rows))
+    return Simulated(layer, failure, silenced, tuple(_problems(runs)), no_badge=unearned(says.loads, rows))
 
 
 def _asked_for(subject: Subject, plan: Plan, rows: Sequence[Simulation]) -> tuple[int, int]:
@@ -144,6 +144,7 @@ def _measured(layer: MonteCarloLayer, says: Measured) -> MonteCarloLayer:
         scores=MappingProxyType(dict(says.scores)),
         tokens=says.tokens,
         spread=MappingProxyType(dict(says.spread)),
+        loads=says.loads,
     )
 
 

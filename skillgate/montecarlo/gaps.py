@@ -14,7 +14,7 @@ from skillgate.model.simulating import FAILED, NOT_MEASURED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.simulating import Simulation
+    from skillgate.model.simulating import Loads, Simulation
     from skillgate.montecarlo.assembly import Run
     from skillgate.montecarlo.grading import Grade
     from skillgate.montecarlo.prompts import Prompts
@@ -104,8 +104,16 @@ def _unmeasured(lost: Sequence[Run], of: str) -> str:
     return f"{len(lost)} of {of} were not measured ({named}): {lost[0].session.reason}"
 
 
-def failing(rows: Sequence[Simulation]) -> str | None:
-    """Say why there is no badge: too many of the sessions that loaded the skill failed. None where there may be one."""
+def unearned(loads: Loads | None, rows: Sequence[Simulation]) -> str | None:
+    """Say why there is no badge: too few sessions loaded the skill, or too many failed. None where there may be one."""
+    few = loads is not None and loads.few
+    if loads is not None and few and loads.completed:
+        return loads.words
+    return _failing(rows) or (loads.words if loads is not None and few else None)
+
+
+def _failing(rows: Sequence[Simulation]) -> str | None:
+    """Say that too many of the sessions that loaded the skill failed."""
     loaded = [one for one in rows if one.activated]
     failed = sum(one.outcome == FAILED for one in loaded)
     if failed <= MOST_FAILED * len(loaded):

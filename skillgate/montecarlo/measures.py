@@ -14,13 +14,14 @@ import numpy as np
 
 from skillgate.model.judging import Estimate
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import FAILED, NOT_RUN
+from skillgate.model.simulating import FAILED, MEASURED_BY, NOT_RUN
 from skillgate.montecarlo.measures_answers import (
     DIGITS,
     MOST_LOST,
     counting,
     estimate,
     of_grades,
+    of_loads,
     of_tokens,
     rate,
     token_spread,
@@ -32,19 +33,11 @@ from skillgate.stats.intervals import balanced_f1, clopper_pearson, wilson
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skillgate.model.simulating import Simulation, Spread, TokenSpread
+    from skillgate.model.simulating import Loads, Simulation, Spread, TokenSpread
     from skillgate.montecarlo.measures_answers import Counted
 
 EARLY = "the run ended early"
 BOUNDS = "the run ended early: the ends are what all sessions could still give, not an interval"
-_DIMENSIONS = MappingProxyType(
-    {
-        Dimension.ORCHESTRATION_FITNESS: "orchestration",
-        Dimension.OUTPUT_QUALITY: "quality",
-        Dimension.SCOPE_CALIBRATION: "scope",
-        Dimension.TOKEN_EFFICIENCY: "efficiency",
-    }
-)
 
 
 class Measured(NamedTuple):
@@ -53,11 +46,12 @@ class Measured(NamedTuple):
     Attributes:
         measures: every one, those without a value with the reason.
         scores: by dimension; empty where the layer as a whole is unmeasured, or the run ended early.
-        mc_score: 0.40 · activation + 0.30 · (1 − min(1, CV)) + 0.20 · (1 − failure) + 0.10 · efficiency, the method's
-            own formula; None where a part is missing.
+        mc_score: 0.40 · activation + factor · (0.30 · (1 − min(1, CV)) + 0.20 · (1 − failure) + 0.10 · efficiency),
+            the method's own formula with the load factor; None where a part is missing.
         reason: which part, or why there is nothing; None where all was measured.
         tokens: None where they were not measured.
         spread: how wide the intervals are, of those that are shares.
+        loads: how many sessions loaded the skill; None where the layer as a whole is unmeasured, or ended early.
     """
 
     measures: Mapping[str, Estimate]
@@ -66,6 +60,7 @@ class Measured(NamedTuple):
     reason: str | None
     tokens: TokenSpread | None
     spread: Mapping[str, Spread]
+    loads: Loads | None = None
 
 
 def measured(
@@ -93,11 +88,12 @@ def measured(
     found = {
         **_rates(counted, near_misses, seed),
         **of_grades(counted, rows, ends),
-        **of_tokens(counted),
+        **of_tokens(counted, ends),
     }
-    scores = _scores(found, near_misses=bool(near_misses))
-    score, reason = _mc_score(found)
-    return Measured(found, scores, score, reason, token_spread(counted, found), spreads(found, rows, runs))
+    loads, factor = of_loads(counted)
+    scores = _scores(found, factor, near_misses=bool(near_misses))
+    score, reason = _mc_score(found, factor)
+    return Measured(found, scores, score, reason, token_spread(counted, found), spreads(found, rows, runs), loads)
 
 
 def _lost(found: int, asked: int, what: str = "sessions were measured") -> str | None:
@@ -140,15 +136,27 @@ def _lacking(found: int, asked: int) -> str | None:
     return _lost(found, asked, "near misses were measured")
 
 
-def _scores(found: Mapping[str, Estimate], *, near_misses: bool) -> dict[Dimension, Estimate]:
+def _scores(found: Mapping[str, Estimate], factor: Estimate, *, near_misses: bool) -> dict[Dimension, Estimate]:
     """Give the layer's say by dimension."""
     failure = found["failure_rate"]
-    robust = [None if value is None else round(1 - value, DIGITS) for value in failure[:3]]
+    robust = [None if value is None else 1 - value for value in failure[:3]]
+    shares = {dimension: found[name] for dimension, name in MEASURED_BY.items()}
+    shares[Dimension.ROBUSTNESS] = Estimate(robust[0], robust[2], robust[1], failure.n, failure.reason)
     return {
         Dimension.TRIGGERING_ACCURACY: found["f1" if near_misses else "activation_rate"],
-        **{dimension: found[name] for dimension, name in _DIMENSIONS.items()},
-        Dimension.ROBUSTNESS: Estimate(robust[0], robust[2], robust[1], failure.n, failure.reason),
+        **{dimension: _loaded(share, factor) for dimension, share in shares.items()},
     }
+
+
+def _loaded(share: Estimate, factor: Estimate) -> Estimate:
+    """Multiply a share by the load factor; where no session loaded the skill, none is needed to know that it is 0."""
+    high = (1.0 if share.ci_high is None else share.ci_high) * (factor.ci_high or 0.0)
+    if not factor.value:
+        return Estimate(0.0, 0.0, round(high, DIGITS), share.n)
+    if share.value is None:
+        return share
+    low = (share.ci_low or 0.0) * (factor.ci_low or 0.0)
+    return Estimate(round(share.value * factor.value, DIGITS), round(low, DIGITS), round(high, DIGITS), share.n)
 
 
 _PARTS: Mapping[str, tuple[float, Callable[[float], float]]] = MappingProxyType(
@@ -161,16 +169,21 @@ _PARTS: Mapping[str, tuple[float, Callable[[float], float]]] = MappingProxyType(
 )
 
 
-def _mc_score(found: Mapping[str, Estimate]) -> tuple[float | None, str | None]:
-    """Combine the parts, as the method does; with one of them missing there is no such score."""
+def _mc_score(found: Mapping[str, Estimate], factor: Estimate) -> tuple[float | None, str | None]:
+    """Combine the parts, as the method does, those of loaded sessions by the load factor.
+
+    With a part missing that counts there is no such score.
+    """
     missing: Counter[str] = Counter()
     total = 0.0
     for name, (share, good) in _PARTS.items():
-        value = found[name].value
+        value, weight = found[name].value, 1.0 if name == "activation_rate" else factor.value or 0.0
+        if not weight:
+            continue
         if value is None:
             missing[f"{name}: {found[name].reason}"] += 1
         else:
-            total += share * good(value)
+            total += weight * share * good(value)
     return (None, "; ".join(missing)) if missing else (round(total, 4), None)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skillgate.model.judging import Estimate
-from skillgate.model.simulating import COMPLETED, FAILED, TokenSpread
+from skillgate.model.simulating import COMPLETED, FAILED, LEAST_LOADS, Loads, TokenSpread
 from skillgate.scoring import simulated
 from skillgate.stats.dispersion import median_interval, outliers, quartiles
 from skillgate.stats.intervals import LEVEL, clopper_pearson
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from skillgate.model.simulating import Simulation
 
-LEAST = 5  # sessions that a figure rests on, but for rates of loading and failing
 MOST_LOST = 0.2  # of sessions, grades or token counts; beyond that the rest does not speak for all
 DIGITS = 6
 
@@ -70,15 +69,15 @@ def of_grades(
     qualities = [run.quality for run in counted.done if run.quality is not None]
     delivering = [run.delivers for run in counted.done if run.delivers is not None]
     covering = [run.covers for run in counted.answered if run.covers is not None]
-    graded = _short(len(qualities), counted.done)
+    graded = _lacking(len(qualities), len(counted.done), "loaded the skill and completed")
     drawn = {
         name: _drawn(point, ends, name, len(qualities), graded, worse_is_more=name == "quality_cv")
         for name in ("quality", "quality_cv")
     }
     if drawn["quality_cv"].value is None and graded is None:
         drawn["quality_cv"] = Estimate(None, n=len(qualities), reason="every grade is 0, and nothing varies around it")
-    delivered = _short(len(delivering), counted.done)
-    covered = _few(len(covering), len(counted.answered), "with a fitting prompt completed")
+    delivered = _lacking(len(delivering), len(counted.done), "loaded the skill and completed")
+    covered = _lacking(len(covering), len(counted.answered), "with a fitting prompt completed")
     return drawn | {
         "orchestration": _share(delivering, delivered),
         "scope": _share(covering, covered),
@@ -103,39 +102,50 @@ def _drawn(
     value = float(getattr(point, name)[0])
     if reason is not None or math.isnan(value):
         return Estimate(None, n=n, reason=reason)
+    return estimate(value, _spanned(ends, name, worse_is_more=worse_is_more), n)
+
+
+def _spanned(
+    ends: tuple[simulated.Measures, simulated.Measures], name: str, *, worse_is_more: bool
+) -> tuple[float, float]:
+    """Return the interval of a measure's draws."""
     least, most = (getattr(end, name) for end in (reversed(ends) if worse_is_more else ends))
-    low, high = float(np.nanquantile(least, (1 - LEVEL) / 2)), float(np.nanquantile(most, (1 + LEVEL) / 2))
-    return estimate(value, (low, high), n)
+    return float(np.nanquantile(least, (1 - LEVEL) / 2)), float(np.nanquantile(most, (1 + LEVEL) / 2))
 
 
-def _short(found: int, done: Sequence[Simulation]) -> str | None:
-    """Say why grades do not tell of activated, completed sessions."""
-    return _few(found, len(done), "loaded the skill and completed")
+def _lacking(found: int, of: int, what: str, lost: str = "have a grade") -> str | None:
+    """Say why sessions do not tell a figure: there are none, or too many of their answers are missing."""
+    if not of:
+        return f"no session {what}"
+    return f"only {found} of {of} answers {lost}" if of - found > MOST_LOST * of else None
 
 
-def _few(found: int, of: int, what: str, lost: str = "have a grade") -> str | None:
-    if of < LEAST:
-        return f"{_number(of)} {what}, and a figure needs {LEAST}"
-    if of - found > MOST_LOST * of:
-        return f"only {found} of {of} answers {lost}"
-    return None if found >= LEAST else f"only {found} of {of} answers {lost}, and a figure needs {LEAST}"
+def of_loads(counted: Counted) -> tuple[Loads, Estimate]:
+    """Count the sessions that loaded the skill; the factor that follows, with its interval."""
+    loaded, completed = sum(bool(run.activated) for run in counted.answered), len(counted.answered)
+    needed = min(LEAST_LOADS, completed)
+    factor = min(1.0, loaded / needed) if needed else 0.0
+    ends = clopper_pearson(loaded, completed)
+    low, high = (min(1.0, end * completed / needed) if needed else end for end in ends)
+    loads = Loads(loaded, completed, len(counted.fits), round(factor, DIGITS))
+    return loads, Estimate(factor, low, high, completed)
 
 
-def _number(sessions: int) -> str:
-    return f"{sessions or 'no'} session{'' if sessions == 1 else 's'}"
+def of_tokens(counted: Counted, ends: tuple[simulated.Measures, simulated.Measures]) -> dict[str, Estimate]:
+    """Measure the median of tokens, and what it leaves of the efficiency.
 
-
-def of_tokens(counted: Counted) -> dict[str, Estimate]:
-    """Measure the median of tokens, and what it leaves of the efficiency."""
+    Its interval lies between two of the counts; where these are too few for that, it is drawn as that of grades is.
+    """
     counts = _token_counts(counted)
     n = len(counts)
-    reason = _few(n, len(counted.done), "loaded the skill and completed", "came with a count of tokens")
-    ends, middle = median_interval(counts), quartiles(counts)
-    if reason is not None or ends is None or middle is None:
+    reason = _lacking(n, len(counted.done), "loaded the skill and completed", "came with a count of tokens")
+    middle = quartiles(counts)
+    if reason is not None or middle is None:
         return {name: Estimate(None, n=n, reason=reason) for name in ("tokens", "efficiency")}
-    left = [max(0.0, 1 - value / simulated.TOKEN_LIMIT) for value in (middle.median, *ends)]
+    span = median_interval(counts) or _spanned(ends, "tokens", worse_is_more=True)
+    left = [max(0.0, 1 - value / simulated.TOKEN_LIMIT) for value in (middle.median, *span)]
     return {
-        "tokens": estimate(middle.median, ends, n),
+        "tokens": estimate(middle.median, span, n),
         "efficiency": estimate(left[0], (left[2], left[1]), n),
     }
 

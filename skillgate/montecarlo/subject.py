@@ -117,8 +117,8 @@ class Simulated(NamedTuple):
         failure: why there can be no score at this depth; None where all was measured.
         silenced: what the skill's text may have kept from being graded, where it is too much to be passed over.
         problems: what the report must tell at the severity of its rule; ``rule`` names a file of ``static/judged``.
-        no_badge: why there is no badge whatever the score: too many sessions that loaded the skill failed, and what
-            their answers would have been worth is in no figure; None where there may be one.
+        no_badge: why there is no badge whatever the score: too few sessions loaded the skill, or too many of those
+            failed, and what their answers would have been worth is in no figure; None where there may be one.
     """
 
     layer: MonteCarloLayer

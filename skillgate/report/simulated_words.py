@@ -181,6 +181,8 @@ def remarks(layer: MonteCarloLayer) -> Iterator[str]:
     """Say what else has to be known of the sessions: what is missing, why they ended, what was not obeyed."""
     if layer.reason:
         yield f"{'not wholly' if layer.completed + layer.failed else 'not'} simulated: {short(layer.reason)}"
+    if layer.loads is not None and layer.loads.factor < 1:
+        yield f"{layer.loads.words}: all that they measure but triggering counts × {layer.loads.factor:.2g}"
     if layer.stopped_early:
         told = "rates are only bounded by that, and count in no score"
         yield f"stopped early {short(layer.stopped_early)}; {told}"

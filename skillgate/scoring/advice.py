@@ -1,13 +1,15 @@
 """What to do next, and how many points each piece of it would bring: computed from the evidence, never guessed.
 
 Each missing point carries the key of the advice that would earn it. All that one piece of advice would mend is taken
-together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first.
+together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first. Before
+all of it stands the description of a skill that sessions hardly load: nothing else matters as long as nobody loads it.
 
 Source: PluginEval method, table "Which Dimension to Improve First" and the tips per dimension, in our words.
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.report import Advice
@@ -16,9 +18,10 @@ from skillgate.scoring.composite import blend, composite
 from skillgate.scoring.weights import EFFORT, WEIGHTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.score import Measured
+    from skillgate.model.simulating import Loads
 
 
 LEAST_GAIN = 0.05  # points; less is not worth a line
@@ -153,22 +156,54 @@ class Standing(NamedTuple):
         layers: every layer's score of every dimension.
         anti_patterns: the advice key and the line of each anti-pattern finding.
         neighbour: the skill that describes nearly the same, as shown to people, None when there is none.
+        loads: how many simulated sessions loaded the skill, None where none were simulated.
+        loaded: by dimension, what those sessions measured, before it is multiplied by the load factor.
     """
 
     measured: Mapping[Dimension, Measured]
     layers: Mapping[Dimension, Mapping[LayerName, float | None]]
     anti_patterns: Sequence[tuple[str | None, int]]
     neighbour: str | None = None
+    loads: Loads | None = None
+    loaded: Mapping[Dimension, float] = MappingProxyType({})
 
 
 def advise(standing: Standing) -> tuple[Advice, ...]:
-    """List every piece of advice that gains at least 0.05 points, the most gain for the effort first."""
+    """List every piece of advice that gains at least 0.05 points, the most gain for the effort first.
+
+    Where sessions hardly load the skill, its description comes before that, whatever it gains.
+    """
     keys = {item.advice for measured in standing.measured.values() for item in measured.evidence if item.advice}
     keys |= {key for key, _ in standing.anti_patterns if key}
     now = {dimension: blend(dimension, scores) for dimension, scores in standing.layers.items()}
     before = composite(now, len(standing.anti_patterns)) or 0.0
     found = (_advice(key, standing, now, before) for key in sorted(keys))
-    return tuple(sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order))
+    rest = sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order)
+    return (*_description(standing, now, before), *rest)
+
+
+def _description(standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
+    """Advise another description where few sessions load the skill; where none completed, nothing tells of it.
+
+    The gain is what the sessions measured already and what is held back until enough of them load the skill. How well
+    the skill would do in the others nobody knows, and that they load it raises triggering further.
+    """
+    loads = standing.loads
+    if loads is None or not loads.few or not loads.completed:
+        return
+    raised = {
+        dimension: blend(dimension, {**standing.layers[dimension], LayerName.MONTECARLO: share})
+        for dimension, share in standing.loaded.items()
+    }
+    after = composite({**now, **raised}, len(standing.anti_patterns)) or 0.0
+    yield Advice(
+        action=f"rewrite the description so that it says when to load the skill: it was {loads.words} meant for it",
+        dimension=Dimension.TRIGGERING_ACCURACY,
+        gain=round(max(0.0, after - before), 2),
+        effort="low",
+        before=_rounded(now[Dimension.TRIGGERING_ACCURACY]),
+        after=None,
+    )
 
 
 def _advice(key: str, standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Advice:

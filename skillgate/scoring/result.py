@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.judging import JudgeLayer, Usage
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, StaticLayer, SubCheckScore
 from skillgate.model.score import Badge, Dimension, Grade, LayerName
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
+from skillgate.model.simulating import MEASURED_BY, MonteCarloLayer, RankingLayer
 from skillgate.scoring import badge, composite
 from skillgate.scoring.weights import BLEND, WEIGHTS
 
@@ -103,7 +103,7 @@ def result(
         ),
         skill=skill,
         findings=settled.findings,
-        advice=_advice(facts, layers, neighbour) if detail and score is not None else (),
+        advice=_advice(facts, layers, neighbour, deeper) if detail and score is not None else (),
         coverage=composite.coverage(measured),
         usage=deeper.usage if deeper else Usage(),
         plugin=plugin,
@@ -189,18 +189,34 @@ def _bounded(score: DimensionScore, ends: tuple[float, float] | str | None) -> D
 
 
 def _advice(
-    facts: Assessment, layers: dict[Dimension, dict[LayerName, float | None]], neighbour: str | None
+    facts: Assessment,
+    layers: dict[Dimension, dict[LayerName, float | None]],
+    neighbour: str | None,
+    deeper: Deeper | None,
 ) -> tuple[Advice, ...]:
     from skillgate.scoring import advice  # only where it is shown
 
     known = facts.detail()
+    sampled = deeper.layers if deeper is not None else ()
+    sessions = next((layer for layer in sampled if isinstance(layer, MonteCarloLayer)), None)
     standing = advice.Standing(
         measured={dimension: measured for _, dimension, measured in known.scores},
         layers=layers,
         anti_patterns=known.penalised,
         neighbour=neighbour,
+        loads=None if sessions is None else sessions.loads,
+        loaded={} if sessions is None else _held_back(sessions),
     )
     return advice.advise(standing)
+
+
+def _held_back(layer: MonteCarloLayer) -> dict[Dimension, float]:
+    """Return what sessions measured of each dimension, without the load factor; what none of them tells is left out."""
+    found = {dimension: layer.measures[name].value for dimension, name in MEASURED_BY.items() if name in layer.measures}
+    failure = layer.measures.get("failure_rate")
+    if failure is not None and failure.value is not None:
+        found[Dimension.ROBUSTNESS] = 1 - failure.value
+    return {dimension: value for dimension, value in found.items() if value is not None}
 
 
 def _dimension(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import COMPLETED, FAILED
+from skillgate.model.simulating import COMPLETED, FAILED, LEAST_LOADS
 from skillgate.stats.intervals import balanced
 from skillgate.stats.resampling import RESAMPLES
 from skillgate.stats.weighting import Pad, pads
@@ -71,6 +71,8 @@ class Measures(NamedTuple):
         efficiency: max(0, 1 − tokens ÷ 8,000).
         orchestration: of activated, completed sessions, the share whose answer is the work itself.
         scope: of completed sessions with a fitting prompt, the share whose answer covers the request within the skill.
+        load_factor: what every share but triggering is multiplied by: min(1, loads ÷ min(5, completed)), over completed
+            sessions with a fitting prompt; 0 where there are none.
     """
 
     activation: Array
@@ -84,6 +86,7 @@ class Measures(NamedTuple):
     efficiency: Array
     orchestration: Array
     scope: Array
+    load_factor: Array
 
 
 def table(runs: Sequence[Simulation]) -> Table:
@@ -130,7 +133,15 @@ def measures(rows: Table, weights: Array, lean: Lean = STILL) -> Measures:
         efficiency=np.maximum(0.0, 1.0 - tokens / TOKEN_LIMIT),
         orchestration=_share(weights, done, rows.delivers, fits),
         scope=_share(weights, should & rows.completed, rows.covers, fits),
+        load_factor=_load_factor(weights, should & rows.completed, rows.activated, fits),
     )
+
+
+def _load_factor(weights: Array, counted: Mask, loaded: Mask, pad: Pad) -> Array:
+    """Return min(1, loads ÷ min(5, sessions)), each counted by its weight; made-up sessions load it, or do not."""
+    loads = weights[:, counted & loaded].sum(axis=1) + pad.good
+    needed = np.minimum(LEAST_LOADS, weights[:, counted].sum(axis=1) + pad.good + pad.bad)
+    return np.minimum(1.0, np.nan_to_num(_divide(loads, needed)))
 
 
 def _divide(one: Array, two: Array) -> Array:
@@ -181,17 +192,23 @@ def _median(tokens: Array, weights: Array, counted: Mask, pad: Pad) -> Array:
 def dimensions(found: Measures, *, near_misses: bool) -> dict[Dimension, Array]:
     """Give each dimension that sessions tell of, in [0, 1]; nan where undefined.
 
+    Every one but triggering is multiplied by the load factor, so it is 0 where no session loaded the skill.
+
     Args:
         found: the measures.
         near_misses: whether such sessions were asked for; without them triggering is the activation rate.
     """
-    return {
-        Dimension.TRIGGERING_ACCURACY: found.f1 if near_misses else found.activation,
+    shares = {
         Dimension.ORCHESTRATION_FITNESS: found.orchestration,
         Dimension.OUTPUT_QUALITY: found.quality,
         Dimension.SCOPE_CALIBRATION: found.scope,
         Dimension.TOKEN_EFFICIENCY: found.efficiency,
         Dimension.ROBUSTNESS: 1.0 - found.failure,
+    }
+    factor = found.load_factor
+    return {
+        Dimension.TRIGGERING_ACCURACY: found.f1 if near_misses else found.activation,
+        **{name: np.where(factor > 0.0, factor * share, 0.0) for name, share in shares.items()},
     }
 
 

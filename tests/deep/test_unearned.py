@@ -46,7 +46,7 @@ def test_sessions_that_failed_too_often_leave_no_badge(root: SkillRoot) -> None:
 
 
 def test_a_dimension_that_sessions_do_not_tell_leaves_no_score(root: SkillRoot) -> None:
-    few = Estimate(None, reason="4 sessions loaded the skill and completed, and a figure needs 5")
+    few = Estimate(None, reason="only 3 of 5 answers have a grade")
     partly = MEASURED._replace(scores={**MEASURED.scores, Dimension.OUTPUT_QUALITY: few})
     found = deeper(Found(JUDGED._replace(failure=None), Simulated(partly)), None, root)
     assert found.failure is not None

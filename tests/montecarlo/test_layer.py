@@ -153,7 +153,7 @@ def test_failures_are_counted_as_what_they_are() -> None:
 
 def test_silent_sessions_never_pass_for_good_ones() -> None:
     layer = _simulated(Model(lambda request: answered(request, stop_reason="end_turn"))).layer
-    assert (layer.failed, layer.mc_score) == (25, None)
+    assert (layer.failed, layer.mc_score) == (25, 0.0)
     assert layer.measures["failure_rate"].value == 1.0
     assert layer.measures["activation_rate"].value == 0.0
     assert layer.measures["quality"].value is None

@@ -149,17 +149,60 @@ def test_near_misses_that_were_lost_are_not_near_misses_that_were_not_asked_for(
     assert without.mc_score is not None
 
 
-@pytest.mark.parametrize("loaded", [0, 1, 4])
-def test_under_five_loaded_sessions_grades_and_tokens_are_unmeasured(loaded: int) -> None:
+LOADED = (
+    Dimension.ORCHESTRATION_FITNESS,
+    Dimension.OUTPUT_QUALITY,
+    Dimension.SCOPE_CALIBRATION,
+    Dimension.TOKEN_EFFICIENCY,
+    Dimension.ROBUSTNESS,
+)
+
+
+@pytest.mark.parametrize(("loaded", "factor"), [(0, 0.0), (2, 0.4), (4, 0.8), (5, 1.0), (50, 1.0)])
+def test_what_few_sessions_loaded_counts_for_their_share_of_five(loaded: int, factor: float) -> None:
     found = measure([*fits(loaded), *fits(50 - loaded, loaded, **UNLOADED), *nears(10)])
-    for name in ("quality", "quality_cv", "tokens", "efficiency", "orchestration"):
-        assert found.measures[name].value is None
-        told = {0: "no sessions", 1: "1 session", 4: "4 sessions"}[loaded]
-        assert found.measures[name].reason == f"{told} loaded the skill and completed, and a figure needs 5"
-    assert found.measures["activation_rate"].value == loaded / 50
-    assert found.tokens is None
-    assert found.mc_score is None
-    assert "quality_cv" in (found.reason or "")
+    assert found.loads == (loaded, 50, 50, factor)
+    assert found.loads.words == f"loaded in {loaded} of 50 sessions"
+    assert found.loads.few is (loaded < 5)
+    expected = dict(zip(LOADED, (1.0, 0.8, 1.0, 0.75, 1.0), strict=True))
+    assert {name: found.scores[name].value for name in LOADED} == pytest.approx(
+        {name: share * factor for name, share in expected.items()}
+    )
+    assert found.mc_score == pytest.approx(0.4 * loaded / 50 + factor * (0.3 + 0.2 + 0.1 * 0.75))
+    assert found.measures["quality"].value == (0.8 if loaded else None)
+    assert found.measures["quality"].reason == (None if loaded else "no session loaded the skill and completed")
+
+
+def test_of_less_than_five_sessions_all_must_load_the_skill() -> None:
+    assert measure([*fits(2), *fits(1, 2, **UNLOADED), *fits(2, 3, **FAILURE)]).loads == (2, 3, 5, 0.666667)
+    full = measure([*fits(3), *fits(2, 3, **FAILURE)])
+    assert full.loads == (3, 3, 5, 1.0)
+    assert not full.loads.few
+
+
+def test_few_loads_widen_every_interval_that_rests_on_them() -> None:
+    few = measure([*fits(4), *fits(46, 4, **UNLOADED), *nears(10)]).scores
+    for name in LOADED:
+        low, high = few[name].ci_low, few[name].ci_high
+        assert low is not None
+        assert high is not None
+        assert low < (few[name].value or 0.0) < high
+        assert high - low > 0.3, name
+    never = measure([*fits(50, **UNLOADED), *nears(10)]).scores[Dimension.OUTPUT_QUALITY]
+    assert never[:2] == (0.0, 0.0)
+    assert never.ci_high == pytest.approx(clopper_pearson(0, 50).high * 50 / 5, abs=1e-6)
+
+
+@pytest.mark.parametrize("loaded", [1, 2, 3, 4])
+def test_of_few_counts_of_tokens_the_interval_is_drawn(loaded: int) -> None:
+    found = measure([*fits(loaded), *fits(50 - loaded, loaded, **UNLOADED), *nears(10)])
+    tokens = found.measures["tokens"]
+    assert tokens.value == 2_000
+    assert tokens.ci_low is not None
+    assert tokens.ci_high is not None
+    assert tokens.ci_low < 2_000 < tokens.ci_high
+    assert found.tokens is not None
+    assert found.tokens.n == loaded
 
 
 @pytest.mark.parametrize(("lost", "known"), [(8, True), (9, False)])
@@ -193,7 +236,9 @@ def test_silent_failures_are_no_perfect_score() -> None:
     assert found.scores[Dimension.ROBUSTNESS][:3] == pytest.approx(
         (0.0, 0.0, 1 - clopper_pearson(60, 60).low), abs=1e-6
     )
-    assert found.mc_score is None
+    assert found.mc_score == pytest.approx(0.4)
+    assert found.loads == (0, 0, 50, 0.0)
+    assert {found.scores[name].value for name in LOADED} == {0.0}
 
 
 def test_more_tokens_than_the_limit_leave_no_efficiency() -> None:
