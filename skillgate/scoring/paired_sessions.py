@@ -130,11 +130,7 @@ def _told(run: Simulation) -> tuple[object, ...]:
 
 
 def _dimensions(before: MonteCarloLayer, after: MonteCarloLayer) -> tuple[Dimension, ...]:
-    """Give what the sessions of both sides measured.
-
-    Where too few sessions of one side loaded the skill for a dimension, the others still tell whether it fell: that
-    they are too few is itself told by how often it is loaded.
-    """
+    """Give what the sessions of both sides measured."""
     one, two = ({name for name, item in layer.scores.items() if item.value is not None} for layer in (before, after))
     if _TRIGGER not in one & two:
         raise Refusal(f"the sessions measured {_TRIGGER.value} on one side only, or on none")
