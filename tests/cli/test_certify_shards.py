@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.model.score import SCORING_VERSION
 from tests.cli.running import Done, commit, run
 from tests.standard.asking import write_skill
 
@@ -206,7 +207,7 @@ def test_what_is_asked_of_shards_that_were_asked_for_nothing_is_not_ignored(tmp_
         ({"config_digest": "0"}, "differ in the configuration"),
         ({"depth": "certify"}, "differ in the depth (deep, certify)"),
         ({"models": ["other"]}, "differ in the models"),
-        ({"scoring_version": 0}, "differ in the scoring version (1, 0)"),
+        ({"scoring_version": 0}, f"differ in the scoring version ({SCORING_VERSION}, 0)"),
         ({"tool": {"version": "9", "name": "skillgate"}}, "differ in the version of skillgate"),
         ({"results": []}, "2.json says nothing of"),
         ({"kind": "check"}, "2.json is no score report"),
