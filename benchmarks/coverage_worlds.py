@@ -232,7 +232,7 @@ def _composite_cell(
         found = measured(runs, simulations=fits, near_misses=near, seed=index)
         layer = MonteCarloLayer(0, fits, 0, 0, 0, None, scores=found.scores, runs=runs, near_misses=near)
         ends = intervals(STATIC, (_judged(judges, mildness, rng), layer), 1, index).composite
-        # Too few sessions that loaded the skill: then there is no composite whose interval could be wrong.
+        # Near misses or grades that say too little: then there is no composite whose interval could be wrong.
         if ends is not None and all(item.value is not None for item in found.scores.values()):
             held.append((ends[0] <= true <= ends[1], (ends[1] - ends[0]) / 2))
     inside, widths = zip(*held, strict=True)

@@ -449,6 +449,18 @@ def test_what_was_kept_is_not_asked_again_nor_by_the_provider_of_single_messages
         assert kept().get(request("q", "s"), direct) is not None
 
 
+def test_what_a_model_did_in_a_batch_is_kept_whatever_it_is_worth(tmp_path: Path) -> None:
+    def kept() -> Answers:
+        return Answers(str(tmp_path), now=time.time, classify=classify)
+
+    with BatchServer(once_then(errored("invalid_request_error", "prompt is too long"))) as server:
+        (first,) = answered(server, "s", answers=kept())
+        (again,) = answered(server, "s", answers=kept())
+    assert (first.cause, first.cached, again.cached) == (Cause.TOO_LONG, False, True)
+    assert (again.status, again.cause, again.reason) == (first.status, first.cause, first.reason)
+    assert server.sizes == [1]
+
+
 def test_layers_end_as_with_threads() -> None:
     def broken() -> Steps[Answer]:
         yield request("first")

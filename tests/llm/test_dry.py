@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from skillgate.llm import prices
 from skillgate.llm.answers import Answers
+from skillgate.llm.classify import Classified
 from skillgate.llm.driver import run
 from skillgate.llm.dry import INPUT_HIGH, INPUT_LOW, Forecast, Span, document, estimate, lines
 from skillgate.llm.made_up import MOST_ITEMS, fill, fitting, made_up
@@ -77,8 +78,8 @@ def shown(skill: str, question: str, *, prefix: str, typical_output: int = 1_000
     return Request("q", "s", body, prefix=prefix, typical_output=typical_output)
 
 
-def counting(request: Request, reply: Reply) -> tuple[Status, Any, str]:
-    return Status.OK, reply.text, ""
+def counting(request: Request, reply: Reply) -> Classified:
+    return Classified(Status.OK, reply.text, "")
 
 
 def test_a_judges_calls_are_counted_by_model_and_none_is_sent() -> None:

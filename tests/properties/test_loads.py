@@ -140,6 +140,7 @@ def test_each_share_but_triggering_is_what_it_would_be_times_loads_by_five(world
     for dimension, share in shares.items():
         score = found.scores[dimension]
         assert score.value == pytest.approx((share or 0.0) * factor, abs=2e-6), dimension
+        assert score.value is not None
         assert score.ci_low is not None
         assert score.ci_high is not None
         assert score.ci_low <= score.value <= score.ci_high
