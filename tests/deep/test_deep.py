@@ -116,8 +116,10 @@ def test_refusals_are_failures_and_no_activations(tmp_path: Path) -> None:
     assert layer["measures"]["activation_rate"]["value"] == 0.0
     assert layer["measures"]["failure_rate"]["value"] == 1.0
     assert layer["measures"]["quality"]["value"] is None
-    assert layer["mc_score"] is None
+    assert layer["mc_score"] == 0.0
     assert layer["scores"]["robustness"]["value"] == 0.0
+    assert (done.code, done.json["composite"]["badge"]) == (0, None)
+    assert done.json["composite"]["score"] is not None
 
 
 SILENCE = """\
@@ -195,7 +197,7 @@ def test_a_version_is_compared_on_the_prompts_of_the_one_before(tmp_path: Path) 
     assert 0 <= drop["p"] <= 1
 
 
-def test_a_skill_that_is_hardly_ever_loaded_has_no_score_and_has_regressed(tmp_path: Path) -> None:
+def test_a_skill_that_is_not_loaded_any_more_has_a_low_score_and_has_regressed(tmp_path: Path) -> None:
     write_skill(tmp_path / "work", "invoices")
     with model("world: {activation: {should: 0.9, near_miss: 0.0}}\nrules: []\n") as demo:
         before = _score(tmp_path, *FEW, at=demo)
@@ -204,10 +206,11 @@ def test_a_skill_that_is_hardly_ever_loaded_has_no_score_and_has_regressed(tmp_p
         words = ("--baseline", str(tmp_path / "before.json"), "--refresh")
         after = _score(tmp_path, *FEW, *words, at=demo)
     assert after.code == 1
-    assert after.json["composite"]["score"] is None
-    assert "loaded the skill" in after.json["composite"]["reason"]
+    assert after.json["composite"]["score"] < before.json["composite"]["score"] - 20
     assert _layer(after)["measures"]["activation_rate"]["value"] == 0.0
-    assert any("lost its score" in one["reason"] for one in after.json["gate"]["outcomes"])
+    (outcome,) = (one for one in after.json["gate"]["outcomes"] if one["gate"] == "regression")
+    assert outcome["verdict"] == "fail"
+    assert after.json["drop"]["p"] < 0.01
 
 
 def test_options_of_sessions_are_refused_where_none_are_simulated(tmp_path: Path) -> None:
