@@ -1,21 +1,162 @@
-"""Tells whether something is a JSON Schema: the keeper of that part of jsonschema for files that hold some."""
+"""What is wrong with a JSON Schema, found before anything is validated with it."""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
+from jsonschema_specifications import REGISTRY
+from referencing import Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
+
+from skillgate.bench.formats import FORMATS, NEEDS
+from skillgate.model.text import did_you_mean, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OLD, _NEW = "http://json-schema.org/draft-0{}/schema", "https://json-schema.org/draft/{}/schema"
+_REPLACING = frozenset(_OLD.format(number) for number in (4, 6, 7))  # a $ref in them replaces what is beside it
+_DRAFTS = (*sorted(_REPLACING), _NEW.format("2019-09"), _NEW.format("2020-12"))
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_SHOWN = 80
+
+
+class _Node(NamedTuple):
+    """A schema inside a schema: what it says, and the schemas that are applied to the same value."""
+
+    says: Any
+    same_value: tuple[Any, ...]
+
+
+class _BadReferenceError(ValueError):
+    """A reference leads to nothing or to no schema."""
 
 
 def schema_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Say why something is no JSON Schema of the draft that it names, 2020-12 where it names none; None where it is."""
-    from jsonschema import Draft202012Validator
+    """Return why values cannot be validated with a schema, None if they can. Formats are :func:`format_problem`'s.
 
+    It must be a schema of the draft that it names, 2020-12 if it names none. Each reference must lead to a schema in
+    it, since nothing is fetched, and none may lead back to itself for the same value.
+    """
+    try:
+        problem = _invalid(schema)
+        return problem or _circle(list(_nodes(schema)))
+    except _BadReferenceError as error:
+        return str(error)
+    except RecursionError:
+        return "nested too deeply"
+
+
+def format_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
+    """Return which format of a schema without other problems cannot be checked, and why; None if all can be."""
+    for says, _ in _nodes(schema):
+        name = says.get("format") if isinstance(says, dict) else None
+        if not isinstance(name, str):
+            continue
+        if name not in FORMATS:
+            shown, near = printable(name)[:_SHOWN], did_you_mean(name, FORMATS)
+            return f"the format {shown!r} cannot be checked{near}; leave it out, or use one of {', '.join(FORMATS)}"
+        if (package := NEEDS.get(name)) and find_spec(package) is None:
+            return f'the format {name!r} needs {package}: pip install "skillgate-action[bench]"'
+    return None
+
+
+def _invalid(schema: Any) -> str | None:  # noqa: ANN401 - JSON
+    if not isinstance(schema, dict | bool):
+        return "no JSON Schema: expected an object, true or false"
+    draft = _draft(schema)
+    if not isinstance(draft, str) or draft.removesuffix("#") not in _DRAFTS:
+        shown, near = printable(str(draft))[:_SHOWN], did_you_mean(str(draft), _DRAFTS)
+        return f"no JSON Schema: $schema: {shown!r} is no draft that is known{near}"
     checker: Any = validator_for(schema, default=Draft202012Validator)
     try:
         checker.check_schema(schema)
     except SchemaError as error:
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
         return f"no JSON Schema: {where.lstrip('.') or 'the whole'}: {error.message[:300]}"
+    return None
+
+
+def _draft(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    return schema.get("$schema", _DRAFTS[-1]) if isinstance(schema, dict) else _DRAFTS[-1]
+
+
+def _nodes(schema: Any) -> Iterator[_Node]:  # noqa: ANN401 - JSON
+    """Yield a schema, the schemas in it, and those that references lead to, each once.
+
+    Raises:
+        _BadReferenceError: a reference leads to nothing or to no schema.
+    """
+    draft = _draft(schema)
+    kind = specification_with(draft)
+    root = kind.create_resource(schema)
+    waiting: list[tuple[Any, Any]] = [(root, REGISTRY.resolver_with_root(root))]
+    seen: set[int] = set()
+    while waiting:
+        resource, resolver = waiting.pop()
+        says = resource.contents
+        if id(says) in seen:
+            continue
+        seen.add(id(says))
+        if not isinstance(says, dict):
+            yield _Node(says, ())
+            continue
+        targets = [_target(resolver, says[key]) for key in _REFERENCES if isinstance(says.get(key), str)]
+        waiting += [(Resource.from_contents(one.contents, kind), one.resolver) for one in targets]
+        same_value = [one.contents for one in targets]
+        if targets and draft.removesuffix("#") in _REPLACING:
+            says = {key: says[key] for key in _REFERENCES if key in says}
+        else:
+            waiting += [(below, resolver.in_subresource(below)) for below in resource.subresources()]
+            same_value += _in_place(says)
+        yield _Node(says, tuple(same_value))
+
+
+def _target(resolver: Any, reference: str) -> Any:  # noqa: ANN401 - the library's
+    shown = printable(reference)[:_SHOWN]
+    try:
+        found = resolver.lookup(reference)
+    except (Unresolvable, ValueError, TypeError):  # the last two of what is no address, and of pointers into texts
+        raise _BadReferenceError(
+            f"the reference {shown!r} leads nowhere: nothing is fetched, so what it names must be in the schema"
+        ) from None
+    if problem := _invalid(found.contents):
+        raise _BadReferenceError(f"the reference {shown!r}: {problem}")
+    return found
+
+
+def _in_place(says: dict[str, Any]) -> Iterator[Any]:
+    for key in _IN_PLACE:
+        value = says.get(key)
+        if isinstance(value, list):
+            yield from value
+        elif key in ("dependentSchemas", "dependencies") and isinstance(value, dict):
+            yield from value.values()
+        else:
+            yield value
+
+
+def _circle(nodes: list[_Node]) -> str | None:
+    """Return the problem of schemas that are applied to one value without end: by references, or by nothing else."""
+    children = {id(says): [id(one) for one in same_value if isinstance(one, dict)] for says, same_value in nodes}
+    done: set[int] = set()
+    for start in children:
+        path, waiting = [start], [iter(children[start])]
+        while waiting and start not in done:
+            step = next(waiting[-1], None)
+            if step is None:
+                waiting.pop()
+                done.add(path.pop())
+            elif step in path:
+                words = "a reference leads back to its own schema for the same value, which never ends"
+                return f"no JSON Schema that can be applied: {words}"
+            elif step not in done:
+                path.append(step)
+                waiting.append(iter(children.get(step, ())))
     return None

@@ -1,16 +1,19 @@
-"""Holds an answer against a JSON Schema; also run as a program, by its text, where that may take for ever."""
+"""Validates an answer with a JSON Schema; also run as a program, where that may take for ever."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.validators import validator_for
-from referencing import Registry
+from jsonschema_specifications import REGISTRY
 from referencing.exceptions import Unresolvable
+
+from skillgate.bench.formats import FORMATS, Check
 
 TOLD = 3  # errors whose words are kept
 MOST = 1_000  # errors that are counted: an answer can have as many as it has bytes, and each takes a kilobyte
@@ -24,9 +27,18 @@ class Errors(NamedTuple):
     number: int
 
 
-def validator_of(schema: Any) -> Any:  # noqa: ANN401 - JSON, and the library's
-    """Give the class that validates against a schema."""
-    return validator_for(schema, default=Draft202012Validator)
+def _checker() -> FormatChecker:
+    found = FormatChecker(())
+    for name, check in FORMATS.items():
+        found.checks(name)(_of_texts(check))
+    return found
+
+
+def _of_texts(check: Check) -> Callable[[object], bool]:
+    return lambda value: not isinstance(value, str) or check(value)
+
+
+_CHECKER = _checker()
 
 
 def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
@@ -35,9 +47,9 @@ def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
     Raises:
         Unresolvable, RecursionError: the schema cannot be applied.
     """
-    found: Any = validator_of(schema)
-    # A registry of its own: nothing is fetched, and two tasks may share an $id.
-    validator = found(schema, registry=Registry(), format_checker=found.FORMAT_CHECKER)
+    found: Any = validator_for(schema, default=Draft202012Validator)
+    # A registry of the drafts alone: nothing is fetched, and two tasks may share an $id.
+    validator = found(schema, registry=REGISTRY, format_checker=_CHECKER)
     first: list[tuple[list[str | int], str]] = []
     count = 0
     try:
@@ -50,7 +62,8 @@ def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
     return Errors(first, count)
 
 
-def _main() -> None:
+def main() -> None:
+    """Validate the answer with the schema on standard input, and write what is wrong."""
     schema, value = json.load(sys.stdin)
     try:
         found = errors_of(schema, value)
@@ -58,7 +71,3 @@ def _main() -> None:
         sys.stdout.write(json.dumps({"problem": str(problem)}))
     else:
         sys.stdout.write(json.dumps({"first": found.first, "number": found.number}))
-
-
-if __name__ == "__main__":
-    _main()

@@ -11,8 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.access import open_to_all
-from skillgate.bench.answers import require_path
-from skillgate.bench.pointer import NothingThere, at
+from skillgate.bench.answers import part, require_path
+from skillgate.bench.pointer import NothingThere
 from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
 from skillgate.bench.program import told
 from skillgate.errors import UsageError
@@ -82,7 +82,7 @@ class Custom:
             UnscoredError: the program failed, or what it gave is no score.
         """
         try:
-            found = at(output, self._evaluator.path) if self._evaluator.path else output
+            found = part(output, self._evaluator)
         except NothingThere as missing:
             return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
         given = {**self._given, "output": found}

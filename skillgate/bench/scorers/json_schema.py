@@ -3,7 +3,7 @@
 A hostile answer makes some schemas take for ever, by a pattern or by being large. Then it is tried in a process that
 can be ended.
 """
-# ruff: noqa: PTH120
+# ruff: noqa: PTH100, PTH120
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import require_path, shown
-from skillgate.bench.pointer import NothingThere, at, joined
+import skillgate
+from skillgate.bench.answers import part, require_path, shown
+from skillgate.bench.pointer import NothingThere, joined
 from skillgate.bench.ports import Scored, UnscoredError
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench_result import ErrorKind
@@ -22,9 +23,9 @@ from skillgate.model.text import printable
 from skillgate.process import run
 
 try:
-    from jsonschema.exceptions import SchemaError
     from referencing.exceptions import Unresolvable
 
+    from skillgate.bench.schemas import format_problem, schema_problem
     from skillgate.bench.scorers import _validate
 except ModuleNotFoundError as missing:
     raise UsageError('the scorer json_schema needs jsonschema: pip install "skillgate-action[bench]"') from missing
@@ -33,9 +34,12 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
 LIMIT_S = 10.0  # where the evaluator names no limit
 _SMALL = 20_000  # characters of an answer that costs no time to speak of, whatever the schema but for patterns is
-_PATTERNS = re.compile(r'"(pattern|patternProperties)":')
+_PATTERNS = re.compile(r'"(pattern|patternProperties)":|"format":"regex"')
+# The answer's process imports nothing of the working directory (-I), and this version's modules wherever they are.
+_PROGRAM = "import sys; p = sys.argv[1]; sys.path[:0] = [] if p in sys.path else [p]; from {0} import main; main()"
 
 
 def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:  # noqa: ARG001 - as every scorer
@@ -43,10 +47,9 @@ def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:
     require_path(rules.evaluator)
     schema = rules.expected.schema
     schema = schema if isinstance(schema, bool) else dict(schema or {})
-    try:
-        _validate.validator_of(schema).check_schema(schema)
-    except SchemaError as error:
-        raise ValueError(f"expectedOutput.schema: no JSON Schema: {error.message[:300]}") from None
+    problem = schema_problem(schema) or format_problem(schema)
+    if problem is not None:
+        raise ValueError(f"expectedOutput.schema: {problem}")
     return JsonSchema(schema, rules.evaluator)
 
 
@@ -62,7 +65,7 @@ class JsonSchema:
     def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score one answer: 1 where it is valid, else 0."""
         try:
-            value = at(output, self._evaluator.path) if self._evaluator.path else output
+            value = part(output, self._evaluator)
         except NothingThere as missing:
             return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
         if isinstance(value, str) and not self._takes_text:
@@ -96,8 +99,7 @@ class JsonSchema:
         """Do it in a process of its own."""
         given = self._evaluator.timeout_ms
         limit_s = given / 1000 if given else LIMIT_S
-        with open(_validate.__file__, encoding="utf-8") as file:  # noqa: PTH123
-            argv = [sys.executable, "-I", "-c", file.read()]
+        argv = [sys.executable, "-I", "-c", _PROGRAM.format(_validate.__name__), _ROOT]
         try:
             done = run(argv, cwd=os.path.dirname(sys.executable), stdin=text.encode(), timeout_s=limit_s)
         except IncompleteError as error:
