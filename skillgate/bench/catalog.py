@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.checking import check_benchmark
 from skillgate.bench.files import read_json
-from skillgate.bench.misspelt import misspelt_in_benchmark
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.benchmark import Benchmark, Loaded, State
 from skillgate.model.codec import decode
@@ -109,7 +108,7 @@ def find_benchmark(word: str, folder: str | None, *, cwd: str) -> tuple[Loaded, 
 
 
 def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loaded:
-    """Read a benchmark, or a file of tasks: a list, an object with ``tasks``, or a whole benchmark.
+    """Read a benchmark.
 
     Args:
         file: its absolute path.
@@ -119,7 +118,24 @@ def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loade
     Raises:
         UsageError: it is not valid; every problem, a line each.
     """
+    return _loaded(read_json(file, shown), file, shown, origin or shown)
+
+
+def read_tasks(file: str, shown: str) -> Loaded:
+    """Read a file of tasks: a list of them, an object with ``tasks``, or, if it has an ``id``, a whole benchmark.
+
+    Raises:
+        UsageError: it is not valid.
+    """
     data = read_json(file, shown)
+    whole = data if isinstance(data, dict) else {"tasks": data}
+    if not isinstance(whole.get("tasks"), list):
+        raise UsageError(f"{shown}: expected a list of tasks, an object with tasks, or a benchmark")
+    unnamed = {"id": "custom", "name": "Custom tasks", "version": "0.0.0"}
+    return _loaded(whole if "id" in whole else {**unnamed, **whole}, file, shown, shown)
+
+
+def _loaded(data: Any, file: str, shown: str, origin: str) -> Loaded:  # noqa: ANN401 - JSON
     try:
         benchmark = decode(Benchmark, data)
     except CodecError as error:
@@ -127,42 +143,7 @@ def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loade
     problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
     if problems:
         raise UsageError("\n".join(problems))
-    return Loaded(
-        benchmark=benchmark,
-        origin=origin or shown,
-        folder=os.path.dirname(file),
-        digest=digest_of(data),
-        notices=misspelt_in_benchmark(data, shown),
-    )
-
-
-def read_tasks(file: str, shown: str) -> Loaded:
-    """Read a file of tasks: a list of them, an object with ``tasks``, or a whole benchmark.
-
-    Raises:
-        UsageError: it is not valid.
-    """
-    data = read_json(file, shown)
-    if isinstance(data, dict) and "tasks" in data and {"id", "name", "version"} <= data.keys():
-        return read_benchmark(file, shown)
-    tasks = data.get("tasks") if isinstance(data, dict) else data
-    if not isinstance(tasks, list):
-        raise UsageError(f"{shown}: expected a list of tasks, an object with tasks, or a benchmark")
-    whole = {"id": "custom", "name": "Custom tasks", "version": "0.0.0", "tasks": tasks}
-    try:
-        benchmark = decode(Benchmark, whole)
-    except CodecError as error:
-        raise UsageError("\n".join(f"{shown}: {line}" for line in str(error).splitlines())) from None
-    problems = [f"{shown}: {line}" for line in check_benchmark(benchmark)]
-    if problems:
-        raise UsageError("\n".join(problems))
-    return Loaded(
-        benchmark=benchmark,
-        origin=shown,
-        folder=os.path.dirname(file),
-        digest=digest_of(whole),
-        notices=misspelt_in_benchmark(data, shown),
-    )
+    return Loaded(benchmark=benchmark, origin=origin, folder=os.path.dirname(file), digest=digest_of(data))
 
 
 def narrowed(loaded: Loaded, ids: Collection[str], tags: Collection[str]) -> Loaded:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.benchmark import Benchmark, Task
 from skillgate.model.executable import Executable
 from skillgate.model.marks import key_of
 from skillgate.model.text import did_you_mean, printable
@@ -20,17 +19,6 @@ _SHOWN = 60
 def misspelt_in_skill(data: Any, shown: str) -> tuple[str, ...]:  # noqa: ANN401 - JSON
     """Name the keys of a skill.json that are nearly ones that it has."""
     return tuple(_near(data, Executable, f"{shown}: "))[:_MOST]
-
-
-def misspelt_in_benchmark(data: Any, shown: str) -> tuple[str, ...]:  # noqa: ANN401 - JSON
-    """Name the keys of a benchmark, or of a list of tasks, and of its tasks that are nearly ones that these have."""
-    tasks = data.get("tasks") if isinstance(data, dict) else data
-    found = list(_near(data, Benchmark, f"{shown}: "))
-    for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
-        if len(found) >= _MOST:
-            break
-        found += _near(task, Task, f"{shown}: tasks[{index}].")
-    return tuple(found[:_MOST])
 
 
 def _near(data: Any, shape: type, where: str) -> Iterator[str]:  # noqa: ANN401 - JSON

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Mapping, Sequence
 
     from skillgate.model.bench_result import BenchUsage, ErrorKind
@@ -234,6 +234,20 @@ class Surroundings(NamedTuple):
     no_model: str = "no model is connected"
     model: str = ""
     judge_model: str = ""
+
+
+def alone() -> Surroundings:
+    """Return surroundings in which nothing may be started and no model asked: to check what needs neither."""
+    nothing: frozenset[str] = frozenset()
+    return Surroundings(
+        spawner=None,
+        environ={},
+        allow_env=nothing,
+        allow_host=nothing,
+        guarded=True,
+        served={},
+        stop=threading.Event(),
+    )
 
 
 class OpenAdapter(Protocol):

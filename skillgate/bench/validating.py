@@ -1,26 +1,32 @@
-"""Checks the files of skills that run and of benchmarks, each by itself: what is wrong with it, a line each."""
+"""Checks the files of skills that run and of benchmarks, each by itself, with the checks that a run begins with."""
 # ruff: noqa: PTH100, PTH112, PTH118, PTH119
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.catalog import BENCHMARK_JSON, read_tasks
+from skillgate.bench.checking import rules_of, scorer_of
 from skillgate.bench.files import read_json
 from skillgate.bench.loading import CONFIG_JSON, SKILL_JSON, read_config, read_skill
 from skillgate.bench.misspelt import misspelt_in_skill
+from skillgate.bench.ports import alone
+from skillgate.bench.runnable import check_runnable
 from skillgate.errors import UsageError
+from skillgate.model.benchmark import ScorerName
+from skillgate.registry import Room
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.benchmark import Benchmark
-    from skillgate.model.executable import Executable
+    from skillgate.model.benchmark import Loaded
 
 _FOLDER = "benchmarks"
 _EVAL = ".eval.json"
+_SCORERS = Room("skillgate.bench.scorers")
 
 
 class Checked(NamedTuple):
@@ -70,17 +76,14 @@ def check_file(shown: str, *, cwd: str) -> Checked:
     try:
         if name == SKILL_JSON:
             kind = "skill"
-            found = _with_schemas(shown, kind, _declared(read_skill(place, shown).spec))
-            return found._replace(notices=misspelt_in_skill(read_json(place, shown), shown))
+            return _skill(place, shown)
         if name == CONFIG_JSON:
             kind = "adapter"
             read_config(place, shown)
             return Checked(shown, kind, ())
-        data = read_json(place, shown)
-        kind = _kind(data)
+        kind = _kind(read_json(place, shown))
         if kind is not None:
-            loaded = read_tasks(place, shown)
-            return _with_schemas(shown, kind, _expected(loaded.benchmark))._replace(notices=loaded.notices)
+            return _tasks(read_tasks(place, shown), shown, kind)
     except UsageError as error:
         return Checked(shown, kind, tuple(str(error).splitlines()))
     words = f"{shown}: is no skill.json, no adapter.config.json and no benchmark: it has no tasks"
@@ -104,22 +107,41 @@ def _below(place: str) -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def _with_schemas(shown: str, kind: str, schemas: Iterator[tuple[str, Any]]) -> Checked:
-    """Check the schemas in a file that is valid otherwise; those that allow all or nothing need no check."""
-    found = [(key, schema) for key, schema in schemas if schema and not isinstance(schema, bool)]
+def _skill(place: str, shown: str) -> Checked:
+    skill = read_skill(place, shown)
+    check_runnable(skill)
+    misspelt = misspelt_in_skill(read_json(place, shown), shown)
+    declared = {"inputSchema": dict(skill.spec.input_schema), "outputSchema": dict(skill.spec.output_schema)}
+    found = {key: schema for key, schema in declared.items() if schema}
     try:
-        from skillgate.bench.schemas import schema_problem
+        from skillgate.bench.schemas import format_problem, schema_problem
     except ModuleNotFoundError:
-        return Checked(shown, kind, (), unchecked=len(found))
-    problems = ((key, schema_problem(schema)) for key, schema in found)
-    return Checked(shown, kind, tuple(f"{shown}: {key}: {problem}" for key, problem in problems if problem))
+        return Checked(shown, "skill", (), len(found), misspelt)
+    problems = {key: problem for key, schema in found.items() if (problem := schema_problem(schema))}
+    # Nothing is validated with these schemas, so a format that cannot be checked lets nothing pass: it is a notice.
+    formats = {key: format_problem(schema) for key, schema in found.items() if key not in problems}
+    notices = (f"{shown}: {key}: {problem}" for key, problem in formats.items() if problem)
+    told = tuple(f"{shown}: {key}: {problem}" for key, problem in problems.items())
+    return Checked(shown, "skill", told, notices=(*misspelt, *notices))
 
 
-def _declared(spec: Executable) -> Iterator[tuple[str, Any]]:
-    yield "inputSchema", dict(spec.input_schema)
-    yield "outputSchema", dict(spec.output_schema)
-
-
-def _expected(benchmark: Benchmark) -> Iterator[tuple[str, Any]]:
-    for index, task in enumerate(benchmark.tasks):
-        yield f"tasks[{index}].expectedOutput.schema", task.expected_output.schema
+def _tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
+    """Check that every task can be scored, by what makes its scorer ready in a run; nothing is started."""
+    surroundings = alone()
+    problems: list[str] = []
+    unchecked = 0
+    for index, task in enumerate(loaded.benchmark.tasks):
+        scorer = scorer_of(task, None)
+        if scorer is None:  # as --evaluator says
+            continue
+        if scorer is ScorerName.JSON_SCHEMA and find_spec("jsonschema") is None:
+            unchecked += 1
+            continue
+        try:
+            _SCORERS.load(scorer.value).prepare(task, rules_of(task, scorer, loaded.folder), surroundings)
+        except UsageError:  # a program scores, and none may be started
+            if scorer is not ScorerName.CUSTOM:
+                raise
+        except ValueError as error:
+            problems += [f"{shown}: tasks[{index}].{line}" for line in str(error).splitlines()]
+    return Checked(shown, kind, tuple(problems), unchecked)

@@ -16,6 +16,7 @@ from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Starting, Surroundings
+from skillgate.bench.runnable import check_runnable
 from skillgate.bench.runner import Job, run
 from skillgate.bench.serving import Unserved, serving
 from skillgate.cli.bench_answers import answers_for
@@ -93,7 +94,7 @@ def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> L
         loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=cwd)
     else:
         loaded, notices = read_tasks(os.path.join(cwd, asked.tasks), asked.tasks), ()
-    for notice in (*notices, *loaded.notices):
+    for notice in notices:
         session.note(notice)
     require_tasks(loaded)
     return narrowed(loaded, asked.task_ids, asked.tags)
@@ -300,6 +301,8 @@ def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Ada
     kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
     if kind == STATIC != loaded.benchmark.adapter:
         raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
+    if kind != STATIC:
+        check_runnable(skill)
     if kind not in _ADAPTERS.names():
         runs = ", ".join(_ADAPTERS.names())
         raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")

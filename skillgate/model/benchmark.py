@@ -18,6 +18,8 @@ class Absent(Enum):
 
 
 ABSENT = Absent.ABSENT
+FREE = "^x-"
+"""The keys that are free for their author's own use in benchmarks and tasks, as a pattern."""
 
 
 class ScorerName(Enum):
@@ -87,6 +89,7 @@ class Evaluator:
     """
 
     CLOSED: ClassVar[bool] = True
+    FREE: ClassVar[str] = FREE
 
     type: str | None = None
     case_sensitive: bool | None = None
@@ -120,6 +123,7 @@ class Expected:
     """
 
     CLOSED: ClassVar[bool] = True
+    FREE: ClassVar[str] = FREE
 
     type: str | None = None
     value: Any = ABSENT
@@ -151,7 +155,12 @@ class Task:
         tags: for tables and filters.
         weight: in ``weighted_mean``, above 0.
         golden: whether a skill that passed it before must pass it ever after: no diff allows its loss.
+        metadata: what its author likes; nothing reads it.
+        prompt: as ``description``: files of eval-skills have it, and no skill is given it.
     """
+
+    CLOSED: ClassVar[bool] = True
+    FREE: ClassVar[str] = FREE
 
     id: str
     input_data: Mapping[str, Any]
@@ -162,6 +171,8 @@ class Task:
     tags: tuple[str, ...] = ()
     weight: Annotated[float, Range(0, None)] = 1.0
     golden: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    prompt: str = ""
 
 
 @camel
@@ -184,6 +195,9 @@ class Benchmark:
         adapter: ``static``: skills are read and not run.
         server: what is served on loopback while it runs, by its name among the packaged servers.
     """
+
+    CLOSED: ClassVar[bool] = True
+    FREE: ClassVar[str] = rf"{FREE}|^\$schema$"  # which editors read
 
     id: str
     name: str
@@ -213,11 +227,9 @@ class Loaded:
         origin: ``packaged``, or the path of its file as shown.
         folder: the absolute directory of its file, which paths in it are relative to.
         digest: of what it says, whole: equal digests are comparable.
-        notices: what a reader should know of its file.
     """
 
     benchmark: Benchmark
     origin: str
     folder: str
     digest: str
-    notices: tuple[str, ...] = ()

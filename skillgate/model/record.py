@@ -7,6 +7,7 @@ The half of the codec that encoding does without, with :mod:`skillgate.model.sha
 from __future__ import annotations
 
 import functools
+import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -74,7 +75,9 @@ class Record(Shape):
                 values[field.name] = None
         if reading.strict or getattr(self.cls, "CLOSED", False):
             known = [field.key for field in fields] + ([self.tag[0]] if self.tag else [])
-            _refuse_unknown(data, where, known, reading)
+            free = getattr(self.cls, "FREE", None)
+            unknown = [key for key in data if key not in known and not (free and re.search(free, key))]
+            _refuse_unknown(unknown, where, known, reading)
         if len(reading.problems) > before:
             return None
         return self.cls(**{field.name: values[field.name] for field in fields if field.init and field.name in values})
@@ -85,8 +88,8 @@ def _wrong_tag(data: dict[str, Json], where: Where, key: str, tags: Sequence[str
     reading.problem((where, key), choices, shown(data[key]) if key in data else _ABSENT)
 
 
-def _refuse_unknown(data: dict[str, Json], where: Where, known: Sequence[str], reading: Reading) -> None:
-    for key in [key for key in data if key not in known]:
+def _refuse_unknown(unknown: Sequence[str], where: Where, known: Sequence[str], reading: Reading) -> None:
+    for key in unknown:
         import difflib  # only here: it costs more than reading a whole document
 
         near = difflib.get_close_matches(str(key), known, n=1)
@@ -124,10 +127,12 @@ def _definition(cls: type) -> dict[str, Json]:
     if doc.startswith(f"{cls.__name__}("):  # the signature that dataclass writes where there is no docstring
         doc = ""
     text = " ".join(doc.strip().partition("\n\n")[0].split())
+    free = getattr(cls, "FREE", None)
     return ({"description": text} if text else {}) | {
         "type": "object",
         "properties": properties,
         "required": required,
+        **({"patternProperties": {free: {}}} if free else {}),
         "additionalProperties": not getattr(cls, "CLOSED", False),
     }
 

@@ -15,7 +15,7 @@ from skillgate.bench.loading import load_skills, read_skill
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
 from tests.architecture.source import ROOT
-from tests.bench.made import benchmark, run, skill, task
+from tests.bench.made import answering, benchmark, run, skill, task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -267,21 +267,159 @@ def test_the_digest_of_a_skill_goes_through_no_link(tmp_path: Path) -> None:
     assert read_skill(str(place / "skill.json"), "s/skill.json").digest != before
 
 
-def test_a_key_that_is_nearly_one_that_is_read_is_told(tmp_path: Path) -> None:
-    """A golden task that is not golden for a typo would be a gate that leaks."""
-    skill(tmp_path / "s", entryPoint="python3 other.py", homepage="https://example.org")
-    benchmark(tmp_path / "b.json", task("a", goldn=True), task("b", timeoutMS=5, note="fine"), maxLatency=7)
+def test_a_key_of_a_skill_that_is_nearly_one_that_is_read_is_told(tmp_path: Path) -> None:
+    skill(tmp_path / "s", entryPoint="python3 other.py", homepage="https://example.org", inputSchem={})
+    benchmark(tmp_path / "b.json", task())
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
-    for told in (
-        "b.json: maxLatency is a key that nothing reads (did you mean 'maxLatencyMs'?)",
-        "b.json: tasks[0].goldn is a key that nothing reads (did you mean 'golden'?)",
-        "b.json: tasks[1].timeoutMS is a key that nothing reads (did you mean 'timeoutMs'?)",
-    ):
-        assert told in done.err
-    assert "note" not in done.err.replace("notes", "")
+    assert "s/skill.json: inputSchem is a key that nothing reads (did you mean 'inputSchema'?)" in done.err
     assert "homepage" not in done.err
-    assert "entryPoint" not in done.err  # the right one stands beside it
-    validated = run(tmp_path, "bench", "validate", "b.json", "s")
-    assert (validated.code, "tasks[0].goldn" in validated.err) == (0, True)
-    (file,) = run(tmp_path, "bench", "validate", "b.json", "--json").json["files"]
-    assert len(file["notices"]) == 3
+    assert "entryPoint" not in done.err  # the right one is there too
+    validated = run(tmp_path, "bench", "validate", "s")
+    assert (validated.code, "inputSchem is" in validated.err) == (0, True)
+
+
+UNKNOWN_KEYS = [
+    (task(goldn=True), {}, 'tasks[0].goldn: expected a known key (did you mean "golden"?)'),
+    (task(timeoutMS=5), {}, 'tasks[0].timeoutMS: expected a known key (did you mean "timeoutMs"?)'),
+    (task(files=["a.csv"]), {}, "tasks[0].files: expected"),
+    (task(setup="x"), {}, "tasks[0].setup: expected"),
+    (task(steps=[]), {}, "tasks[0].steps: expected"),
+    (task(expectError=True), {}, "tasks[0].expectError: expected"),
+    (task(), {"maxLatency": 7}, 'maxLatency: expected a known key (did you mean "maxLatencyMs"?)'),
+    (task(evaluator={"caseSensitiv": True}), {}, 'evaluator.caseSensitiv: expected a known key (did you mean "caseSen'),
+    (task(), {"": 1}, "expected one of the keys"),
+]
+
+
+@pytest.mark.parametrize(("one", "more", "words"), UNKNOWN_KEYS)
+def test_an_unknown_key_of_a_benchmark_or_task_is_refused_with_a_suggestion(
+    tmp_path: Path, one: dict[str, Any], more: dict[str, Any], words: str
+) -> None:
+    skill(tmp_path / "s")
+    benchmark(tmp_path / "b.json", one, **more)
+    (tmp_path / "t.json").write_text(json.dumps({"tasks": [one], **more}), encoding="utf-8")
+    evaluated = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json")
+    assert (evaluated.code, words in evaluated.err) == (2, True), evaluated.err
+    listed_tasks = run(tmp_path, "eval", "--skills", "s", "--tasks", "t.json")
+    assert (listed_tasks.code, words in listed_tasks.err) == (2, True), listed_tasks.err
+    validated = run(tmp_path, "bench", "validate", "b.json", "t.json")
+    assert (validated.code, validated.out.count(words)) == (1, 2)
+
+
+def test_metadata_and_keys_that_begin_with_x_are_free(tmp_path: Path) -> None:
+    free: dict[str, Any] = {"metadata": {"owner": "us"}, "x-note": [1], "x-": None}
+    skill(tmp_path / "s", answering("data['n']"))
+    evaluator = {"type": "exact", "x-why": "y"}
+    expected = {"value": 1, "x-from": "z"}
+    benchmark(
+        tmp_path / "b.json",
+        task(evaluator=evaluator, expectedOutput=expected, prompt="as in files of eval-skills", **free),
+        **{"$schema": "https://example.org/benchmark.schema.json", **free},
+    )
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--min-completion", "1")
+    assert (done.code, run(tmp_path, "bench", "validate", "b.json").code) == (0, 0), done.err
+
+
+def test_the_published_schema_refuses_and_accepts_the_keys_that_the_reader_does(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(run(tmp_path, "schema", "benchmark").json)
+
+    def whole(one: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "own", "name": "Own", "version": "1.0.0", "tasks": [one], **more}
+
+    for one, more, words in UNKNOWN_KEYS:
+        assert not validator.is_valid(whole(one, more)), words
+    free = {"metadata": {"a": 1}, "x-note": [1]}
+    assert validator.is_valid(whole(task(**free), {"$schema": "x", **free}))
+    assert not validator.is_valid(whole(task(**{"$schema": "x"}), {}))
+
+
+def test_an_object_with_tasks_counts_with_all_that_it_says(tmp_path: Path) -> None:
+    """Its scoring method was once passed over in silence."""
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps({"tasks": [task()], "scoringMethod": "weighted_mean", "k": 3}), encoding="utf-8")
+    loaded = read_tasks(str(file), file.name).benchmark
+    assert (loaded.id, loaded.scoring_method.value, loaded.k) == ("custom", "weighted_mean", 3)
+    file.write_text(json.dumps({"id": "a", "tasks": [task()]}), encoding="utf-8")
+    refused(lambda: read_tasks(str(file), file.name), "name: expected", "version: expected")
+
+
+HTTP, MCP = {"adapterType": "http"}, {"adapterType": "mcp"}
+NOT_RUNNABLE: list[tuple[dict[str, Any], dict[str, Any] | None, str]] = [
+    ({"adapterType": "langchain"}, None, "adapterType langchain is valid and nothing here runs it"),
+    ({"adapterType": "custom"}, None, "adapterType custom is valid and nothing here runs it"),
+    ({**HTTP, "entrypoint": "notaurl"}, None, "expected an address that begins with http:// or https://"),
+    ({**HTTP, "entrypoint": "http://a b/"}, None, "holds a blank"),
+    ({**HTTP, "entrypoint": "http://u:p@localhost/"}, None, "holds a user or password"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"headers": {"Cookie": "a"}}, "Cookie is not set here"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"authType": "bearer"}, "expected the variable that holds the token"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"authTokenEnvKey": "SKILL_T"}, "is sent nowhere"),
+    (
+        {**HTTP, "entrypoint": "http://localhost/"},
+        {"authType": "bearer", "authTokenEnvKey": "GITHUB_TOKEN"},
+        "GITHUB_TOKEN is never given to a skill",
+    ),
+    ({**MCP, "entrypoint": "mcp://localhost:8080/tools/x"}, None, "expected a command, or an http(s) address"),
+    ({**MCP, "metadata": {"toolName": 7}}, None, "metadata.toolName: expected a text"),
+    ({"entrypoint": "python3 skill.py; touch x"}, None, "is for a shell"),
+    ({"entrypoint": "python3 'skill.py"}, None, "No closing quotation"),
+    ({}, {"passEnv": ["AWS_SECRET_ACCESS_KEY"]}, "AWS_SECRET_ACCESS_KEY is never given to a skill"),
+    ({"adapterType": "skillmd", "entrypoint": "SKILL.md"}, None, "there is no SKILL.md"),
+]
+
+
+@pytest.mark.parametrize(("changes", "config", "words"), NOT_RUNNABLE)
+def test_validate_refuses_a_skill_that_eval_refuses(
+    tmp_path: Path, changes: dict[str, Any], config: dict[str, Any] | None, words: str
+) -> None:
+    pytest.importorskip("httpx2")
+    pytest.importorskip("mcp")
+    skill(tmp_path / "s", config=config, **changes)
+    benchmark(tmp_path / "b.json", task())
+    evaluated = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", GITHUB_TOKEN="x")
+    validated = run(tmp_path, "bench", "validate", "s")
+    assert (evaluated.code, words in evaluated.err) == (2, True), evaluated.err
+    assert (validated.code, words in validated.out) == (1, True), validated.out
+
+
+NOT_SCORABLE = [
+    ({"type": "numeric", "value": "many"}, {}, "expectedOutput.value: expected a number"),
+    ({"type": "exact", "value": 1}, {"path": "no pointer"}, "evaluator.path: "),
+    ({"type": "custom"}, {"customScorerPath": "gone.py:score"}, "gone.py is no file below the benchmark's directory"),
+    ({"type": "custom"}, {"customScorerPath": "../out.py:score"}, "leads out of the benchmark's directory"),
+    ({"type": "custom"}, {"command": [" "]}, "expected a program and its arguments"),
+    ({"type": "llm_judge", "judgePrompt": "a", "criteria": "b"}, {}, "is another name of judgePrompt"),
+    ({"type": "json_schema", "schema": {"type": "nope"}}, {}, "expectedOutput.schema: no JSON Schema"),
+]
+
+
+@pytest.mark.parametrize(("expected", "evaluator", "words"), NOT_SCORABLE)
+def test_validate_refuses_a_task_that_eval_refuses(
+    tmp_path: Path, expected: dict[str, Any], evaluator: dict[str, Any], words: str
+) -> None:
+    pytest.importorskip("jsonschema")
+    skill(tmp_path / "s")
+    benchmark(tmp_path / "b.json", task(), task("t2", expectedOutput=expected, evaluator=evaluator))
+    evaluated = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store")
+    validated = run(tmp_path, "bench", "validate", "b.json")
+    assert (evaluated.code, words in evaluated.err) == (2, True), evaluated.err
+    assert (validated.code, f"b.json: tasks[1].{words.split(':')[0]}" in validated.out or words in validated.out) == (1, True)
+
+
+def test_a_program_that_scores_is_valid_and_is_not_started_to_find_out(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("raise SystemExit('started')\n", encoding="utf-8")
+    one = task(expectedOutput={"type": "custom"}, evaluator={"customScorerPath": "own.py:score"})
+    benchmark(tmp_path / "b.json", one)
+    done = run(tmp_path, "bench", "validate", "b.json")
+    assert (done.code, done.out) == (0, "1 of 1 file valid\n")
+
+
+def test_a_format_in_a_skills_own_schemas_that_cannot_be_checked_is_a_notice(tmp_path: Path) -> None:
+    """No answer is held against them, so that it lets nothing pass."""
+    pytest.importorskip("jsonschema")
+    skill(tmp_path / "s", inputSchema={"properties": {"n": {"type": "integer", "format": "int64"}}})
+    skill(tmp_path / "t", inputSchema={"$ref": "#/nowhere"})
+    done = run(tmp_path, "bench", "validate", "s")
+    assert (done.code, "s/skill.json: inputSchema: the format 'int64' cannot be checked" in done.err) == (0, True)
+    done = run(tmp_path, "bench", "validate", "t")
+    assert (done.code, "inputSchema: the reference '#/nowhere' leads nowhere" in done.out) == (1, True)

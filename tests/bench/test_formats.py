@@ -172,13 +172,7 @@ def test_an_answer_may_be_asked_to_be_a_json_schema(tmp_path: Path) -> None:
 def test_a_format_whose_package_is_missing_is_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, name: str
 ) -> None:
-    class Hiding:
-        def find_spec(self, word: str, *_: object) -> None:
-            if word == package:
-                raise ModuleNotFoundError(word)
-
-    monkeypatch.delitem(sys.modules, package, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Hiding(), *sys.meta_path])
+    monkeypatch.setitem(sys.modules, package, None)
     skill(tmp_path / "s")
     benchmark(tmp_path / "b.json", asking("t1", "x", {"format": name}))
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json")
@@ -192,7 +186,7 @@ def test_a_hostile_answer_does_not_hold_a_format_up(tmp_path: Path) -> None:
         "email": '"' * long + "@",
         "idn-hostname": "ü" * long,
         "uri": "http://" + "%" * long,
-        "iri-reference": "a:" * long,
+        "iri-reference": "a:" * long + "{",
         "uri-template": "{a" + ".a" * (long // 2),
         "json-pointer": "/~" * (long // 2),
         "regex": "(" * 2_000,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import ssl
 import threading
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply
 from skillgate.bench.program import AGAIN, Program, Unopened, command_of, variables_of
+from skillgate.bench.runnable import has_address
 from skillgate.bench.web.target import target_of
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
@@ -44,15 +44,8 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> McpAdapter:
     Raises:
         UsageError: its address or command, a header, a variable or its token cannot be; or no program may be started.
     """
-    name = skill.spec.metadata.get("toolName")
-    if name is not None and not isinstance(name, str):
-        raise UsageError(f"{skill.shown}: metadata.toolName: expected a text")
-    is_address = re.match(r"https?://", skill.spec.entrypoint.strip(), re.IGNORECASE) is not None
-    if skill.config.command is None and (is_address or skill.config.base_url is not None):
+    if has_address(skill):
         return McpAdapter(skill, target_of(skill, surroundings), surroundings.stop)
-    if re.match(r"[a-z][a-z0-9+.-]*://", skill.spec.entrypoint.strip(), re.IGNORECASE):
-        shown = skill.spec.entrypoint[:80]
-        raise UsageError(f"{skill.shown}: entrypoint: expected a command, or an http(s) address, found {shown!r}")
     if surroundings.spawner is None:
         raise UsageError(f"{skill.shown} is a program, and {NOT_STARTED}")
     program = Program(skill, command_of(skill), variables_of(skill, surroundings), surroundings.spawner)

@@ -56,7 +56,7 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> SkillMdAdapter:
     Raises:
         UsageError: it has no instructions.
     """
-    return SkillMdAdapter(_subject(skill), surroundings)
+    return SkillMdAdapter(subject_of(skill), surroundings)
 
 
 class SkillMdAdapter:
@@ -100,7 +100,7 @@ class SkillMdAdapter:
         """Nothing stays between calls."""
 
 
-def _subject(skill: Runnable) -> Subject:
+def subject_of(skill: Runnable) -> Subject:
     """Read the skill as a session is given it.
 
     Raises:

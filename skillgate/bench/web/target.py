@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from skillgate.bench.redacting import without
-from skillgate.bench.tokens import passed
+from skillgate.bench.tokens import passed, require_passable
 from skillgate.bench.web.hosts import Hosts, hosts_of
 from skillgate.errors import UsageError
 from skillgate.model.executable import AuthType
@@ -63,7 +63,7 @@ def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
         UsageError: its address, a header or its token cannot be, or its address may not be reached.
     """
     hosts = hosts_of(surroundings)
-    url = _url(skill, hosts)
+    url = _allowed(skill, hosts)
     headers = dict(_headers(skill))
     token = _token(skill, surroundings)
     if token and skill.config.auth_type is AuthType.BEARER:
@@ -71,6 +71,18 @@ def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
     elif token:
         headers["X-API-Key"] = token
     return Target(url, headers, (token,) if token else (), hosts)
+
+
+def check_target(skill: Runnable) -> None:
+    """Refuse what a skill's files say of its server if no run could use it.
+
+    Raises:
+        UsageError: its address, a header or what it says of its token cannot be.
+    """
+    _url(skill)
+    _headers(skill)
+    if (name := _token_name(skill)) is not None:
+        require_passable(name, {name}, where=f"{skill.shown}: authTokenEnvKey")
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
@@ -83,14 +95,26 @@ def origin_of(url: str) -> tuple[str, str, int]:
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _url(skill: Runnable, hosts: Hosts) -> str:
+def _allowed(skill: Runnable, hosts: Hosts) -> str:
+    url = _url(skill)
+    _, host, port = origin_of(url)
+    try:
+        address = str(ipaddress.ip_address(host))
+    except ValueError:  # a name, which is looked up when it is connected to
+        return url
+    if problem := hosts.problem(host, port, address):
+        raise UsageError(f"{skill.shown}: entrypoint: {problem}")
+    return url
+
+
+def _url(skill: Runnable) -> str:
     base, where = skill.config.base_url, f"{skill.shown}: entrypoint"
     url = skill.spec.entrypoint.strip()
     if re.search(r"[\x00-\x20\x7f]", url):
         raise UsageError(f"{where}: {url[:80]!r} holds a blank or a control character")
     try:
         url = urljoin(base, url) if base else url
-        scheme, host, port = origin_of(url)
+        scheme, host, _ = origin_of(url)
         has_user = urlsplit(url).username is not None
     except ValueError as error:
         raise UsageError(f"{where}: {url[:80]!r} is no address: {error}") from None
@@ -99,12 +123,6 @@ def _url(skill: Runnable, hosts: Hosts) -> str:
         raise UsageError(f"{where}: expected an address that begins with http:// or https://, found {url[:80]!r}{hint}")
     if has_user:
         raise UsageError(f"{where}: the address holds a user or password; use authType and authTokenEnvKey")
-    try:
-        address = str(ipaddress.ip_address(host))
-    except ValueError:  # a name, which is looked up when it is connected to
-        return url.partition("#")[0]
-    if problem := hosts.problem(host, port, address):
-        raise UsageError(f"{where}: {problem}")
     return url.partition("#")[0]
 
 
@@ -120,7 +138,7 @@ def _headers(skill: Runnable) -> Mapping[str, str]:
     return skill.config.headers
 
 
-def _token(skill: Runnable, surroundings: Surroundings) -> str:
+def _token_name(skill: Runnable) -> str | None:
     kind, name = skill.config.auth_type, skill.config.auth_token_env_key
     where = f"{skill.shown}: authTokenEnvKey"
     if kind is AuthType.NONE:
@@ -128,9 +146,17 @@ def _token(skill: Runnable, surroundings: Surroundings) -> str:
             raise UsageError(
                 f"{where}: {name[:80]} is sent nowhere; set authType to bearer or api-key, or leave it out"
             )
-        return ""
+        return None
     if name is None:
         raise UsageError(f"{where}: expected the variable that holds the token of authType {kind.value}, found nothing")
+    return name
+
+
+def _token(skill: Runnable, surroundings: Surroundings) -> str:
+    name = _token_name(skill)
+    if name is None:
+        return ""
+    where = f"{skill.shown}: authTokenEnvKey"
     token = passed(name, surroundings.environ, surroundings.allow_env, where=where).strip()
     if not _TOKEN.fullmatch(token):
         raise UsageError(f"{where}: {name[:80]} holds a character that no header can carry")

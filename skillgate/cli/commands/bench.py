@@ -241,22 +241,10 @@ def _checkable(loaded: Loaded) -> tuple[Loaded, list[str]]:
 
 def _scorers(loaded: Loaded) -> dict[str, Any]:
     """Make every task's scorer ready, where nothing may be started and no model asked."""
-    import threading
-
     from skillgate.bench.planning import scorers_of, scoring_of
-    from skillgate.bench.ports import Surroundings
+    from skillgate.bench.ports import alone
 
-    nothing: frozenset[str] = frozenset()
-    alone = Surroundings(
-        spawner=None,
-        environ={},
-        allow_env=nothing,
-        allow_host=nothing,
-        guarded=True,
-        served={},
-        stop=threading.Event(),
-    )
-    return scorers_of(loaded, scoring_of(loaded, "exact"), alone)
+    return scorers_of(loaded, scoring_of(loaded, "exact"), alone())
 
 
 def _entry(loaded: Loaded) -> dict[str, Any]:
