@@ -24,7 +24,6 @@ COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3
 RESAMPLES = 1_000
 _FEWEST = 10  # results that a mean's interval needs, as the method has it
 _RESAMPLED = 1_000  # tasks; over them the normal interval is the same and takes no time
-_WITH_LATENCY = frozenset({Status.PASS, Status.FAIL, Status.TIMEOUT})
 
 
 class Figures(NamedTuple):
@@ -88,8 +87,8 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
 
 
 def latency_of(results: Iterable[TaskResult]) -> Latency:
-    """Give nearest-rank percentiles of what has a latency: passes, failures, and timeouts at their limit."""
-    times = sorted(r.latency_ms for r in results if r.status in _WITH_LATENCY and r.latency_ms is not None)
+    """Return nearest-rank percentiles over every result that has a latency, errors included; a timeout's is its limit."""
+    times = sorted(result.latency_ms for result in results if result.latency_ms is not None)
     if not times:
         return Latency(p50=None, p95=None, p99=None, n=0)
     at = [times[max(0, math.ceil(share * len(times)) - 1)] for share in (0.5, 0.95, 0.99)]

@@ -197,7 +197,7 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
         run=item.run,
         status=Status.ERROR,
         score=0.0,
-        latency_ms=round(latency_ms, 3) if reply.timed else None,
+        latency_ms=round(latency_ms, 3) if reply.timed and reply.kind is not ErrorKind.SPAWN else None,
         attempts=attempts,
         usage=reply.usage,
         weight=task.weight,

@@ -106,7 +106,7 @@ class BenchSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Nearest-rank percentiles over passes, failures and timeouts; None and 0 where nothing has a latency."""
+    """Nearest-rank percentiles over all measured results that have a latency; None and 0 where none has."""
 
     p50: Milliseconds | None = field(metadata={"json": "p50Ms"})
     p95: Milliseconds | None = field(metadata={"json": "p95Ms"})

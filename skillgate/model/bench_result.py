@@ -129,7 +129,7 @@ class TaskResult:
         run: from 1.
         status: how it ended.
         score: in [0, 1]; 0 for error and timeout, None where skipped.
-        latency_ms: of the last attempt; a timeout's is its limit; None where nothing ran.
+        latency_ms: of the last attempt; a timeout's is its limit; None where nothing ran or its time is not known.
         scorer_type: the scorer's name; ``""`` where it did not come to scoring.
         output: what was answered, None where nothing was.
         error: in words, at most 2,000 characters.

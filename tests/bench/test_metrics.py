@@ -13,9 +13,11 @@ from skillgate.bench.metrics import RESAMPLES, latency_of, mean_interval, summar
 from skillgate.model.bench_result import BenchUsage, ErrorKind, Status
 from skillgate.model.benchmark import Benchmark, Expected, Method, Task
 from skillgate.stats.wilson import wilson_ends
-from tests.bench.made import result
+from tests.bench.made import benchmark, result, run, skill, task
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from skillgate.model.bench_result import TaskResult
 
 
@@ -39,22 +41,53 @@ def test_twelve_results_of_which_every_third_fails_over_three_runs() -> None:
     assert round(found.composite_score or 0, 4) == 0.8093
 
 
-def test_a_timeout_counts_with_its_limit_and_an_error_without_a_latency() -> None:
+def test_every_result_with_a_latency_counts_and_a_timeout_with_its_limit() -> None:
     results = [result("a", latency_ms=10.0), result("b", Status.TIMEOUT, latency_ms=3000.0)]
     results.append(result("c", Status.ERROR, latency_ms=1.0))
     found = latency_of(results)
-    assert (found.n, found.p50, found.p95) == (2, 10.0, 3000.0)
+    results.append(result("d", Status.ERROR, latency_ms=None))
+    assert latency_of(results) == found
+    assert (found.n, found.p50, found.p95) == (3, 10.0, 3000.0)
+
+
+def test_a_skill_that_is_slow_and_then_crashes_is_slow() -> None:
+    results = [result(f"p{index}", latency_ms=100.0) for index in range(12)]
+    results += [result(f"e{index}", Status.ERROR, latency_ms=3100.0) for index in range(8)]
+    found = summarise(results, bench(max_latency_ms=4000), runs=1)
+    assert (found.latency.p50, found.latency.p95, found.latency.n) == (100.0, 3100.0, 20)
+    assert found.summary.composite_score == pytest.approx(0.5 * 0.6 + 0.2 * (1 - 3100 / 4000) + 0.3 * 0.6)
 
 
 def test_speed_gives_nothing_where_fewer_than_half_have_a_latency() -> None:
-    errors = [result(f"e{index}", Status.ERROR) for index in range(3)]
+    errors = [result(f"e{index}", Status.ERROR, latency_ms=None) for index in range(3)]
     found = summarise([*errors, result("a", latency_ms=1.0)], bench(), runs=1).summary
     assert found.composite_score == pytest.approx(0.5 * 0.25 + 0.3 * 0.25)
 
 
-def test_a_skill_that_only_fails_has_nothing() -> None:
+def test_a_skill_that_only_crashes_has_what_its_speed_is_worth() -> None:
     found = summarise([result("a", Status.ERROR), result("b", Status.ERROR)], bench(), runs=1).summary
-    assert found.composite_score == 0
+    assert found.composite_score == pytest.approx(0.2 * (1 - 10 / 30_000))
+
+
+def test_a_skill_that_never_ran_has_no_latency_and_nothing_for_its_speed(tmp_path: Path) -> None:
+    skill(tmp_path / "s", entrypoint="no-such-program-here")
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--json")
+    (report,) = done.json["reports"]
+    (one,) = report["taskResults"]
+    assert (one["errorKind"], one["latencyMs"], report["latency"]["p95Ms"]) == ("spawn", None, None)
+    assert report["summary"]["compositeScore"] == 0
+
+
+def test_the_figures_of_a_skill_that_crashes_are_those_of_all_its_results(tmp_path: Path) -> None:
+    skill(tmp_path / "s", "raise SystemExit(3)")
+    benchmark(tmp_path / "b.json", task("a"), task("b"), task("c"), maxLatencyMs=60_000)
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--json")
+    (report,) = done.json["reports"]
+    times = sorted(one["latencyMs"] for one in report["taskResults"])
+    latency = report["latency"]
+    assert (latency["p50Ms"], latency["p95Ms"], latency["n"]) == (times[1], times[2], 3)
+    assert report["summary"]["compositeScore"] == pytest.approx(0.2 * (1 - times[2] / 60_000))
 
 
 def test_what_was_skipped_is_outside_of_every_rate() -> None:
