@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.checking import check_config, check_executable, unsupported
 from skillgate.bench.files import read_json
 from skillgate.bench.misspelt import misspelt_in_skill
+from skillgate.bench.runnable import check_runnable
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.codec import decode
@@ -38,7 +39,14 @@ class Skills(NamedTuple):
 
 
 def load_skills(
-    paths: Sequence[str], *, cwd: str, prose: bool = False, without: Sequence[str] = (), lenient: bool = False
+    paths: Sequence[str],
+    *,
+    cwd: str,
+    prose: bool = False,
+    without: Sequence[str] = (),
+    lenient: bool = False,
+    left: list[NotLoaded] | None = None,
+    runnable: bool = False,
 ) -> Skills:
     """Read every skill that paths mean: a skill.json, a SKILL.md, a skill's directory, or one that holds some.
 
@@ -48,17 +56,55 @@ def load_skills(
         prose: whether a SKILL.md that a search meets counts too; one that was named always does.
         without: absolute directories whose skills are left out.
         lenient: whether what is not valid is left out and told, and what shares its id with another taken in.
+        left: takes the skills below a directory that are not valid, so that they keep no other one from its turn; None:
+            they are an error, as those are that a path names.
+        runnable: whether a skill must also be one that a run could start or ask.
 
     Raises:
-        UsageError: a path leads to no skill, or a skill is not valid; every problem, a line each.
+        UsageError: a path leads to no skill, a skill is not valid, or none is left; every problem, a line each.
     """
+    files = _searched(paths, cwd, prose=prose, without=without)
+    problems, notices = list(files.problems), list(files.notices)
+    skills: list[Runnable] = []
+    broken: list[NotLoaded] = []
+    for file, shown in sorted(files.shown.items(), key=lambda item: item[1]):
+        own: list[str] = []
+        found = tuple(_read(file, shown, own, runnable=runnable))
+        if left is not None and own and file not in files.named:
+            broken.append(NotLoaded(shown, "; ".join(line.removeprefix(f"{shown}: ") for line in own)))
+            continue
+        problems += own
+        skills += found
+        if not own and not lenient and file.endswith(SKILL_JSON):
+            notices += misspelt_in_skill(read_json(file, shown), shown)
+    if lenient:
+        return Skills(tuple(skills), tuple(problems))
+    problems += _clashes(skills)
+    if problems or not skills:
+        raise UsageError("\n".join([*problems, *(f"{one.path}: {one.reason}" for one in broken)]))
+    if left is not None:
+        left += broken
+    return Skills(tuple(_keyed(skills)), tuple(notices))
+
+
+class _Files(NamedTuple):
+    """The main files that paths lead to: the path to show by the real one, and which of them a path names."""
+
+    shown: dict[str, str]
+    named: set[str]
+    problems: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def _searched(paths: Sequence[str], cwd: str, *, prose: bool, without: Sequence[str]) -> _Files:
     problems: list[str] = []
     notices: list[str] = []
     files: dict[str, str] = {}
-    left = 0
+    named: set[str] = set()
+    prose_left = 0
     for path in paths:
         found, skipped = main_files(path, cwd, prose=prose)
-        left += skipped
+        prose_left += skipped
         if without:
             kept = [file for file in found if not any(_is_below(file, folder) for folder in without)]
             if found and not kept:
@@ -67,27 +113,17 @@ def load_skills(
         if not found:
             more = f" but {skipped} prose skills (--prose takes them in)" if skipped else ""
             problems.append(f"{path} holds no skill.json and no SKILL.md{more}")
+        place = os.path.abspath(os.path.join(cwd, path))
         for file in found:
             real = os.path.realpath(file)
             if real in files:
                 notices.append(f"{path} leads to {files[real]} again; it is evaluated once")
             files.setdefault(real, shown_path(file, cwd))
-    if left and files:
-        notices.append(f"{left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
-    skills = [
-        skill
-        for file, shown in sorted(files.items(), key=lambda item: item[1])
-        for skill in _read(file, shown, problems)
-    ]
-    if lenient:
-        return Skills(tuple(skills), tuple(problems))
-    problems += _clashes(skills)
-    if problems:
-        raise UsageError("\n".join(problems))
-    for file, shown in files.items():
-        if file.endswith(SKILL_JSON):
-            notices += misspelt_in_skill(read_json(file, shown), shown)
-    return Skills(tuple(_keyed(skills)), tuple(notices))
+            if place in (file, os.path.dirname(file)):
+                named.add(real)
+    if prose_left and files:
+        notices.append(f"{prose_left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
+    return _Files(files, named, tuple(problems), tuple(notices))
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -134,15 +170,19 @@ def read_skill(file: str, shown: str) -> Runnable:
     return Runnable(spec=spec, config=config, root=root, shown=shown_root, digest=_digest(root), key=spec.id)
 
 
-def _read(file: str, shown: str, problems: list[str]) -> Iterator[Runnable]:
+def _read(file: str, shown: str, problems: list[str], *, runnable: bool = False) -> Iterator[Runnable]:
     try:
         skill = read_skill(file, shown)
     except UsageError as error:
         problems += str(error).splitlines()
         return
-    why = unsupported(skill.spec)
-    if why is not None:
-        problems.append(f"{shown}: {why}")
+    try:
+        if (why := unsupported(skill.spec)) is not None:
+            problems.append(f"{shown}: {why}")
+        elif runnable:
+            check_runnable(skill)
+    except UsageError as error:
+        problems += str(error).splitlines()
     yield skill
 
 

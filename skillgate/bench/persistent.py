@@ -51,17 +51,31 @@ class PersistentAdapter:
             return Reply(kind=worker.kind, error=worker.words, retryable=worker.kind in AGAIN, answered=False)
         talk, number = worker.conversation, worker.asked + 1
         reply: Reply | None = None
+        is_usable = False
         try:
             talk.send(request_of(call, number))
             reply = self._answer(talk, number, call.timeout_s, began)
+            is_usable = reply.kind in (None, ErrorKind.RPC) and not talk.has_spoken()
+            if reply.kind in (None, ErrorKind.RPC) and not is_usable:
+                reply = self._with_more(reply, talk, number)
         finally:
-            if reply is None or reply.kind not in (None, ErrorKind.RPC):
+            if not is_usable:
                 talk.close()
-        if reply.kind in (None, ErrorKind.RPC):
+        if is_usable:
             with self._lock:
                 self._idle.append(_Worker(talk, number))
+        if reply.kind in (None, ErrorKind.RPC):
             return reply
         return reply._replace(error=reply.error + told(talk.stderr()))
+
+    def _with_more(self, reply: Reply, talk: Conversation, number: int) -> Reply:
+        """Return a reply, or the error that there are two of them; what comes later than the reply cannot be seen."""
+        more = talk.read(0.0)
+        if more.kind is not None:
+            return reply
+        both = b'{"jsonrpc": "2.0", "id": %d, "result": null}\n%b' % (number, more.line)
+        second = read_reply(both, number, exactly=True)
+        return second if second.kind is ErrorKind.PROTOCOL else reply
 
     def close(self) -> None:
         """End all processes."""

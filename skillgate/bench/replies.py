@@ -20,8 +20,8 @@ class _NotFiniteError(ValueError):
 def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Reply:
     """Read a reply to a request.
 
-    Lines of any other kind may stand before it; a reply over several lines counts where it is all there is. The last
-    line that is a reply counts.
+    Lines of any other kind may stand before and after it; a reply over several lines counts where it is all there is.
+    Two replies to one request are an error, since either may be forged.
 
     Args:
         stdout: what the program wrote.
@@ -34,13 +34,25 @@ def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Repl
         return _broken(f"byte {error.start} of its output is not UTF-8")
     if not text.strip():
         return _broken("it wrote nothing")
-    problem = ""
-    for line in reversed([text, *text.splitlines()] if "\n" in text.strip() else [text]):
-        found, why = _message(line)
-        if found is not None:
-            return _taken(found, number, exactly=exactly)
-        problem = problem or why
+    whole, problem = _message(text)
+    if whole is not None:
+        return _taken(whole, number, exactly=exactly)
+    messages = [_message(line) for line in text.split("\n")]
+    found = [message for message, _ in messages if message is not None]
+    replies = [message for message in found if _answers(message, number, exactly=exactly)]
+    if len(replies) > 1:
+        return _broken(f"it wrote {len(replies)} replies with id {number}, expected 1")
+    if found:
+        return _taken(replies[0] if replies else found[-1], number, exactly=exactly)
+    problem = next((why for _, why in reversed(messages) if why), problem)
     return _broken(problem or f"there is no JSON-RPC reply in its output: {_quoted(text)}")
+
+
+def _answers(message: dict[str, Any], number: int, *, exactly: bool) -> bool:
+    """Whether a message is a reply to a request, be it a broken one."""
+    found = message.get("id")
+    is_id = found == number and not isinstance(found, bool)
+    return ("result" in message or "error" in message) and (is_id or (found is None and not exactly))
 
 
 def _message(line: str) -> tuple[dict[str, Any] | None, str]:
@@ -52,8 +64,12 @@ def _message(line: str) -> tuple[dict[str, Any] | None, str]:
         data = json.loads(line, parse_constant=_refuse)
     except _NotFiniteError as error:
         return None, f"its reply holds {error}, which JSON does not have"
-    except (ValueError, RecursionError):
+    except json.JSONDecodeError:
         return None, ""
+    except RecursionError:
+        return None, "its reply is nested too deeply"
+    except ValueError:  # of the interpreter, about the digits of a whole number
+        return None, "its reply holds a number with too many digits"
     return (data, "") if "jsonrpc" in data else (None, "its output is JSON and no JSON-RPC reply: jsonrpc is missing")
 
 

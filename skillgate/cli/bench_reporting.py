@@ -63,6 +63,7 @@ def report_of(
         duration_s=round(seconds, 3),
         models=plan.model_names,
         notices=() if plan.models is None else plan.models.told(),
+        not_loaded=plan.not_loaded,
     )
 
 

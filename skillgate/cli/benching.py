@@ -16,7 +16,6 @@ from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import load_skills
 from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Starting, Surroundings
-from skillgate.bench.runnable import check_runnable
 from skillgate.bench.runner import Job, run
 from skillgate.bench.serving import Unserved, serving
 from skillgate.cli.bench_answers import answers_for
@@ -55,7 +54,8 @@ class Plan(NamedTuple):
     ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
     benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
     it asks none, or cannot. ``not_started`` says by a skill's key why its program cannot be started here;
-    ``answers_readable`` is None where no program is.
+    ``answers_readable`` is None where no program is. ``not_loaded`` are skills below a directory that are not valid, and
+    are left out.
     """
 
     skills: tuple[Runnable, ...]
@@ -73,6 +73,7 @@ class Plan(NamedTuple):
     model_names: tuple[str, ...] = ()
     not_started: Mapping[str, str] = {}
     answers_readable: bool | None = None
+    not_loaded: tuple[NotLoaded, ...] = ()
 
 
 def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> Loaded:
@@ -120,7 +121,10 @@ def planned(
         UsageError: something is not valid; nothing was started.
     """
     loaded = benchmark_of(asked, session) if benchmark is None else benchmark
-    skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose) if skills is None else skills
+    broken: list[NotLoaded] = []
+    if skills is None:
+        is_run = loaded.benchmark.adapter is None
+        skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose, left=broken, runnable=is_run)
     for notice in skills.notices:
         session.note(notice)
     require_runs(loaded, asked.runs)
@@ -158,7 +162,7 @@ def planned(
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
     isolated = spawner.isolated if loaded.benchmark.adapter is None else ()  # a static benchmark runs nothing
     places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
-    told = (served.added, models, asked_models, not_started, readable)
+    told = (served.added, models, asked_models, not_started, readable, tuple(broken))
     return Plan(*places, *told)
 
 
@@ -271,7 +275,8 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     skipped = sum(one.summary.counts.skipped for one in report.reports)
     measured = sum(one.summary.counts.total for one in report.reports)
     empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing
-    return EXIT_INCOMPLETE if (skipped and not allow_skipped) or empty else EXIT_PASSED
+    incomplete = (skipped and not allow_skipped) or empty or report.not_loaded
+    return EXIT_INCOMPLETE if incomplete else EXIT_PASSED
 
 
 def _adapters(
@@ -301,8 +306,6 @@ def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Ada
     kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
     if kind == STATIC != loaded.benchmark.adapter:
         raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
-    if kind != STATIC:
-        check_runnable(skill)
     if kind not in _ADAPTERS.names():
         runs = ", ".join(_ADAPTERS.names())
         raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")

@@ -222,3 +222,15 @@ def test_answers_of_any_content_arrive_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only as root has each call its own user")
 def test_as_root_a_scorer_runs_as_a_user_of_its_own(tmp_path: Path) -> None:
     assert only(scored(tmp_path, "return os.getuid() > 1000"))["status"] == "pass"
+
+
+@pytest.mark.parametrize(("path", "seen"), [(None, 1), ("", {"result": 1}), ("/result", 1)])
+def test_a_function_is_given_what_is_in_a_wrapper_unless_the_path_says_the_whole_answer(
+    tmp_path: Path, path: str | None, seen: Any
+) -> None:
+    skill(tmp_path / "s", answering("{'result': data['n']}"))
+    (tmp_path / "own.py").write_text(f"def score(given):\n    return given['output'] == {seen!r}\n", encoding="utf-8")
+    evaluator = {"customScorerPath": "own.py:score", **({} if path is None else {"path": path})}
+    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "custom"}, evaluator=evaluator))
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--json")
+    assert only(done)["status"] == "pass", done.err

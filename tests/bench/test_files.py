@@ -423,3 +423,59 @@ def test_a_format_in_a_skills_own_schemas_that_cannot_be_checked_is_a_notice(tmp
     assert (done.code, "s/skill.json: inputSchema: the format 'int64' cannot be checked" in done.err) == (0, True)
     done = run(tmp_path, "bench", "validate", "t")
     assert (done.code, "inputSchema: the reference '#/nowhere' leads nowhere" in done.out) == (1, True)
+
+
+def test_one_broken_skill_below_a_directory_does_not_stop_eval_for_the_others(tmp_path: Path) -> None:
+    pytest.importorskip("httpx2")
+    skill(tmp_path / "all" / "good", answering("data['n']"))
+    (skill(tmp_path / "all" / "broken") / "skill.json").write_text('{"id": ', encoding="utf-8")
+    skill(tmp_path / "all" / "bad", version="x")
+    skill(tmp_path / "all" / "chain", adapterType="langchain")
+    skill(tmp_path / "all" / "web", adapterType="http", entrypoint="notaurl")
+    benchmark(tmp_path / "b.json", task())
+    words = ("eval", "--skills", "all", "--benchmark", "./b.json", "--no-store")
+    done = run(tmp_path, *words, "--min-completion", "1", "--json")
+    assert [one["skillId"] for one in done.json["reports"]] == ["good"]
+    reasons = {one["path"]: one["reason"] for one in done.json["not_loaded"]}
+    assert list(reasons) == [f"all/{name}/skill.json" for name in ("bad", "broken", "chain", "web")]
+    assert reasons["all/bad/skill.json"].startswith("version: expected a semantic version")
+    assert "not JSON" in reasons["all/broken/skill.json"]
+    assert done.code == 3  # the gate is met, and not all was measured that was asked for
+    text = run(tmp_path, *words).out
+    assert "not loaded: all/broken/skill.json: " in text
+    assert run(tmp_path, *words, "--allow-skipped").code == 3
+    dry = run(tmp_path, *words, "--dry-run")
+    assert (dry.code, "all/web/skill.json cannot be loaded" in dry.err) == (3, True)
+
+
+def test_a_gate_that_fails_comes_before_a_skill_that_was_not_loaded(tmp_path: Path) -> None:
+    skill(tmp_path / "all" / "wrong", answering("0"))
+    skill(tmp_path / "all" / "bad", version="x")
+    benchmark(tmp_path / "b.json", task())
+    words = ("eval", "--skills", "all", "--benchmark", "./b.json", "--no-store")
+    assert run(tmp_path, *words, "--min-completion", "1").code == 1
+
+
+def test_a_broken_skill_that_a_path_names_is_refused(tmp_path: Path) -> None:
+    skill(tmp_path / "all" / "good", answering("data['n']"))
+    skill(tmp_path / "all" / "bad", version="x")
+    benchmark(tmp_path / "b.json", task())
+    for named in (["all/bad"], ["all/bad/skill.json"], ["all", "all/bad"]):
+        done = run(tmp_path, "eval", "--skills", *named, "--benchmark", "./b.json", "--no-store")
+        assert (done.code, "all/bad/skill.json: version: " in done.err) == (2, True), named
+
+
+def test_nothing_but_broken_skills_is_refused(tmp_path: Path) -> None:
+    skill(tmp_path / "all" / "bad", version="x")
+    skill(tmp_path / "all" / "worse", id=None)
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "all", "--benchmark", "./b.json", "--no-store")
+    assert done.code == 2
+    for told in ("all/bad/skill.json: version: ", "all/worse/skill.json: id: "):
+        assert told in done.err
+
+
+def test_a_static_benchmark_reads_a_skill_that_no_run_could_ask(tmp_path: Path) -> None:
+    skill(tmp_path / "all" / "web", adapterType="http", entrypoint="notaurl")
+    done = run(tmp_path, "eval", "--skills", "all", "--benchmark", "skill-quality", "--no-store", "--json")
+    assert (done.code, [one["skillId"] for one in done.json["reports"]]) == (0, ["web"]), done.err

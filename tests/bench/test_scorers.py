@@ -217,3 +217,43 @@ def test_two_scorers_for_one_task_are_refused() -> None:
 def test_an_unknown_key_of_an_evaluator_is_refused() -> None:
     with pytest.raises(CodecError, match="casesensitive"):
         scored({"value": 1}, 1, casesensitive=True)
+
+
+WRAPPED = [
+    {"type": "exact", "value": 7},
+    {"type": "numeric", "value": 7},
+    {"type": "contains", "keywords": ["7"]},
+    {"type": "regex", "patterns": ["^7$"]},
+    {"type": "json_schema", "schema": {"type": "integer"}},
+]
+
+
+@pytest.mark.parametrize("expected", WRAPPED)
+@pytest.mark.parametrize("key", ["result", "output", "answer"])
+def test_an_answer_in_a_wrapper_is_unwrapped_for_every_scorer(expected: dict[str, Any], key: str) -> None:
+    assert scored(expected, 7).passed
+    assert scored(expected, {key: 7}).passed
+    assert not scored({**expected, **_other(expected)}, {key: 7}).passed
+
+
+def _other(expected: dict[str, Any]) -> dict[str, Any]:
+    others = {"value": 8, "keywords": ["8"], "patterns": ["^8$"], "schema": {"type": "string"}}
+    return {key: others[key] for key in expected if key in others}
+
+
+def test_json_schema_validates_what_is_in_the_wrapper_unless_the_path_says_the_whole_answer() -> None:
+    inside = {"type": "json_schema", "schema": {"type": "object", "required": ["n"]}}
+    whole = {"type": "json_schema", "schema": {"type": "object", "required": ["result"]}}
+    answer = {"result": {"n": 1}}
+    assert scored(inside, answer).passed
+    assert scored(whole, answer, path="").passed
+    assert not scored(inside, answer, path="").passed
+    found = scored(whole, answer)
+    assert not found.passed
+    assert found.reason.endswith('only what is in result was validated: evaluator.path "" takes the whole answer')
+    assert scored(whole, {"result": 1, "source": "x"}).passed  # more than one key is no wrapper
+
+
+def test_a_wrapper_hides_nothing_that_a_schema_forbids() -> None:
+    schema = {"not": {"required": ["secret"]}}
+    assert not scored({"type": "json_schema", "schema": schema}, {"result": {"secret": 1}}).passed

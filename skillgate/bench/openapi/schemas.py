@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skillgate.bench.formats import FORMATS
+
 _OWN = ("discriminator", "xml", "externalDocs", "example", "nullable")  # of OpenAPI, unknown to JSON Schema
 _TEXTS = {
     "date": "2026-01-31",
@@ -29,8 +31,8 @@ def json_schema(value: Any) -> Any:  # noqa: ANN401 - JSON
             found[key] = {name: json_schema(below) for name, below in item.items()}
         elif key in ("enum", "const", "default", "examples", "required"):
             found[key] = item
-        elif key not in _OWN and not key.startswith("x-"):
-            found[key] = json_schema(item)
+        elif key not in _OWN and not key.startswith("x-") and (key != "format" or item in FORMATS):
+            found[key] = json_schema(item)  # formats such as int64 are of OpenAPI too
     for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         flag = found.get(word)
         if isinstance(flag, bool):  # 3.0 marks the limit; JSON Schema has it here

@@ -116,13 +116,16 @@ def _tasks(
     if body is not None and (body.required or body.example is not None):
         data["body"] = body.example
     expected: dict[str, Any] = {"type": "exact", "value": None}
+    evaluator: dict[str, Any] = {}
     if answer is not None:
+        evaluator = {"evaluator": {"path": ""}}  # the schema is of the whole answer
         expected = {"type": "json_schema", "schema": schema or {"not": {"type": "null"}}}
     task = {
         "id": "first_call",
         "description": "The API answers as its document says.",
         "inputData": data,
         "expectedOutput": expected,
+        **evaluator,
         "tags": ["basic"],
     }
     # What only has a shape can be guessed: that is known of this one task until a value is expected of it.

@@ -79,6 +79,9 @@ class JsonSchema:
         told = [f"{_pointer(path) or 'the answer'}: {printable(words)}" for path, words in errors.first]
         left = errors.number - len(told)
         more = [f"{'at least ' if errors.number == _validate.MOST else ''}{left} more"] if left else []
+        if self._evaluator.path is None and value is not output and isinstance(output, dict):
+            (key,) = output
+            more.append(f'only what is in {key} was validated: evaluator.path "" takes the whole answer')
         return Scored(0.0, passed=False, reason="; ".join([*told, *more]))
 
     def _errors(self, value: Any) -> _validate.Errors:  # noqa: ANN401 - JSON

@@ -1,6 +1,7 @@
 """Run skills against a benchmark: tasks, scores, intervals, gates.
 
-Everything is checked before the first process starts. A skill's own crash, wrong reply or time-out is a failure of the
+Everything is checked before the first process starts. A skill below a directory that is not valid is left out, stands in
+the report and makes the exit code 3; one that a path names is refused with 2. A skill's own crash, wrong reply or time-out is a failure of the
 skill; what could not be measured is outside of every rate, is counted, and makes the exit code 3. A gate that is named
 fails the run; --exit-on-fail asks for a completion rate of 0.7, or of --min-completion.
 """
@@ -106,11 +107,15 @@ def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Sessio
     if plan.models is not None and forecast is not None:
         lines[-1:-1] = plan.models.lines(forecast)
     session.out(json.dumps(plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
+    for broken in plan.not_loaded:
+        session.note(f"{broken.path} cannot be loaded: {broken.reason}")
     return foreseen_code(plan, asked)
 
 
 def foreseen_code(plan: Plan, asked: Asked) -> int:
-    """Give the exit code of a run as far as it is known before: programs that cannot be started are not measured."""
+    """Give the exit code of a run as far as it is known before: what cannot be loaded or started is not measured."""
+    if plan.not_loaded:
+        return EXIT_INCOMPLETE
     empty = len(plan.not_started) == len(plan.skills)
     return EXIT_INCOMPLETE if plan.not_started and (empty or not asked.allow_skipped) else EXIT_PASSED
 

@@ -96,10 +96,7 @@ def _ran(
     )
     problem = delivered(report, plan, asked, args, kept, session)
     session.out(_shown(report, choices, entrants, session))
-    code = exit_code(report, allow_skipped=asked.allow_skipped)
-    if code == EXIT_PASSED and report.not_loaded:
-        code = EXIT_INCOMPLETE
-    return settled(code, problem, session)
+    return settled(exit_code(report, allow_skipped=asked.allow_skipped), problem, session)
 
 
 def _shown(report: BenchReport, choices: tuple[Choice, ...], entrants: tuple[Entrant, ...], session: Session) -> str:
