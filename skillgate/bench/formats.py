@@ -219,5 +219,5 @@ FORMATS: dict[str, Check] = {
     "regex": _is_regex,
     "uuid": _whole(_UUID),
 }
-NEEDS = {name: "idna" for name in ("email", "idn-email", "hostname", "idn-hostname")} | {"regex": "regress"}
+NEEDS = dict.fromkeys(("email", "idn-email", "hostname", "idn-hostname"), "idna") | {"regex": "regress"}
 """The packages that checks need beside the standard library."""

@@ -87,7 +87,7 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
 
 
 def latency_of(results: Iterable[TaskResult]) -> Latency:
-    """Return nearest-rank percentiles over every result that has a latency, errors included; a timeout's is its limit."""
+    """Return nearest-rank percentiles over all that have a latency, errors included; a timeout's is its limit."""
     times = sorted(result.latency_ms for result in results if result.latency_ms is not None)
     if not times:
         return Latency(p50=None, p95=None, p99=None, n=0)

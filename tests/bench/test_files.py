@@ -329,7 +329,7 @@ def test_the_published_schema_refuses_and_accepts_the_keys_that_the_reader_does(
 
     for one, more, words in UNKNOWN_KEYS:
         assert not validator.is_valid(whole(one, more)), words
-    free = {"metadata": {"a": 1}, "x-note": [1]}
+    free: dict[str, Any] = {"metadata": {"a": 1}, "x-note": [1]}
     assert validator.is_valid(whole(task(**free), {"$schema": "x", **free}))
     assert not validator.is_valid(whole(task(**{"$schema": "x"}), {}))
 
@@ -403,7 +403,10 @@ def test_validate_refuses_a_task_that_eval_refuses(
     evaluated = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store")
     validated = run(tmp_path, "bench", "validate", "b.json")
     assert (evaluated.code, words in evaluated.err) == (2, True), evaluated.err
-    assert (validated.code, f"b.json: tasks[1].{words.split(':')[0]}" in validated.out or words in validated.out) == (1, True)
+    assert (validated.code, f"b.json: tasks[1].{words.split(':')[0]}" in validated.out or words in validated.out) == (
+        1,
+        True,
+    )
 
 
 def test_a_program_that_scores_is_valid_and_is_not_started_to_find_out(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Run skills against a benchmark: tasks, scores, intervals, gates.
 
-Everything is checked before the first process starts. A skill below a directory that is not valid is left out, stands in
-the report and makes the exit code 3; one that a path names is refused with 2. A skill's own crash, wrong reply or time-out is a failure of the
-skill; what could not be measured is outside of every rate, is counted, and makes the exit code 3. A gate that is named
-fails the run; --exit-on-fail asks for a completion rate of 0.7, or of --min-completion.
+Everything is checked before the first process starts. A skill that a path names and that is not valid is refused; one
+below a directory is left out and named in the report, and makes the exit code 3. A skill's own crash, wrong reply or
+time-out is a failure of the skill; what could not be measured is outside of every rate, is counted, and makes the exit
+code 3. A gate that is named fails the run; --exit-on-fail asks for a completion rate of 0.7, or of --min-completion.
 """
 
 from __future__ import annotations
