@@ -63,9 +63,10 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.isolation.bounds": {"resource"},  # within a try
-    "skillgate.bench.scorers._validate": {"jsonschema", "referencing"},
+    "skillgate.bench.formats": {"idna", "regress"},  # within functions
+    "skillgate.bench.scorers._validate": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
-    "skillgate.bench.schemas": {"jsonschema"},
+    "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.store.keeper": {"sqlalchemy"},
     "skillgate.store.failures": {"sqlalchemy"},
     "skillgate.store.bulk_sqlite": {"sqlalchemy"},
