@@ -8,13 +8,17 @@ import os
 import re
 import shlex
 import shutil
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
 
 from skillgate.bench.catalog import packaged_ids
+from skillgate.bench.formats import FORMATS
 from skillgate.bench.settings import SETTINGS
 from skillgate.cli.main import main
+from skillgate.model.benchmark import Evaluator
+from skillgate.model.marks import key_of
 from skillgate.registry import Room
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill
@@ -51,7 +55,7 @@ def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
 def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> None:
     tasks = [json.loads(block) for block in re.findall(r"```json\n(\{\"id\".*?)```", PAGE, flags=re.DOTALL)]
     (own,) = (task for task in tasks if task["expectedOutput"]["type"] == "custom")
-    assert [task["id"] for task in tasks] == ["tone", "sorted"]
+    assert [task["id"] for task in tasks] == ["labels", "tone", "sorted"]
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     file = tmp_path / own["evaluator"]["customScorerPath"].partition(":")[0]
     file.parent.mkdir()
@@ -61,6 +65,28 @@ def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> N
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
     (result,) = done.json["reports"][0]["taskResults"]
     assert (result["status"], result["scorerType"]) == ("pass", "custom"), done.err
+
+
+def test_the_page_has_a_row_for_each_key_of_an_evaluator_that_no_other_section_is_about() -> None:
+    section = PAGE.partition("\n## What a scorer looks at\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([A-Za-z]+)`", section, flags=re.MULTILINE)
+    keys = {key_of(Evaluator, field.name) for field in fields(Evaluator)}
+    assert {*rows, "type", "model", "command", "customScorerPath"} == keys
+    assert all(f"`evaluator.{key}`" in PAGE or f'"{key}"' in PAGE for key in keys - set(rows))
+
+
+def test_the_scope_and_form_of_the_pages_task_are_what_the_page_says(tmp_path: Path) -> None:
+    (labels,) = (json.loads(block) for block in re.findall(r'```json\n(\{"id": "labels".*?)```', PAGE, flags=re.DOTALL))
+    skill(tmp_path / "s", answering("{'label': 'Cafe\\u0301', 'n': 1}"))  # an accent of its own
+    plain = {**labels, "id": "plain", "evaluator": {}}
+    benchmark(tmp_path / "b.json", labels, plain)
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--json")
+    assert [one["status"] for one in done.json["reports"][0]["taskResults"]] == ["pass", "fail"], done.err
+
+
+def test_the_page_names_every_format_that_is_checked() -> None:
+    section = PAGE.partition("\n## Schemas\n")[2].partition("\n## ")[0]
+    assert all(f"`{name}`" in section for name in FORMATS)
 
 
 def test_the_page_has_a_row_for_each_packaged_benchmark_check_and_server() -> None:
