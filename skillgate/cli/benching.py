@@ -54,8 +54,8 @@ class Plan(NamedTuple):
     ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
     benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
     it asks none, or cannot. ``not_started`` says by a skill's key why its program cannot be started here;
-    ``answers_readable`` is None where no program is. ``not_loaded`` are skills below a directory that are not valid, and
-    are left out.
+    ``answers_readable`` is None where no program is. ``not_loaded`` are skills below a directory that are not valid,
+    and are left out.
     """
 
     skills: tuple[Runnable, ...]

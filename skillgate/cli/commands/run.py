@@ -15,7 +15,7 @@ from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, a
 from skillgate.cli.choosing_options import add_query
 from skillgate.cli.options import add_asking
 from skillgate.cli.storing import add_keeping, add_write_back
-from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_INCOMPLETE, UsageError
 
 if TYPE_CHECKING:
     import argparse
