@@ -57,6 +57,7 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
         else (),
         layer_score=static.layer_score,
         penalised=static.penalised,
+        repair=static.repair,
     )
     told = Told(lines=skill.prose_lines, uses=tuple(_uses(skill)))
     return Assessment(

@@ -43,16 +43,35 @@ class Told(NamedTuple):
     uses: tuple[tuple[int, str], ...] = ()
 
 
+class Repair(NamedTuple):
+    """What repairs a frontmatter of which something could not be read.
+
+    Attributes:
+        rule: the id of the finding that it mends.
+        action: what to do, as an instruction.
+        line: where in the main file.
+        scores: each dimension's static score after it, estimated.
+        anti_patterns: how many there would be then.
+    """
+
+    rule: str
+    action: str
+    line: int
+    scores: tuple[tuple[Dimension, float | None], ...]
+    anti_patterns: int
+
+
 class Detail(NamedTuple):
     """The sub-checks with their evidence, heaviest first: name, dimension, what was measured.
 
     ``layer_score`` is that of the report's static layer, ``penalised`` each anti-pattern claim's key of advice and its
-    line.
+    line, ``repair`` what has to be done before advice on name and description makes sense.
     """
 
     scores: tuple[tuple[str, Dimension, Measured], ...] = ()
     layer_score: float | None = None
     penalised: tuple[tuple[str | None, int], ...] = ()
+    repair: Repair | None = None
 
 
 class Assessment(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from skillgate.model.assessment import Assessment, Detail, Listing, Told
+from skillgate.model.assessment import Assessment, Detail, Listing, Repair, Told
 from skillgate.model.digest import digest
 from skillgate.model.finding import Claim, Client, Severity
 from skillgate.model.score import Dimension, Evidence, Measured
@@ -33,7 +33,7 @@ def written(facts: Assessment) -> str:
     scores = [[name, dimension.value, *_measured(measured)] for name, dimension, measured in detail.scores]
     told = _line(facts.told())
     mark = digest(_bytes(told), _bytes(_line(facts.listing)))
-    return "\n".join((_line(_light(facts, mark)), told, _line([scores, detail.layer_score, detail.penalised])))
+    return "\n".join((_line(_light(facts, mark)), told, _line([scores, detail.layer_score, detail.penalised, _repaired(detail.repair)])))
 
 
 def read(lines: Sequence[str], again: Callable[[], Assessment]) -> Assessment:
@@ -128,7 +128,7 @@ def _told(line: str) -> Told:
 
 
 def _detail(line: str) -> Detail:
-    scores, layer_score, penalised = json.loads(line)
+    scores, layer_score, penalised, repair = json.loads(line)
     return Detail(
         scores=tuple(
             (name, _DIMENSIONS[dimension], Measured(score, tuple(Evidence(*item) for item in evidence), reason))
@@ -136,7 +136,18 @@ def _detail(line: str) -> Detail:
         ),
         layer_score=layer_score,
         penalised=tuple((key, row) for key, row in penalised),
+        repair=None if repair is None else _repair(*repair),
     )
+
+
+def _repaired(repair: Repair | None) -> list[object] | None:
+    if repair is None:
+        return None
+    return [*repair._replace(scores=tuple((key.value, score) for key, score in repair.scores))]  # type: ignore[arg-type, misc]
+
+
+def _repair(rule: str, action: str, line: int, scores: list[tuple[str, float | None]], anti_patterns: int) -> Repair:
+    return Repair(rule, action, line, tuple((_DIMENSIONS[key], score) for key, score in scores), anti_patterns)
 
 
 def _once(make: Callable[[], T], otherwise: Callable[[], T]) -> Callable[[], T]:

@@ -114,6 +114,7 @@ class Advice(NamedTuple):
         before, after: the dimension's score now and then.
         line: where in the main file, None when it concerns no line.
         removes: how many anti-pattern findings it mends.
+        rule: the id of the finding that it mends where that is no anti-pattern.
     """
 
     action: str
@@ -124,6 +125,7 @@ class Advice(NamedTuple):
     after: Ratio | None
     line: int | None = None
     removes: Count = 0
+    rule: str | None = None
 
 
 class Tool(NamedTuple):

@@ -72,12 +72,14 @@ class Frontmatter(NamedTuple):
     """The YAML mapping at the head of a skill.
 
     ``values`` holds what was parsed (empty where nothing could be), ``lines`` the line of each key; ``valid`` is False
-    when there is no mapping to speak of: absent, unterminated, not YAML, not a mapping, too large.
+    when there is no mapping to speak of: absent, unterminated, not YAML, not a mapping, too large. ``repeated`` holds
+    the keys that stand more than once; nested ones are written as in ``metadata.category``.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
     lines: Mapping[str, int] = MappingProxyType({})
     valid: bool = False
+    repeated: frozenset[str] = frozenset()
 
     def text(self, key: str) -> str:
         """Give a key's value when it is a string, stripped; ``""`` when it is absent or anything else."""

@@ -54,12 +54,14 @@ def steps(result: SkillResult, change: SkillChange | None, *, least: float = 0.0
     mending.pop((), None)
     groups = list(_groups(_urgent(result, change)))
     taken = {id(mending[group]) for group in groups if group in mending}
-    advised = (item for item in result.advice if id(item) not in taken and item.gain >= least)
+    advised = (item for item in result.advice if id(item) not in taken and (item.gain >= least or item.rule))
     return (*(_mend(group, mending.get(group)) for group in groups), *(_follow(result, item) for item in advised))
 
 
 def mended(result: SkillResult, advice: Advice) -> tuple[Finding, ...]:
     """Give the findings that one piece of advice mends, by place: all of them, or none where that cannot be told."""
+    if advice.rule is not None:
+        return tuple(sorted((item for item in result.findings if item.id == advice.rule), key=order))
     ids = Counter(name for layer in result.layers if isinstance(layer, StaticLayer) for name in layer.anti_patterns)
     main, found = main_file(result), []
     for name, count in ids.items():
@@ -101,7 +103,7 @@ def _mend(group: Sequence[Finding], advice: Advice | None) -> Step:
     first, several = group[0], len(group) > 1
     text, fix = first.message, first.fix if first.tool == "skillgate" else ""
     if advice is not None:  # the gain was computed for what it says
-        text, fix = (advice.action, "") if several else (text, advice.action)
+        text, fix = (advice.action, "") if several or advice.rule else (text, advice.action)
     gain = advice.gain if advice else None
     return Step(str(first.path), _lines(group), text, fix, gain, tuple(group), advice, urgent=True)
 

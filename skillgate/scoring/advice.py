@@ -1,8 +1,10 @@
 """What to do next, and how many points each piece of it would bring: computed from the evidence, never guessed.
 
 Each missing point carries the key of the advice that would earn it. All that one piece of advice would mend is taken
-together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first. Before
-all of it stands the description of a skill that sessions hardly load: nothing else matters as long as nobody loads it.
+together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first. Where the
+frontmatter could not be read, its repair stands before all others, with the gain of what it seems to have been meant
+to say. Else the description of a skill that sessions hardly load stands there: nothing else matters as long as nobody
+loads it.
 
 Source: PluginEval method, table "Which Dimension to Improve First" and the tips per dimension, in our words.
 """
@@ -20,6 +22,7 @@ from skillgate.scoring.weights import EFFORT, WEIGHTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from skillgate.model.assessment import Repair
     from skillgate.model.score import Measured
     from skillgate.model.simulating import Loads
 
@@ -158,6 +161,7 @@ class Standing(NamedTuple):
         neighbour: the skill that describes nearly the same, as shown to people, None when there is none.
         loads: how many simulated sessions loaded the skill, None where none were simulated.
         loaded: by dimension, what those sessions measured, before it is multiplied by the load factor.
+        repair: what repairs a frontmatter that could not be read, None where it could.
     """
 
     measured: Mapping[Dimension, Measured]
@@ -166,12 +170,14 @@ class Standing(NamedTuple):
     neighbour: str | None = None
     loads: Loads | None = None
     loaded: Mapping[Dimension, float] = MappingProxyType({})
+    repair: Repair | None = None
 
 
 def advise(standing: Standing) -> tuple[Advice, ...]:
     """List every piece of advice that gains at least 0.05 points, the most gain for the effort first.
 
-    Where sessions hardly load the skill, its description comes before that, whatever it gains.
+    The repair of an unreadable frontmatter comes before that, whatever it gains; else, where sessions hardly load the
+    skill, its description does.
     """
     keys = {item.advice for measured in standing.measured.values() for item in measured.evidence if item.advice}
     keys |= {key for key, _ in standing.anti_patterns if key}
@@ -179,7 +185,15 @@ def advise(standing: Standing) -> tuple[Advice, ...]:
     before = composite(now, len(standing.anti_patterns)) or 0.0
     found = (_advice(key, standing, now, before) for key in sorted(keys))
     rest = sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order)
-    return (*_description(standing, now, before), *rest)
+    return (*_first(standing, now, before), *rest)
+
+
+def _first(standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
+    """Return what comes before all else: a repair, without which nothing of a description is known, or a description."""
+    if standing.repair is not None:
+        yield _repaired(standing.repair, standing, now, before)
+    else:
+        yield from _description(standing, now, before)
 
 
 def _description(standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
@@ -203,6 +217,25 @@ def _description(standing: Standing, now: Mapping[Dimension, float | None], befo
         effort="low",
         before=_rounded(now[Dimension.TRIGGERING_ACCURACY]),
         after=None,
+    )
+
+
+def _repaired(repair: Repair, standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Advice:
+    raised = {
+        key: blend(key, {**standing.layers[key], LayerName.STATIC: score})
+        for key, score in repair.scores
+        if score is not None and key in standing.layers
+    }
+    main = _main(Dimension.TRIGGERING_ACCURACY, now, raised)
+    return Advice(
+        action=repair.action,
+        dimension=main,
+        gain=round((composite({**now, **raised}, repair.anti_patterns) or 0.0) - before, 2),
+        effort="very low",
+        before=_rounded(now[main]) if main else None,
+        after=_rounded(raised[main]) if main else None,
+        line=repair.line,
+        rule=repair.rule,
     )
 
 

@@ -206,6 +206,7 @@ def _advice(
         neighbour=neighbour,
         loads=None if sessions is None else sessions.loads,
         loaded={} if sessions is None else _held_back(sessions),
+        repair=known.repair,
     )
     return advice.advise(standing)
 

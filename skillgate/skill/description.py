@@ -21,6 +21,12 @@ _LEADING = word_set("or and also when whenever if for to then either but the a a
 _NO_USE_CASE = word_set("etc more similar instead others other on such as so")
 
 
+def routing_of(description: str, when_to_use: str) -> Routing:
+    """Analyse both as a client lists them; the description alone tells the language."""
+    routing = analyse(" - ".join(part for part in (description, when_to_use) if part))
+    return routing._replace(language=language_of(description)) if description and when_to_use else routing
+
+
 def analyse(text: str) -> Routing:
     """Find what a description (joined with its ``when_to_use``) says about when to use its skill.
 

@@ -69,7 +69,8 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         message = _told(source, problem)
         return Frontmatter(), (*tabs, Problem(rule="frontmatter_invalid", span=where, message=message))
     lines = {key: line + 1 for key, line in document.lines.items()}
-    frontmatter = Frontmatter(values=document.values, lines=lines, valid=True)
+    again = frozenset(key for key, _ in document.duplicates)
+    frontmatter = Frontmatter(values=document.values, lines=lines, valid=True, repeated=again)
     repeated = (
         _problem("duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
         for key, line in document.duplicates

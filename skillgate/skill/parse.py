@@ -10,8 +10,7 @@ from skillgate.model.ports import EntryKind
 from skillgate.model.skill import BETWEEN_BLOCKS, Document, Frontmatter, Problem, Skill, Waiver
 from skillgate.skill import documents, frontmatter
 from skillgate.skill.body import Body
-from skillgate.skill.description import analyse
-from skillgate.skill.language import language_of
+from skillgate.skill.description import routing_of
 from skillgate.skill.links import Resolver
 from skillgate.skill.waivers import waivers
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.model.ports import Tree
-    from skillgate.model.routing import Routing
     from skillgate.model.skill import SkillRoot, SkillSource
 
 MAX_BYTES = 5_000_000
@@ -76,7 +74,7 @@ def _assemble(
         root=root,
         frontmatter=head,
         problems=tuple(problems),
-        routing=_routing(head.text("description"), head.text("when_to_use")),
+        routing=routing_of(head.text("description"), head.text("when_to_use")),
         lines=_lines(text, body.comments),
         tokens=ceil(len(cut.body) / CHARACTERS_PER_TOKEN),
         headings=main.headings,
@@ -98,12 +96,6 @@ def _assemble(
         files=names.files,
         waivers=tuple(one for one in aside if isinstance(one, Waiver)),
     )
-
-
-def _routing(description: str, when_to_use: str) -> Routing:
-    """Analyse both as a client lists them; the description alone tells the language."""
-    routing = analyse(" - ".join(part for part in (description, when_to_use) if part))
-    return routing._replace(language=language_of(description)) if description and when_to_use else routing
 
 
 def _unscorable(source: SkillSource) -> Problem | None:

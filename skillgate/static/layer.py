@@ -5,18 +5,21 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.assessment import Repair
 from skillgate.model.finding import Claim, Severity
+from skillgate.model.score import Dimension
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
 from skillgate.static.optional import OPTIONAL
 from skillgate.static.rules import NEEDS
 from skillgate.static.signals import MIN_PROSE_WORDS
+from skillgate.static.unread import lost, mend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillgate.model.finding import Hit, Rule
-    from skillgate.model.score import Dimension, Measured, SubCheck
+    from skillgate.model.score import Measured, SubCheck
     from skillgate.model.skill import Skill
 
 SUBCHECKS = Room("skillgate.static.subchecks")
@@ -38,6 +41,7 @@ class StaticResult(NamedTuple):
         layer_score: the weighted mean of the six sub-checks × penalty, in [0, 1]: shown, never blended; None when one
             of them measured nothing.
         no_badge: why there can be no badge whatever the score, else None.
+        repair: what to do first where the frontmatter could not be read, else None.
     """
 
     scores: Mapping[str, Measured]
@@ -47,6 +51,7 @@ class StaticResult(NamedTuple):
     penalised: tuple[tuple[str | None, int], ...]
     layer_score: float | None
     no_badge: str | None
+    repair: Repair | None = None
 
 
 @cache
@@ -116,8 +121,8 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
     counted = tuple(_claims(skill, anti_patterns(), "anti-pattern"))
     claims = (*_claims(skill, defects, "reading"), *counted, *_claims(skill, others, ""))
     checks = subchecks()
-    scores = {name: check.measure(skill) for name, check in checks}
-    remedies = {rule.id: rule.advice for rule in anti_patterns()}
+    scores = {name: _as_read(skill, check.dimension, check.measure(skill)) for name, check in checks}
+    remedies = {rule.id: _remedy(rule, skill) for rule in anti_patterns()}
     return StaticResult(
         scores=scores,
         dimensions={check.dimension: scores[name] for name, check in checks},
@@ -126,6 +131,34 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
         penalised=tuple((remedies[claim.id], claim.line) for claim in sorted(counted, key=claim_order)),
         layer_score=_layer_score(checks, scores, len(counted)),
         no_badge=_no_badge(skill, (*defects, *anti_patterns(), *others), claims),
+        repair=_repair(skill),
+    )
+
+
+def _remedy(rule: Rule, skill: Skill) -> str | None:
+    """Return the key of the advice that mends an anti-pattern, None where it is about a value that is not known."""
+    return None if rule.advice in ("describe", "trigger") and "description" in lost(skill) else rule.advice
+
+
+def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured:
+    """Leave out the advice to add what may stand in the part of a file that is not read."""
+    if dimension is Dimension.TRIGGERING_ACCURACY or not any(skill.problems_of("partly_read")):
+        return measured
+    kept = (item._replace(advice=None) if item.possible else item for item in measured.evidence)
+    return measured._replace(evidence=tuple(kept))
+
+
+def _repair(skill: Skill) -> Repair | None:
+    """Return what repairs the frontmatter with the scores after it, None where all of it could be read."""
+    found = mend(skill)
+    if found is None:
+        return None
+    return Repair(
+        rule=defect(found.problem.rule).id,
+        action=found.action,
+        line=found.problem.span.line,
+        scores=tuple((check.dimension, check.measure(found.after).score) for _, check in subchecks()),
+        anti_patterns=sum(1 for _ in _claims(found.after, anti_patterns(), "")),
     )
 
 

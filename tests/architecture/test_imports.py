@@ -26,6 +26,7 @@ PURE_IN_SKILL = {
     "markdown",
     "naming",
     "neighbours",
+    "salvage",
     "parse",
     "phrases",
     "plugins",

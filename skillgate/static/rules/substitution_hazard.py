@@ -26,6 +26,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.static.unread import is_absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +91,8 @@ def _is_meant(skill: Skill, document: Document) -> bool:
     """Tell whether the author knows of the substitution, so that a placeholder may well be one."""
     if any(key in skill.frontmatter.values for key in _DECLARED):
         return True
+    if not skill.frontmatter.valid and not is_absent(skill):
+        return True  # what it declares is not known
     if re.search(r"(?<!\\)\$ARGUMENTS\b", document.text):
         return True
     texts = (text for block in document.blocks for text in block.text.split("\n"))

@@ -16,6 +16,7 @@ from skillgate.model.routing import Language
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.skill.naming import name_defect, same_name
 from skillgate.static.signals import needs_no_trigger
+from skillgate.static.unread import is_absent, lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +33,28 @@ def measure(skill: Skill) -> Measured:
     The phrases of other languages than English are not known, so for them name and length alone are measured, over what
     the two can earn.
     """
+    head, unknown = skill.frontmatter, lost(skill)
+    if not head.valid:
+        text = "the frontmatter cannot be read, so name and description are not known"
+        text = "there is no frontmatter" if is_absent(skill) else text
+        return Measured.total((Evidence(text=text, points=0.0, possible=1.0),))
+    measured = _measured(skill)
+    if not unknown:
+        return measured
+    return measured._replace(evidence=tuple(_known(item, unknown) for item in measured.evidence))
+
+
+def _known(item: Evidence, unknown: frozenset[str]) -> Evidence:
+    """Leave out the advice that rests on a field whose value is not known."""
+    rests_on = {"name"} if item.advice == "name" else {"description", "when_to_use"}
+    return item._replace(advice=None) if rests_on & unknown else item
+
+
+def _measured(skill: Skill) -> Measured:
     head = skill.frontmatter
     description = head.text("description")
     line = head.line("description") if "description" in head.values else None
-    evidence = (_name(skill), _length(description, line))
+    evidence = (_name(skill), _length(head.values.get("description"), line))
     if skill.routing.language is not Language.OTHER:
         return Measured.total((*evidence, *_pushiness(skill, len(description), line)))
     measurable = sum(item.possible for item in evidence)
@@ -49,6 +68,8 @@ def measure(skill: Skill) -> Measured:
 def _name(skill: Skill) -> Evidence:
     name = skill.frontmatter.text("name")
     line = skill.frontmatter.line("name")
+    if not isinstance(skill.frontmatter.values.get("name", ""), str | None):
+        return Evidence(text="the name is no text", points=0.0, possible=0.15, line=line, advice="name")
     if not name:
         return Evidence(text="no name", points=0.0, possible=0.15, line=line, advice="name")
     if name_defect(name):
@@ -58,7 +79,10 @@ def _name(skill: Skill) -> Evidence:
     return Evidence(text="name", points=0.15, possible=0.15, line=line)
 
 
-def _length(description: str, line: int | None) -> Evidence:
+def _length(value: object, line: int | None) -> Evidence:
+    if not isinstance(value, str | None):
+        return Evidence(text="the description is no text", points=0.0, possible=0.25, line=line, advice="describe")
+    description = (value or "").strip()
     points = next((points for least, points in LENGTH_BANDS if len(description) >= least), 0.0)
     text = f"description of {len(description)} characters"
     return Evidence(text=text, points=points, possible=0.25, line=line, advice=None if points == 0.25 else "describe")
@@ -66,6 +90,10 @@ def _length(description: str, line: int | None) -> Evidence:
 
 def _pushiness(skill: Skill, length: int, line: int | None) -> Iterator[Evidence]:
     routing = skill.routing
+    head = skill.frontmatter
+    if not isinstance(head.values.get("description"), str | None) and not head.text("when_to_use"):
+        yield _pushed(0.0, 1.0, "how the description says when to use it is not known", line, None)
+        return
     cases = len(routing.use_cases)
     situations = "situations" if routing.triggers else "trigger"  # one piece of advice where all of it is missing
     where = _trigger_line(skill, length, line)

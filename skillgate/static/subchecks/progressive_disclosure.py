@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.static.signals import linked_files, without_body
+from skillgate.static.unread import lost
 
 if TYPE_CHECKING:
     from skillgate.model.skill import Skill
@@ -41,7 +42,7 @@ def _size(skill: Skill) -> Evidence:
     points = next((points for most, points in BANDS if lines <= most), OVER)
     text = f"{skill.lines} lines" if lines == skill.lines else f"{skill.tokens:,} tokens in {skill.lines} lines"
     advice = None if points == 0.60 else "longer" if lines < 200 else "shorter"
-    return Evidence(text=text, points=points, possible=0.60, advice=advice)
+    return Evidence(text=text, points=points, possible=0.60, advice=None if "metadata" in lost(skill) else advice)
 
 
 def _folder(name: str, linked: int, *, present: bool, bonus: float) -> Evidence:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.scoring.weights import DEFAULT_BAND, SIZE_BANDS
 from skillgate.static.signals import linked_files, without_body
+from skillgate.static.unread import lost
 
 if TYPE_CHECKING:
     from skillgate.model.skill import Skill
@@ -30,7 +31,10 @@ def measure(skill: Skill) -> Measured:
     found = [_fit(lines, low, high, linked=linked) for lines in {skill.lines, skill.effective_lines}]
     points, advice = min(found, key=lambda fit: fit[0])
     heavy = f"{skill.tokens:,} tokens in {skill.lines} lines" if skill.effective_lines != skill.lines else ""
-    text = f"{heavy or f'{skill.lines} lines'}; {low}–{high} suit {category}"
+    suits = f"{low}–{high} suit {category}"
+    if "metadata" in lost(skill):
+        suits, advice = "its category, which says how many suit it, cannot be read", None
+    text = f"{heavy or f'{skill.lines} lines'}; {suits}"
     return Measured.total((Evidence(text=text, points=max(0.0, points), possible=1.0, advice=advice),))
 
 
