@@ -9,7 +9,7 @@ from skillgate.github.fit import Section, folding
 from skillgate.github.links import rule
 from skillgate.report.findings import bounded, order
 from skillgate.report.markdown import inert
-from skillgate.report.skill_block import counts
+from skillgate.report.tally import counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

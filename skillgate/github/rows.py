@@ -12,8 +12,8 @@ from skillgate.report.judge_doubt import in_words, inconclusive
 from skillgate.report.judge_words import spread
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
-from skillgate.report.skill_block import counts
 from skillgate.report.standing import Row, standings
+from skillgate.report.tally import counts
 
 if TYPE_CHECKING:
     from skillgate.github.fit import Section
@@ -29,7 +29,8 @@ _WITHHELD = 80  # characters of why there can be no badge
 def rows_of(subject: Subject) -> tuple[Row, ...]:
     """List every skill of a run, worst first.
 
-    Failing ones come first, then regressions, those without a score, what fell most, what is new, and the others.
+    Failing ones come first, then regressions, those without a score, what fell most, what is new, and the others; among
+    equals those with errors. What could not be read comes last.
     """
     rows = standings(subject.run, subject.report, subject.diff)
     return tuple(sorted(rows, key=_worst_first))
@@ -51,14 +52,15 @@ def skill_link(path: str, name: str, links: Links) -> str:
     return link(code(shown_path(path)), links.directory(path))
 
 
-def _worst_first(row: Row) -> tuple[int, float, float, str]:
+def _worst_first(row: Row) -> tuple[bool, int, bool, float, float, str]:
     change = row.change.change if row.change else None
     signs = (row.fails, row.regressed, row.unscored, (change or 0) < 0, row.state is State.NEW)
     group = next((index for index, sign in enumerate(signs) if sign), len(signs))
     if row.state is State.REMOVED:
         group += 1
     score = row.result.composite.score if row.result else None
-    return group, change or 0.0, -1.0 if score is None else score, row.path
+    unread, clean = row.result is not None and not row.result.evaluated, row.result is None or not row.result.errors
+    return unread, group, clean, change or 0.0, -1.0 if score is None else score, row.path
 
 
 def _line(row: Row, links: Links, *, compared: bool) -> str:
@@ -100,8 +102,10 @@ def _interval(row: Row) -> str:
 
 def _badge(before: Side | None, now: Composite | Side | None, row: Row) -> str:
     was, badge = (side.badge.value if side and side.badge else "—" for side in (before, now))
-    elo = row.result.composite.elo if row.result else None
     told = badge if before is None or was == badge else f"{was} → {badge}"
+    if row.result is not None and row.result.composite.badge is not None and row.result.errors:
+        told += f", {row.result.errors} error{'s' * (row.result.errors != 1)}"
+    elo = row.result.composite.elo if row.result else None
     return told if elo is None else f"{told}, Elo {elo:,.0f}"
 
 

@@ -153,5 +153,4 @@ class CatalogueRule(NamedTuple):
     find: Callable[[Sequence[Member]], Iterable[Clash]]
     group: str = "across"
     optional: bool = False
-    blocks_badge: bool = False
     about: tuple[Client, ...] = ()

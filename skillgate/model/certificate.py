@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from skillgate.model.documents import Header
-from skillgate.model.judging import Points, Ratio
+from skillgate.model.judging import Count, Points, Ratio
 from skillgate.model.report import Tool
 from skillgate.model.score import SCHEMA_VERSION, Badge, Dimension
 
@@ -42,6 +42,7 @@ class CertifiedSkill(NamedTuple):
         content: what was scored.
         composite, ci_low, ci_high: 0–100, None where not measured.
         badge: None below the least badge, or where there can be none.
+        errors: how many errors stand beside the badge.
         elo: None without a ranking.
         provisional: whether chance alone may have given the Elo that the badge asks for.
         dimensions: blended scores; None where not measured.
@@ -73,6 +74,7 @@ class CertifiedSkill(NamedTuple):
     corpus: str | None = None
     prompts: Mapping[str, str] = MappingProxyType({})
     gate: bool | None = None
+    errors: Count = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,13 @@ def written(facts: Assessment) -> str:
     scores = [[name, dimension.value, *_measured(measured)] for name, dimension, measured in detail.scores]
     told = _line(facts.told())
     mark = digest(_bytes(told), _bytes(_line(facts.listing)))
-    return "\n".join((_line(_light(facts, mark)), told, _line([scores, detail.layer_score, detail.penalised, _repaired(detail.repair)])))
+    return "\n".join(
+        (
+            _line(_light(facts, mark)),
+            told,
+            _line([scores, detail.layer_score, detail.penalised, _repaired(detail.repair)]),
+        )
+    )
 
 
 def read(lines: Sequence[str], again: Callable[[], Assessment]) -> Assessment:

@@ -68,7 +68,8 @@ class Rule(NamedTuple):
         fix: what to do, as an instruction.
         find: the check itself.
         advice: the key of the piece of advice that mends it, where there is one (see ``scoring/advice``).
-        blocks_badge: while it stands as an error, the skill gets no badge whatever its score.
+        blocks_badge: a hit that is an error under any profile withholds the badge, whatever the score and whatever is
+            selected, ignored or suppressed.
         group: a word that ``--select`` and ``--ignore`` know it by, beside its id.
         optional: reported only where it, its group or ``all`` is selected.
         refused_by: the clients that refuse or drop a skill for it: under the profile of one it is an error.

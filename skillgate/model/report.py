@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.finding import Finding, Suppressed
+from skillgate.model.finding import Finding, Severity, Suppressed
 from skillgate.model.judging import Agreement, Count, DropTest, JudgeLayer, Points, Ratio, Trust, Usage
 from skillgate.model.marks import tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
@@ -173,6 +173,11 @@ class SkillResult(NamedTuple):
     drop: DropTest | None = None
     lift: Lift | None = None
     content: str | None = None
+
+    @property
+    def errors(self) -> int:
+        """Return how many findings of severity error are reported."""
+        return sum(finding.severity is Severity.ERROR for finding in self.findings)
 
 
 class PluginScore(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
 from skillgate.report.skill_block import answers_lines, is_judged, is_simulated
+from skillgate.report.tally import beside_errors
 from skillgate.report.terminal import Style, wrap
 from skillgate.report.text import finding_line
 
@@ -29,8 +30,9 @@ def lines(comparison: Comparison, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint(f"{'':{_NAMES}}{'A':>{_NUMBERS}}{'B':>{_NUMBERS + 1}}", "dim")
     yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style, digits=2)
-    badges = [result.composite.badge.value if result.composite.badge else "—" for result in (a, b)]
+    badges = [beside_errors(result.composite.badge, 0) for result in (a, b)]
     yield f"{'badge':{_NAMES}}{badges[0]:>{_NUMBERS}} {badges[1]:>{_NUMBERS}}"
+    yield f"{'errors':{_NAMES}}{a.errors:>{_NUMBERS}} {b.errors:>{_NUMBERS}}"
     yield from _dimensions(comparison, style)
     yield from _sampled(a, b, style)
     for title, findings in (("fixed", comparison.fixed), ("new", comparison.new)):

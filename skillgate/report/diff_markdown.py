@@ -13,7 +13,7 @@ from skillgate.report.diff_text import badges, by_chance, gravest_first, plural,
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
-from skillgate.report.skill_block import counts
+from skillgate.report.tally import counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
-from skillgate.report.skill_block import counts
+from skillgate.report.tally import counts
 from skillgate.report.terminal import Style, cut, wrap
 from skillgate.report.text import finding_line
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
 from skillgate.report.findings import bounded, marked, place, with_fix
-from skillgate.report.skill_block import answers_lines, counts
-from skillgate.report.text import blamed_outside, failures, suppressed_in_words, worst_first
+from skillgate.report.skill_block import answers_lines
+from skillgate.report.tally import counts, worst_first
+from skillgate.report.text import blamed_outside, failures, suppressed_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

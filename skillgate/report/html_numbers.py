@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.score import Badge
 from skillgate.report.lists import more_or_less
-from skillgate.report.skill_block import counts
+from skillgate.report.tally import counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

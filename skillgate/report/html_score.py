@@ -16,7 +16,7 @@ from skillgate.report.judge_page import method
 from skillgate.report.judge_words import answers_warning
 from skillgate.report.lists import ListOf, lists_of
 from skillgate.report.simulated_page import method as simulated_method
-from skillgate.report.text import worst_first
+from skillgate.report.tally import worst_first
 from skillgate.scoring.summary import summarise
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from skillgate.report.html_numbers import plural, sentence
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.judge_doubt import warnings
 from skillgate.report.judge_words import let_through
-from skillgate.report.skill_block import counts
 from skillgate.report.standing import Row as Standing
 from skillgate.report.standing import standings, title
+from skillgate.report.tally import counts, spread_of
+from skillgate.report.tally import unread as unread_groups
 from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def decide(
     unread = [row for row in rows if row.mark == "error"]
     mark = _mark_of(report, run)
     reasons = [Reason("; ".join(failures(row.result)), row) for row in failed]
-    reasons += [Reason(row.result.composite.reason or "not evaluated", row) for row in unread]
+    reasons += _unread(unread)
     reasons += [Reason(text) for text in (blamed_outside(report) if report and mark == "fail" else ())]
     told = [reason.text for reason in reasons]
     own = [text for text in (run.reasons if run else ()) if not any(part and part in text for part in told)]
@@ -68,6 +69,19 @@ def decide(
         first([*_let_through(run, report), *_doubts(report, rows), *_notes(run, links)], _TOLD),
         first(run.policy_changes if run else (), _TOLD),
     )
+
+
+def _unread(rows: Sequence[Row]) -> Iterator[Reason]:
+    """Give the reasons why skills could not be read: one for all that share it."""
+    by_path = {row.result.skill.path: row for row in rows}
+    for group in unread_groups(row.result for row in rows):
+        if len(group.paths) == 1:
+            yield Reason(f"not evaluated: {group.reason}", by_path[group.paths[0]])
+            continue
+        shown = group.named()
+        left = f" and {len(group.paths) - len(shown)} more" if len(group.paths) > len(shown) else ""
+        named = ", ".join(bounded(path, PATH) for path in shown)
+        yield Reason(f"{plural(len(group.paths), 'skill')} not evaluated: {group.reason}: {named}{left}")
 
 
 def _verdict(run: ActionRun, report: Report | None, diff: Diff | None) -> str:
@@ -103,7 +117,9 @@ def _title(mark: str, report: Report | None, failed: int, unread: int) -> str:
         return f"{unread_ones} could not be evaluated" if unread else "The evaluation is not complete"
     if mark == "pass":
         return f"{alone or skills} pass{'es' * (total == 1)}" if total else "Passed: no skill was asked about"
-    return alone or f"{skills}, without a gate"
+    if report is None or not report.summary.findings.get("error"):
+        return alone or f"{skills}, without a gate"
+    return f"{alone or skills}, without a gate: {spread_of(report.results)}"
 
 
 def _let_through(run: ActionRun | None, report: Report | None) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Severity
 from skillgate.report.findings import bounded, order, place
 from skillgate.report.skill_block import answers_lines
+from skillgate.report.tally import badge_of
 from skillgate.report.text import blamed_outside, failures
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
 def _case(result: SkillResult) -> _Case:
     composite = result.composite
     score = "no score" if composite.score is None else f"score {composite.score:.2f}"
-    badge = composite.badge.value if composite.badge else "no badge"
+    badge = badge_of(result, none="no badge")
     aside = [f"{len(result.suppressed)} suppressed"] if result.suppressed else []
     said = (*answers_lines((result,)), f"{score}, {badge}", *map(_line, result.findings), *aside)
     case = _Case(result.skill.path, said)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from skillgate.model.documents import Comparison
 from skillgate.model.text import printable
 from skillgate.report.across import change_lines
-from skillgate.report.skill_block import counts, gap_reasons, is_judged, is_simulated
-from skillgate.report.text import failures, worst_first
+from skillgate.report.skill_block import gap_reasons, is_judged, is_simulated
+from skillgate.report.tally import badge_of, counts, spread_of, unread, worst_first
+from skillgate.report.text import failures
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:
@@ -75,23 +76,27 @@ def _score(report: Report) -> Iterator[str]:
     yield ""
     yield "| skill | score | badge | findings |"
     yield "|---|--:|---|---|"
-    ranked = worst_first(report.results)
+    ranked = [result for result in worst_first(report.results) if result.evaluated]
     for result in ranked[:_ROWS]:
-        badge = result.composite.badge
-        label = f"{badge.value} {badge.stars}" if badge else "—"
+        label = badge_of(result, stars=True)
         score = f"**{result.composite.score:.2f}**{_interval(result)}" if result.composite.score is not None else "—"
         yield f"| {code(result.skill.path)} | {score} | {label} | {counts(result.findings)} |"
     if len(ranked) > _ROWS:
         yield ""
-        more = "" if report.gate.passed is False else " score as much or more"  # those that fail stand first
-        yield f"{len(ranked) - _ROWS} more skills{more}."
+        clean = "" if any(item.errors for item in ranked[_ROWS:]) else " without errors"
+        least = min(item.composite.score or 0.0 for item in ranked[_ROWS:])
+        at_least = f", all at {least:.2f} or above" if least > 0 else ""
+        yield f"{len(ranked) - _ROWS} more skills{clean}{at_least}."
+    yield ""
+    yield f"{spread_of(report.results).capitalize()}."
     yield from _unscored(ranked[:_ROWS])
+    yield from _unread(report.results)
     yield from _failed(report)
     yield from _in_doubt(report)
     yield from _changed(report)
     yield from _next(ranked[:_ADVISED])
-    yield from _found(ranked[:_ROWS], report.outside)
-    for result in ranked[:1] if len(ranked) == 1 else []:
+    yield from _found(ranked, report.outside)
+    for result in ranked if len(report.results) == 1 else []:
         yield from _dimensions(result) if result.dimensions else ()
     if is_judged(ranked):
         from skillgate.report.judge_markdown import judged  # only where a judge was asked
@@ -156,14 +161,31 @@ def _unscored(ranked: list[SkillResult]) -> Iterator[str]:
         yield f"- {code(result.skill.path)} has no score: {inert(result.composite.reason or '')}"
 
 
+def _unread(results: Sequence[SkillResult]) -> Iterator[str]:
+    groups = unread(results)
+    if groups:
+        yield ""
+        yield f"**Not evaluated: {sum(len(group.paths) for group in groups)}**"
+        yield ""
+    for group in groups[:_ROWS]:
+        shown = group.named()
+        left = len(group.paths) - len(shown)
+        more = f" and {left} more" if left else ""
+        yield f"- {len(group.paths)}: {inert(group.reason)}: {', '.join(map(code, shown))}{more}"
+    if len(groups) > _ROWS:
+        yield f"- {len(groups) - _ROWS} more reasons"
+
+
 def _failed(report: Report) -> Iterator[str]:
-    failed = [result for result in worst_first(report.results) if result.gate.passed is False]
+    failed = [result for result in worst_first(report.results) if result.gate.passed is False and result.evaluated]
     if failed:
         yield ""
         yield "**Fails because**"
         yield ""
     for result in failed[:_ROWS]:
         yield f"- {code(result.skill.path)}: {inert('; '.join(failures(result)))}"
+    if len(failed) > _ROWS:
+        yield f"- {len(failed) - _ROWS} more"
 
 
 def _next(ranked: list[SkillResult]) -> Iterator[str]:
@@ -258,7 +280,7 @@ def _compare(comparison: Comparison) -> Iterator[str]:
     yield "|---|--:|--:|--:|"
     scores = [_number(result.composite.score) for result in (one, other)]
     yield f"| **composite** | {scores[0]} | {scores[1]} | {_change(comparison.change)} |"
-    badges = [result.composite.badge.value if result.composite.badge else "—" for result in (one, other)]
+    badges = [badge_of(result) for result in (one, other)]
     yield f"| badge | {badges[0]} | {badges[1]} | |"
     for dimension, change in comparison.dimensions.items():
         sides = [_number(value, digits=4) for value in (change.a, change.b)]

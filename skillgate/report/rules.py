@@ -19,10 +19,13 @@ _KINDS = {
 }
 
 
+_BLOCKS = "As an error under any profile it withholds the badge, whatever is selected, ignored or suppressed."
+
+
 def page_markdown(page: Page) -> str:
     """Write one rule's page, under a second-level heading that is its id."""
     rule, sections = page.rule, page.sections
-    blocked = " While it stands there is no badge." if rule.blocks_badge else ""
+    blocked = f" {_BLOCKS}" if getattr(rule, "blocks_badge", False) else ""
     parts = [
         f"## {rule.id}",
         page.title,

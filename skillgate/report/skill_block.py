@@ -9,13 +9,13 @@ from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Badge
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.text import printable
+from skillgate.report.tally import badge_of, counts
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.finding import Finding
     from skillgate.model.report import Advice, DimensionScore, SkillResult
     from skillgate.model.score import Dimension
 
@@ -96,25 +96,15 @@ def answers_lines(results: Sequence[SkillResult], style: Style | None = None) ->
     return [style.paint(line, "red", "bold") for line in wrap(warning, style.width)]
 
 
-def row(result: SkillResult, style: Style, wide: int) -> str:
+def row(result: SkillResult, style: Style, wide: int, *, badge_wide: int) -> str:
     """Write one skill's line of the table."""
     score, badge = result.composite.score, result.composite.badge
     number = style.paint(f"{score:7.2f}", *_tone(score)) if score is not None else style.paint("      —", "red")
-    label = f"{badge.value} {badge.stars}" if badge else "—"
-    shown = style.paint(pad(label, 16), _BADGE_TONE[badge]) if badge else pad(label, 16)
+    label = pad(badge_of(result, stars=True), badge_wide)
+    shown = style.paint(label, "red" if result.errors else _BADGE_TONE[badge]) if badge else label
     path = pad(cut(printable(result.skill.path), wide), wide)
     found = f"  {counts(result.findings)}" if style.width >= NARROW else ""
     return f"{number}  {shown}  {style.paint(path, 'bold')}{found}".rstrip()
-
-
-def counts(findings: Sequence[Finding]) -> str:
-    """Count findings in words, as in ``2 errors, 1 warning``; empty for none."""
-    found = []
-    for severity in Severity:
-        number = sum(1 for finding in findings if finding.severity is severity)
-        if number:
-            found.append(f"{number} {severity.value}{'s' * (number != 1)}")
-    return ", ".join(found)
 
 
 def margin(style: Style) -> str:

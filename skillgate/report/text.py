@@ -8,16 +8,8 @@ from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
 from skillgate.model.text import printable
-from skillgate.report.skill_block import (
-    NARROW,
-    SEVERITY_TONE,
-    answers_lines,
-    block,
-    counts,
-    is_judged,
-    is_simulated,
-    row,
-)
+from skillgate.report.skill_block import NARROW, SEVERITY_TONE, answers_lines, block, is_judged, is_simulated, row
+from skillgate.report.tally import badge_of, counts, spread_of, unread, worst_first
 from skillgate.report.terminal import Style, columns, pad, wrap
 
 if TYPE_CHECKING:
@@ -46,23 +38,26 @@ def render_score(report: Report, style: Style, *, verbose: bool = False, seconds
 
 def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None) -> Iterator[str]:
     yield from answers_lines(report.results, style)
-    ranked = worst_first(report.results)
+    ranked = [result for result in worst_first(report.results) if result.evaluated]
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
     beside = max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
-    room = style.width - 29 - beside
+    badge_wide = max((16, *(columns(badge_of(item, stars=True)) for item in ranked[:rows])))
+    room = style.width - 13 - badge_wide - beside
     longest = max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5)
     wide = min(longest, max(12, room))
     if ranked:
-        titles = f"  score  {pad('badge', 16)}  {pad('skill', wide)}  {'findings' if beside else ''}"
+        titles = f"  score  {pad('badge', badge_wide)}  {pad('skill', wide)}  {'findings' if beside else ''}"
         yield style.paint(titles.rstrip(), "dim")
     for index, result in enumerate(ranked[:rows]):
-        yield row(result, style, wide)
+        yield row(result, style, wide, badge_wide=badge_wide)
         if verbose or index < _DETAILED:
-            yield from block(result, style, dimensions=verbose or len(ranked) == 1, everything=verbose)
+            yield from block(result, style, dimensions=verbose or len(report.results) == 1, everything=verbose)
     if rows < len(ranked):
         least = min((item.composite.score or 0.0 for item in ranked[rows:]), default=0.0)
         at_least = f", all at {least:.2f} or above" if least > 0 else ""
-        yield style.paint(f"         + {len(ranked) - rows} more skills{at_least} (-v shows every skill)", "dim")
+        clean = "" if any(item.errors for item in ranked[rows:]) else " without errors"
+        yield style.paint(f"         + {len(ranked) - rows} more skills{clean}{at_least} (-v shows every skill)", "dim")
+    yield from _unread(report.results, style, verbose=verbose)
     yield from (f"  {finding_line(finding, style)}" for finding in report.outside[:_ROWS])
     yield ""
     yield from _across(report, style)
@@ -73,6 +68,24 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         yield from wrap(printable(part_of(report)), style.width)
     yield from _in_doubt(report, style)
     yield from gate_lines(report, style)
+
+
+def _unread(results: Sequence[SkillResult], style: Style, *, verbose: bool) -> Iterator[str]:
+    """List the skills that could not be read, a line or two for each reason."""
+    groups = unread(results)
+    if not groups:
+        return
+    yield style.paint(f"  not evaluated: {sum(len(group.paths) for group in groups)}", "red")
+    for group in groups if verbose else groups[:_DETAILED]:
+        shown = group.paths if verbose else group.named()
+        left = len(group.paths) - len(shown)
+        more = f" and {left} more (-v shows every skill)" if left else ""
+        named = ", ".join(map(printable, shown))
+        head = f"  {len(group.paths):7}  "
+        lines = wrap(f"{printable(group.reason)}: {named}{more}", style.width - len(head))
+        yield from (f"{head if index == 0 else ' ' * len(head)}{line}" for index, line in enumerate(lines))
+    if not verbose and len(groups) > _DETAILED:
+        yield f"         + {len(groups) - _DETAILED} more reasons (-v shows them)"
 
 
 def _in_doubt(report: Report, style: Style) -> Iterator[str]:
@@ -99,11 +112,6 @@ def _across(report: Report, style: Style) -> list[str]:
     return [row for line in change_lines(report) for row in wrap(printable(line), style.width)]
 
 
-def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
-    """Order results: those that fail a gate first, then those without a score, the lowest score first; ties by path."""
-    return sorted(results, key=lambda result: (result.gate.passed is not False, *_lowest(result)))
-
-
 def _lowest(result: SkillResult) -> tuple[bool, float, str]:
     score = result.composite.score
     return score is not None, score or 0.0, result.skill.path
@@ -116,6 +124,9 @@ def _summary(report: Report, seconds: float | None) -> str:
         parts = [f"{summary.skills} of {summary.found} skills changed"]
     if summary.not_evaluated:
         parts.append(f"{summary.not_evaluated} not evaluated")
+    parts.append(spread_of(report.results))
+    if report.outside:
+        parts.append(f"{counts(report.outside)} outside the skills")
     if summary.lowest is not None and summary.skills > 1:
         parts.append(f"lowest {summary.lowest:.2f}, median {summary.median:.2f}")
     badges = [f"{count} {name}" for name, count in summary.by_badge.items() if count and name != "none"]
@@ -159,13 +170,16 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
         return
     total = len(report.results)
     yield style.paint(f"gate FAILED: {len(failed)} of {total} skill{'s' * (total != 1)}", "red", "bold")
-    for result in failed[:_ROWS]:
+    read = [result for result in failed if result.evaluated]
+    for result in read[:_ROWS]:
         reasons = "; ".join(failures(result))
         yield from (
             f"  {line}" for line in wrap(f"{printable(result.skill.path)}: {printable(reasons)}", style.width - 2)
         )
-    if len(failed) > _ROWS:
-        yield f"  + {len(failed) - _ROWS} more"
+    if len(read) > _ROWS:
+        yield f"  + {len(read) - _ROWS} more"
+    if len(failed) > len(read):
+        yield f"  {len(failed) - len(read)} that could not be evaluated"
 
 
 def blamed_outside(report: Report) -> list[str]:
@@ -259,10 +273,10 @@ def suppressed_in_words(suppressed: Mapping[str, int]) -> str:
 
 def _score_in_words(result: SkillResult, *, named: bool) -> str:
     name = f"{printable(result.skill.path)} " if named else ""
-    score, badge = result.composite.score, result.composite.badge
+    score = result.composite.score
     if score is None:
         return f"{name}has no score: {printable(result.composite.reason or '')}."
-    text = f"{'Lowest: ' if named else 'Score '}{name}{score:.2f} ({badge.value if badge else 'no badge'})"
+    text = f"{'Lowest: ' if named else 'Score '}{name}{score:.2f} ({badge_of(result, none='no badge')})"
     gain = next((layer.recoverable for layer in result.layers if isinstance(layer, StaticLayer)), 0.0)
     return f"{text}; mending what is flagged brings about {score + gain:.0f}." if gain >= 1 else f"{text}."
 

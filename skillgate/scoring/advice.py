@@ -189,7 +189,7 @@ def advise(standing: Standing) -> tuple[Advice, ...]:
 
 
 def _first(standing: Standing, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
-    """Return what comes before all else: a repair, without which nothing of a description is known, or a description."""
+    """Advise what comes before all else: a repair, without which nothing is known of a description; else that."""
     if standing.repair is not None:
         yield _repaired(standing.repair, standing, now, before)
     else:

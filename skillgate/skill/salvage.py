@@ -34,7 +34,9 @@ def as_meant(skill: Skill) -> tuple[Skill, bool]:
     if not found:
         values |= {"name": skill.root.name, "description": EXAMPLE}
     head = Frontmatter(values=values, lines=skill.frontmatter.lines, valid=True)
-    return skill._replace(frontmatter=head, routing=routing_of(head.text("description"), head.text("when_to_use"))), found
+    return skill._replace(
+        frontmatter=head, routing=routing_of(head.text("description"), head.text("when_to_use"))
+    ), found
 
 
 def _texts(skill: Skill) -> Iterator[tuple[str, Any]]:

@@ -206,10 +206,13 @@ def _layer_score(
 
 
 def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...]) -> str | None:
-    """Say why a skill can have no badge: a part of it could not be read, or it says too little."""
+    """Say why a skill can have no badge: a part of it could not be read, or it says too little.
+
+    What is an error under the profile of one client counts under every profile: a badge depends on the files alone.
+    """
     blocking = {rule.id for rule in declared if rule.blocks_badge}
     for claim in claims:
-        if claim.id in blocking and claim.severity is Severity.ERROR:
+        if claim.id in blocking and (claim.severity is Severity.ERROR or claim.refused_by):
             return claim.message
     if skill.prose_words < MIN_PROSE_WORDS:
         words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"

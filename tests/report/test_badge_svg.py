@@ -13,7 +13,7 @@ from skillgate.model.score import Badge
 from skillgate.report.badge_svg import svg, width
 from skillgate.report.shields import NO_BADGE, NOT_MEASURED, Shield, endpoint, of_catalogue, of_skill
 from tests.report.judged import a_judged_skill, a_layer
-from tests.report.reports import a_report, a_skill, hostile_text, unread
+from tests.report.reports import a_finding, a_report, a_skill, hostile_text, unread
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,8 +25,16 @@ def says(skill: SkillResult, **changes: object) -> str:
 
 
 def test_a_badge_says_what_a_skill_earned() -> None:
-    assert says(a_judged_skill()) == "Silver 72.50"
+    assert says(a_judged_skill(findings=())) == "Silver 72.50"
     assert says(a_skill(composite=Composite(91.25, Badge.PLATINUM))) == "Platinum 91.25"
+
+
+def test_a_badge_names_the_errors_beside_it() -> None:
+    two = a_skill(a_finding(), a_finding(line=9), composite=Composite(85.0, Badge.GOLD))
+    assert says(two) == "Gold 85.00, 2 errors"
+    one = a_skill(a_finding(), composite=Composite(85.0, Badge.GOLD), path="skills/two")
+    assert of_catalogue(a_report(two, one)).message == "2 Gold, 3 errors"
+    assert "2 errors" in svg(of_skill(two, a_report(two)))
 
 
 def test_no_badge_and_not_measured_are_two_things() -> None:
@@ -57,7 +65,7 @@ def test_a_catalogue_says_how_many_have_which_badge_in_the_colour_of_the_least()
 def test_the_endpoint_is_the_form_that_shields_io_reads() -> None:
     found = json.loads(endpoint(of_skill(a_judged_skill(), a_report(a_judged_skill()))))
     assert found["schemaVersion"] == 1
-    assert (found["label"], found["message"]) == ("one", "Silver 72.50")
+    assert (found["label"], found["message"]) == ("one", "Silver 72.50, 1 error")
     assert set(found["color"]) <= set("0123456789abcdef")
 
 

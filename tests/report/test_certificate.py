@@ -14,7 +14,7 @@ from skillgate.model.score import Badge, Dimension
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer, Rating
 from skillgate.report.certificate import certificate, check, read, render
 from tests.report.judged import SONNET, a_judged_skill, a_layer
-from tests.report.reports import a_report, a_skill, unread
+from tests.report.reports import a_finding, a_report, a_skill, unread
 
 if TYPE_CHECKING:
     from skillgate.model.certificate import Certificate, CertifiedSkill
@@ -36,6 +36,16 @@ def test_a_skill_that_was_wholly_measured_and_has_a_badge_is_certified() -> None
     assert (found.judged_by, found.tested, found.elo) == ((SONNET,) * 3, None, None)
     assert found.dimensions[Dimension.ROBUSTNESS] is None
     assert found.prompts == {"triggering": "5f" * 32}
+
+
+def test_a_certificate_names_the_errors_beside_the_badge() -> None:
+    skill = a_judged_skill()._replace(findings=(a_finding(), a_finding(line=9)))
+    found = of(skill)
+    assert found.errors == 2
+    document = certificate(a_report(skill), {"skills/one": CONTENT}, issued=NOW, expires=THEN, config_digest="c")
+    again = read(render(document), source="x")
+    said = check(again, again.skills[0], CONTENT, today=NOW, tomorrow=NOW)
+    assert "certified Silver, 2 errors, 72.50 points" in said.holds
 
 
 def test_who_tested_graded_and_ranked_is_said() -> None:

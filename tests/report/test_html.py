@@ -156,7 +156,7 @@ def test_the_page_of_a_run_says_what_was_compared_under_whose_policy() -> None:
 def test_what_fails_stands_before_what_scores_less() -> None:
     low, bad = a_measured_skill(40, "skills/low", gate=PASSED), a_measured_skill(70, "skills/bad", gate=FAILED)
     seen = read(a_report(low, bad, gate=FAILED))
-    assert "those that fail first, then the lowest score first" in seen
+    assert "those that fail first, then those with errors, then the lowest score" in seen
     first_steps, _, table = seen.partition("Do next")[2].partition("Every skill")
     for part in (first_steps, table):
         assert part.index("skills/bad") < part.index("skills/low")

@@ -14,8 +14,9 @@ import pytest
 from skillgate import pipeline
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge
+from skillgate.report.tally import worst_first
 from skillgate.report.terminal import Style, columns
-from skillgate.report.text import render_check, render_score, worst_first
+from skillgate.report.text import render_check, render_score
 from skillgate.scoring.gate import Policy
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read
@@ -162,7 +163,7 @@ def test_many_skills_are_cut_short_with_a_count(tmp_path: Path) -> None:
     text = render_score(report, Style())
     rows = re.findall(r"\bskill-\d\d\b", text)
     assert len(set(rows)) < 40
-    hidden = re.search(r"\+ (\d+) more skills, all at (\d+\.\d\d) or above", text)
+    hidden = re.search(r"\+ (\d+) more skills without errors, all at (\d+\.\d\d) or above", text)
     assert hidden is not None
     shown = {result.skill.path for result in worst_first(report.results)[: 40 - int(hidden[1])]}
     assert set(rows) == shown

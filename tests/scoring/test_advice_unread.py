@@ -97,9 +97,9 @@ def test_the_repair_brings_what_was_estimated(broken: Broken, tmp_path: Path) ->
 
 
 def test_a_repair_that_uncovers_a_flaw_brings_less(tmp_path: Path) -> None:
-    text = "---\nname: sample\ndescription: {}A tool for the figures of the yearly report, and for its many tables.{}\n---\n"
-    before = written(tmp_path, text.format("Figures: ", "") + BODY)
-    after = written(tmp_path, text.format('"Figures: ', '"') + BODY, "b")
+    said = "Figures: a tool for the totals of the yearly report, and for its many tables."
+    before = written(tmp_path, f"---\nname: sample\ndescription: {said}\n---\n{BODY}")
+    after = written(tmp_path, f'---\nname: sample\ndescription: "{said}"\n---\n{BODY}', "b")
     assert "MISSING_TRIGGER" in {item.id for item in after.findings}
     assert before.composite.score is not None
     assert after.composite.score is not None

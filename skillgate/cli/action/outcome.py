@@ -10,7 +10,8 @@ from skillgate.model.finding import Severity
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Outcome
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
-from skillgate.report.text import blamed_outside, failures, worst_first
+from skillgate.report.tally import worst_first
+from skillgate.report.text import blamed_outside, failures
 from skillgate.scoring.regression import sampled_layers
 
 if TYPE_CHECKING:

@@ -1,0 +1,85 @@
+"""How many findings there are and in how many skills; what a badge is worth beside errors; what could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.finding import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from skillgate.model.finding import Finding
+    from skillgate.model.report import SkillResult
+    from skillgate.model.score import Badge
+
+_NAMED = 3  # skills of one reason that are named
+
+
+class Unread(NamedTuple):
+    """The skills that could not be read for one reason."""
+
+    reason: str
+    paths: tuple[str, ...]
+
+    def named(self, most: int = _NAMED) -> tuple[str, ...]:
+        """Return the paths to show: all of them where at most one more than ``most`` would be left out."""
+        return self.paths if len(self.paths) <= most + 1 else self.paths[:most]
+
+
+def counts(findings: Iterable[Finding]) -> str:
+    """Count findings in words, as in ``2 errors, 1 warning``; empty for none."""
+    found = [finding.severity for finding in findings]
+    numbers = ((found.count(severity), severity.value) for severity in Severity)
+    return ", ".join(f"{number} {word}{'s' * (number != 1)}" for number, word in numbers if number)
+
+
+def spread_of(results: Sequence[SkillResult]) -> str:
+    """Count findings and the skills that have them, as in ``10 errors in 1 skill, 9 warnings in 4 skills``."""
+    if len(results) == 1:
+        return counts(results[0].findings) or "no findings"
+    parts = []
+    for severity in Severity:
+        numbers = [sum(finding.severity is severity for finding in result.findings) for result in results]
+        number, skills = sum(numbers), sum(map(bool, numbers))
+        if number:
+            parts.append(f"{number} {severity.value}{'s' * (number != 1)} in {skills} skill{'s' * (skills != 1)}")
+    return ", ".join(parts) or "no findings"
+
+
+def beside_errors(badge: Badge | None, errors: int, *, none: str = "—", stars: bool = False) -> str:
+    """Write a badge, with its stars or with the errors that stand beside it, as in ``Gold, 3 errors``."""
+    if badge is None:
+        return none
+    if errors:
+        return f"{badge.value}, {errors} error{'s' * (errors != 1)}"
+    return f"{badge.value} {badge.stars}" if stars else badge.value
+
+
+def badge_of(result: SkillResult, *, none: str = "—", stars: bool = False) -> str:
+    """Write the badge of a skill, as :func:`beside_errors` does."""
+    return beside_errors(result.composite.badge, result.errors, none=none, stars=stars)
+
+
+def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:
+    """Order results: those that fail a gate, those with errors, those without a score, then the lowest score first.
+
+    Skills that could not be read come last: there is nothing to see of them but the reason.
+    """
+    return sorted(results, key=_order)
+
+
+def _order(result: SkillResult) -> tuple[bool, bool, bool, bool, float, str]:
+    score, passes = result.composite.score, result.gate.passed is not False
+    return not result.evaluated, passes, not result.errors, score is not None, score or 0.0, result.skill.path
+
+
+def unread(results: Iterable[SkillResult]) -> tuple[Unread, ...]:
+    """Group the skills that could not be read by the reason, the most frequent first."""
+    groups: dict[str, list[str]] = {}
+    for result in results:
+        if not result.evaluated:
+            reason = (result.composite.reason or "no reason is given").removeprefix("not evaluated: ")
+            groups.setdefault(reason, []).append(result.skill.path)
+    found = (Unread(reason, tuple(sorted(paths))) for reason, paths in groups.items())
+    return tuple(sorted(found, key=lambda group: (-len(group.paths), group.reason)))

@@ -1,0 +1,157 @@
+"""Skills with errors are never hidden: they come first, their errors stand beside the badge, the last line counts them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.running import run
+from tests.skills import BODY, RICH_FILES, body_of, rich_body, write_bytes, write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GONE = "\nSee [one](references/gone.md) and [two](references/lost.md).\n"
+UNREAD = re.compile(r"not evaluated: 60\b")
+
+
+@pytest.fixture
+def forty(tmp_path: Path) -> Path:
+    """Forty skills of which the one with the most points has two errors, and some without errors have few points."""
+    for number in range(39):
+        write_skill(tmp_path / "skills", f"plain-{number:02}", body=body_of(40 + 5 * number))
+    write_skill(tmp_path / "skills", "rich", body=rich_body() + GONE, files=RICH_FILES)
+    return tmp_path
+
+
+@pytest.fixture
+def dangling(tmp_path: Path) -> Path:
+    """Sixty skills whose main file is a link that leads nowhere, and three that can be read."""
+    for number in range(60):
+        directory = tmp_path / "skills" / f"link-{number:02}"
+        directory.mkdir(parents=True)
+        (directory / "SKILL.md").symlink_to("../gone.md")
+    for name in ("one", "two", "three"):
+        write_skill(tmp_path / "skills", name, body=BODY)
+    return tmp_path
+
+
+def rows(text: str) -> list[str]:
+    """Give the rows of the table of a text report: a score, or a dash, at the margin."""
+    return [line for line in text.splitlines() if re.match(r" +(\d+\.\d\d|—)  ", line)]
+
+
+def test_skills_with_errors_come_first_whatever_their_score(forty: Path) -> None:
+    text = run(forty, "score", "skills").out
+    assert "skills/rich" in rows(text)[0]
+    assert "references/gone.md does not exist" in text
+    table = [
+        line
+        for line in run(forty, "score", "skills", "--output", "markdown").out.splitlines()
+        if line.startswith("| `")
+    ]
+    assert table[0].startswith("| `skills/rich`")
+    assert run(forty, "score", "skills", "--output-file", "report.html").code == 0
+    page = (forty / "report.html").read_text(encoding="utf-8")
+    assert page.index("skills/rich", page.index('id="skills"')) < page.index("skills/plain", page.index('id="skills"'))
+
+
+def test_skills_left_out_are_said_to_have_no_errors(forty: Path) -> None:
+    text = run(forty, "score", "skills").out
+    assert re.search(r"\+ 20 more skills without errors, all at \d+\.\d\d or above", text)
+
+
+def test_what_fails_a_gate_still_comes_before_other_errors(forty: Path) -> None:
+    text = run(forty, "score", "skills", "--threshold", "60").out
+    assert "skills/plain-00" in rows(text)[0]
+
+
+def test_the_last_line_counts_findings_and_the_skills_that_have_them(forty: Path) -> None:
+    said = re.compile(r"2 errors in 1 skill, \d+ warnings in \d+ skills")
+    flat = " ".join(run(forty, "score", "skills").out.split())
+    assert said.search(flat[flat.rindex("40 skills") :])
+    assert said.search(run(forty, "score", "skills", "--output", "markdown").out)
+
+
+def test_the_last_line_of_one_skill_counts_its_findings(forty: Path) -> None:
+    assert "1 skill · 2 errors" in run(forty, "score", "skills/rich").out
+    assert "1 skill · no findings" in run(forty, "score", "skills/plain-00").out
+
+
+def test_a_badge_names_the_errors_beside_it(forty: Path) -> None:
+    rich = "skills/rich"
+    (badge,) = {
+        one["composite"]["badge"] for one in run(forty, "score", rich, "skills/plain-38", "--json").json["results"]
+    } - {"Silver", "Bronze", None}
+    said = f"{badge}, 2 errors"
+    assert said in run(forty, "score", rich).out
+    assert said in run(forty, "score", rich, "--output", "markdown").out
+    assert f"({said})" in run(forty, "check", rich).out
+    assert said in run(forty, "check", rich, "--output", "junit").out
+    compared = run(forty, "compare", "skills/plain-38", rich).out
+    assert re.search(r"^errors +0 +2$", compared, re.MULTILINE)
+    assert said in run(forty, "compare", "skills/plain-38", rich, "--output", "markdown").out
+    run(forty, "score", rich, "--output-file", "report.html")
+    page = (forty / "report.html").read_text(encoding="utf-8")
+    assert re.search(rf'<span class="badge {badge.lower()}">{badge}, 2 errors</span>', page)
+
+
+def test_a_badge_without_errors_keeps_its_stars(forty: Path) -> None:
+    assert re.search(r"(Silver ★★★|Gold ★★★★|Bronze ★★)", run(forty, "score", "skills/plain-38").out)
+
+
+@pytest.mark.parametrize("width", ["40", "80", "120"])
+def test_the_table_keeps_its_width_with_errors_in_it(width: str, forty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    assert max(map(len, run(forty, "score", "skills").out.splitlines())) <= 120
+
+
+def test_skills_that_could_not_be_read_leave_the_scores_on_the_screen(dangling: Path) -> None:
+    done = run(dangling, "score", "skills")
+    assert done.code == 3
+    assert all(name in done.out for name in ("skills/one", "skills/two", "skills/three"))
+    assert len(rows(done.out)) == 3
+    assert UNREAD.search(done.out)
+    assert "leads nowhere" in done.out
+    assert done.out.count("skills/link-") == 3
+    assert "57 more" in done.out
+    assert "60 not evaluated" in " ".join(done.out.split())
+    assert run(dangling, "score", "skills", "-v").out.count("skills/link-") == 60
+
+
+def test_they_are_one_line_in_markdown_and_one_reason_on_the_page(dangling: Path) -> None:
+    text = run(dangling, "score", "skills", "--output", "markdown").out
+    assert text.index("skills/one") < text.index("Not evaluated: 60")
+    assert text.count("skills/link-") == 3
+    run(dangling, "score", "skills", "--output-file", "report.html")
+    page = (dangling / "report.html").read_text(encoding="utf-8")
+    assert "60 skills not evaluated" in page
+    table = page[page.index('id="skills"') :]
+    assert table.index("skills/two") < table.index("skills/link-00")
+
+
+def test_a_gate_that_fails_for_them_says_so_in_one_line(dangling: Path) -> None:
+    done = run(dangling, "score", "skills", "--fail-on", "unmeasured")
+    assert "60 that could not be evaluated" in done.out
+    assert done.out.count("skills/link-") == 3
+
+
+def test_one_skill_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "skills" / "link").mkdir(parents=True)
+    (tmp_path / "skills" / "link" / "SKILL.md").symlink_to("gone.md")
+    done = run(tmp_path, "score", "skills/link")
+    assert done.code == 3
+    assert re.search(r"SKILL\.md .*leads nowhere: skills/link", " ".join(done.out.split()))
+
+
+def test_a_hostile_name_stays_one_line_in_the_list(tmp_path: Path) -> None:
+    for name in ("a\n| x |", "b`c", "\x1b[31mred"):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "SKILL.md").symlink_to("gone.md")
+    write_bytes(tmp_path / "skills", "good", b"x")
+    assert "\x1b" not in run(tmp_path, "score", "skills").out
+    lines = run(tmp_path, "score", "skills", "--output", "markdown").out.splitlines()
+    (told,) = (line for line in lines if line.startswith("- 3: "))
+    assert "\x1b" not in told
