@@ -12,6 +12,7 @@ class EntryKind(Enum):
     FILE = "file"
     DIRECTORY = "directory"
     OTHER = "other"  # a pipe, a device, a link that leads nowhere or outside the tree
+    UNREADABLE = "unreadable"  # below a directory that may not be read: nobody can tell whether it is there
 
 
 class Entry(NamedTuple):

@@ -15,6 +15,7 @@ from skillgate.skill.walk import SKIPPED, VERSION_CONTROL, join, main_file
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from skillgate.model.ports import Tree
     from skillgate.model.skill import SkillRoot
 
 MAX_FILES = 2_000  # names that are looked at
@@ -40,10 +41,12 @@ class Survey(NamedTuple):
     Attributes:
         files: their tree paths, sorted.
         cut: whether documents may be among the names that were not looked at.
+        closed: directories that may not be read.
     """
 
     files: tuple[str, ...]
     cut: bool
+    closed: tuple[str, ...] = ()
 
 
 def survey(root: SkillRoot, main: Document) -> Survey:
@@ -54,17 +57,18 @@ def survey(root: SkillRoot, main: Document) -> Survey:
     comes after these, lies behind a link out of the skill, or in a directory that tools fill.
     """
     found, whole = _walk(root)
-    return found if whole else Survey(tuple(sorted({*found.files, *_linked(root, main, found.files)})), found.cut)
+    return found if whole else found._replace(files=tuple(sorted({*found.files, *_linked(root, main, found.files)})))
 
 
 def _walk(root: SkillRoot) -> tuple[Survey, bool]:
     """Give what lies in a skill's directory, and whether no name, tool's directory or link out of it was left out."""
     tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
     found, pending, left = [], [root.directory], MAX_FILES
-    entered, whole, cut = {root.directory}, True, []
+    entered, whole, cut, closed = {root.directory}, True, [], []
     while pending and left:
         current = pending.pop()
         names = tree.names(current)
+        closed += [current] if _is_closed(tree, current, names) else []
         cut += [current] if len(names) > left else []
         names = names[:left]
         left -= len(names)
@@ -87,7 +91,13 @@ def _walk(root: SkillRoot) -> tuple[Survey, bool]:
         pending += sorted(below, key=_comes_late, reverse=True)
     cut += pending
     may_instruct = any(_instructs(root, join(place, "a.md")) for place in cut)
-    return Survey(tuple(sorted(found)), cut=may_instruct), whole and not cut
+    return Survey(tuple(sorted(found)), cut=may_instruct, closed=tuple(sorted(closed))), whole and not cut
+
+
+def _is_closed(tree: Tree, directory: str, names: Sequence[str]) -> bool:
+    """Tell whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
+    entry = tree.entry(join(directory, names[0] if names else "a.md"))
+    return entry is not None and entry.kind is EntryKind.UNREADABLE
 
 
 def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[str, None]:
@@ -164,6 +174,8 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
     if found.cut:
         message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
         yield Problem("document_unread", Span(), message)
+    for place in found.closed:
+        yield Problem("document_unread", Span(), "the directory may not be read, so nothing in it was checked", place)
     seen = {root.tree.real(join(root.directory, root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
     wanted = [path for path in found.files if _instructs(root, path)]

@@ -62,6 +62,7 @@ def _assemble(
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
     main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
     names = documents.survey(root, main)
+    problems += _clashes(root, names.files)
     read = tuple(documents.documents(root, names))
     beside = (main, *(one for one in read if isinstance(one, Document)))
     problems += (one for one in read if isinstance(one, Problem))
@@ -161,6 +162,17 @@ def _misnamed(root: SkillRoot) -> list[Problem]:
         return []
     message = f"the file is called {root.file_name}; readers on most systems look for SKILL.md alone"
     return [Problem(rule="file_name", span=Span(), message=message)]
+
+
+def _clashes(root: SkillRoot, files: tuple[str, ...]) -> Iterator[Problem]:
+    """Find files whose paths differ in letter case alone: capitals come first in their order, as in ``SKILL.md``."""
+    cut = len(root.directory) + 1 if root.directory else 0
+    first: dict[str, str] = {}
+    for path in files:
+        other = first.setdefault(path.casefold(), path)
+        if other != path:
+            message = f"{path[cut:]} beside {other[cut:]}: a file system that folds letter case keeps one of them"
+            yield Problem(rule="file_name_clash", span=Span(), message=message, file=path)
 
 
 def _beside(root: SkillRoot) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FILE, _DIRECTORY, _OTHER = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.OTHER
+_UNREADABLE = EntryKind.UNREADABLE
 
 # What exists only on some systems: never wait for a pipe's writer, never follow a link put in place since the check,
 # never become the controlling terminal's owner, never translate line ends.
@@ -65,9 +66,13 @@ class DiskTree:
         """Describe a path, symbolic links followed; None when there is nothing."""
         real = self.real(path)
         if real is None:
-            return Entry(kind=_OTHER) if path in self._broken else None
+            if path in self._broken:
+                return Entry(kind=_OTHER)
+            return Entry(kind=_UNREADABLE) if self._is_closed(path) else None
         try:
             status = os.lstat(self._on_disk(real))
+        except PermissionError:
+            return Entry(kind=_UNREADABLE)
         except OSError:
             return None
         if stat.S_ISREG(status.st_mode):
@@ -155,6 +160,20 @@ class DiskTree:
     def leads_outside(self, path: str) -> bool:
         """Tell whether a link leads to a directory outside the tree, rather than to nothing or to itself."""
         return self.real(path) is None and os.path.isdir(self._on_disk(path))
+
+    def _is_closed(self, path: str) -> bool:
+        """Tell whether a path that was not found lies below a directory that may not be read."""
+        real = None
+        while path and real is None:
+            path = path.rpartition("/")[0]
+            real = self.real(path)
+        try:
+            self.listing(real or "")
+        except PermissionError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def _step(self, directory: str, name: str) -> str | None:
         try:

@@ -117,7 +117,7 @@ def _content(tree: Tree, path: str, limit: int) -> str | None:
         return None
 
 
-_KINDS = {EntryKind.FILE: "f", EntryKind.DIRECTORY: "d", EntryKind.OTHER: "o"}
+_KINDS = {EntryKind.FILE: "f", EntryKind.DIRECTORY: "d", EntryKind.OTHER: "o", EntryKind.UNREADABLE: "u"}
 
 
 def _described(entry: Entry | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Skills with errors are never hidden: they come first, their errors stand beside the badge, the last line counts them."""
+"""Errors are never hidden: skills that have some come first, the badge names them, and the last line counts them."""
 
 from __future__ import annotations
 

@@ -173,3 +173,20 @@ def test_the_scaffold_of_the_seed_is_laid_out_where_it_is_asked_for(tmp_path: Pa
     code, _, _ = run("--dir", ".", cwd=tmp_path)
     assert code == 0
     assert {path.name for path in tmp_path.iterdir()} == {".skillgate.yaml", "skills", "benchmarks", "reports"}
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (("./plugins", "--corpus-dir", "X"), "skillgate corpus build ./plugins --corpus-dir X"),
+        (("--corpus-dir=X", "./plugins"), "skillgate corpus build ./plugins --corpus-dir X"),
+        (("a b", "--corpus-dir", "x;y"), "skillgate corpus build 'a b' --corpus-dir 'x;y'"),
+        (("--corpus-dir", "X"), "skillgate corpus build . --corpus-dir X"),
+    ],
+)
+def test_indexing_a_corpus_with_init_is_answered_with_the_command_that_does_it(
+    words: tuple[str, ...], command: str, tmp_path: Path
+) -> None:
+    code, out, err = run(*words, cwd=tmp_path)
+    assert (code, out, files(tmp_path)) == (2, "", [])
+    assert err.splitlines()[0].endswith(f"to index a corpus: {command}")

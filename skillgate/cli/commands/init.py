@@ -75,7 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night, to"
         " certify; at the top of the repository, where GitHub reads it; may be repeated",
     )
-    parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)  # taken only to say which command is meant
+    # These are taken only to say which command is meant.
+    parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--corpus-dir", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -85,8 +87,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: a path was given, a workflow would lie where GitHub does not look, or the directory cannot be
             written.
     """
-    if args.paths != ["."]:
-        raise UsageError(f"init takes no path; to index a corpus: skillgate corpus build {args.paths[0]}")
+    if args.paths != ["."] or args.corpus_dir is not None:
+        raise UsageError(f"init takes no path; to index a corpus: {_corpus_command(args.paths, args.corpus_dir)}")
     root = Path(session.cwd, args.dir)
     if args.workflow:
         _require_top(root, session.cwd, args.workflow)
@@ -112,6 +114,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
         session.out("then: skillgate init --workflow pull-request    (the one whose report is commented on)")
     return 0
+
+
+def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
+    """Return the command that indexes a corpus of skills, to be copied into a shell."""
+    words = [*paths, *(() if corpus_dir is None else ("--corpus-dir", corpus_dir))]
+    return printable(f"skillgate corpus build {' '.join(map(shlex.quote, words))}")
 
 
 def _require_top(root: Path, cwd: str, names: list[str]) -> None:
