@@ -149,7 +149,7 @@ def _detail(line: str) -> Detail:
 def _repaired(repair: Repair | None) -> list[object] | None:
     if repair is None:
         return None
-    return [*repair._replace(scores=tuple((key.value, score) for key, score in repair.scores))]  # type: ignore[arg-type, misc]
+    return [*repair._replace(scores=tuple((key.value, score) for key, score in repair.scores))]  # type: ignore[misc]
 
 
 def _repair(rule: str, action: str, line: int, scores: list[tuple[str, float | None]], anti_patterns: int) -> Repair:
