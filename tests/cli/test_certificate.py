@@ -47,7 +47,7 @@ def test_a_certificate_of_files_that_are_as_they_were_holds(tmp_path: Path) -> N
     certified(tmp_path, "ants", "bees")
     done = verified(tmp_path)
     assert done.code == 0
-    assert "certified Silver, 72.50 points" in done.out
+    assert "certified Silver, 1 error, 72.50 points" in done.out
     assert "who made the certificate is not checked here" in done.out
     assert "✗" not in done.out
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate.model import entry
-from skillgate.model.assessment import Assessment, Detail, Listing, Told
+from skillgate.model.assessment import Assessment, Detail, Listing, Repair, Told
 from skillgate.model.finding import Claim, Client, Severity
 from skillgate.model.score import Dimension, Evidence, Measured
 from skillgate.model.skill import Waiver
@@ -72,11 +72,20 @@ MEASURED = st.builds(
     ).map(tuple),
     reason=st.none() | TEXTS,
 )
+REPAIRS = st.builds(
+    Repair,
+    rule=TEXTS,
+    action=TEXTS,
+    line=LINES,
+    scores=st.lists(st.tuples(st.sampled_from(Dimension), SCORES), max_size=3).map(tuple),
+    anti_patterns=st.integers(0, 20),
+)
 DETAILS = st.builds(
     Detail,
     scores=st.lists(st.tuples(TEXTS, st.sampled_from(Dimension), MEASURED), max_size=3).map(tuple),
     layer_score=SCORES,
     penalised=st.lists(st.tuples(st.none() | TEXTS, LINES), max_size=2).map(tuple),
+    repair=st.none() | REPAIRS,
 )
 
 
