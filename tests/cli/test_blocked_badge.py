@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HEAD = f"name: {NAME}\ndescription: {DESCRIPTION}\n"
 BODY = rich_body()
 WHOLE = f"---\n{HEAD}---\n{BODY}"
-BLOCKED = {
+BLOCKED: dict[str, str | bytes] = {
     "EMPTY_DESCRIPTION": f"---\nname: {NAME}\n---\n{BODY}",
     "EMPTY_FILE": "",
     "FRONTMATTER_MISSING": BODY,
