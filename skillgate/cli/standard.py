@@ -67,7 +67,9 @@ def _name(run: Run, context: pipeline.Context) -> str:
     sources = [read(root) for root in run.found.roots]
     contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
     said = (run.session.cwd, context.depth.value, config_digest(run.config), getattr(run.args, "shard", None))
-    asked = (run.args.lift, run.args.calibration, run.args.changed, run.args.since)
+    args = run.args
+    # One that asks everything anew takes nothing from a run that did not.
+    asked = (args.lift, args.calibration, args.changed, args.since, args.refresh, getattr(args, "no_cache", False))
     paths = [str(root.path) for root in run.found.roots]
     return digest(repr((said, asked, paths, contents)).encode("utf-8", "surrogatepass"))
 

@@ -36,7 +36,10 @@ rules: []
 """
 
 
-def _command(work: Path, *, at: Model, out: Path) -> subprocess.Popen[bytes]:
+CERTIFY = ("certify", "invoices", "letters", "--simulations", "6", "--judges", "2", "--json")
+
+
+def _command(work: Path, *words: str, at: Model, out: Path) -> subprocess.Popen[bytes]:
     home = work.parent / f"home-{out.stem}"
     environ = {
         **{name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
@@ -46,10 +49,9 @@ def _command(work: Path, *, at: Model, out: Path) -> subprocess.Popen[bytes]:
         "ANTHROPIC_BASE_URL": at.server.base_url,
         "ANTHROPIC_API_KEY": KEY,
     }
-    words = ("certify", "invoices", "letters", "--simulations", "6", "--judges", "2", "--no-cache", "--json")
     with out.open("wb") as file, out.with_suffix(".err").open("ab") as err:
         return subprocess.Popen(
-            [sys.executable, "-m", "skillgate", *words], cwd=work, env=environ, stdout=file, stderr=err
+            [sys.executable, "-m", "skillgate", *CERTIFY, *words], cwd=work, env=environ, stdout=file, stderr=err
         )
 
 
@@ -81,7 +83,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         write_skill(work, name)
     chance = random.Random(11)
     with model(WORLD, latency_s=0.03) as demo:
-        whole = _command(work, at=demo, out=tmp_path / "whole.json")
+        whole = _command(work, "--no-cache", at=demo, out=tmp_path / "whole.json")
         began = time.monotonic()
         assert whole.wait(120) == 0, (tmp_path / "whole.err").read_text()
         took_s = time.monotonic() - began
@@ -89,7 +91,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         cut = 0
         for number in range(KILLS):
             out = tmp_path / f"killed{number}.json"
-            first = _command(work, at=demo, out=out)
+            first = _command(work, "--no-cache", at=demo, out=out)
             time.sleep(took_s * chance.uniform(0.25, 0.95))
             first.send_signal(signal.SIGKILL)
             first.wait()
@@ -98,7 +100,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
                 demo.take()
                 continue  # it had written its report, and need not be gone on from
             cut += 1
-            assert _command(work, at=demo, out=out).wait(120) == 0, out.with_suffix(".err").read_text()
+            assert _command(work, "--no-cache", at=demo, out=out).wait(120) == 0, out.with_suffix(".err").read_text()
             resumed, sent = json.loads(out.read_text()), _sent(demo)
             assert _plain(resumed) == _plain(expected)
             extra = sent - once
@@ -106,3 +108,30 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
             repeated = (resumed["resumed"] or {"repeated": 0})["repeated"]
             assert extra.total() <= repeated <= IN_FLIGHT
         assert cut
+
+
+@pytest.mark.parametrize("anew", ["--refresh", "--no-cache"])
+def test_a_run_that_asks_everything_anew_takes_nothing_from_a_killed_one_that_did_not(
+    tmp_path: Path, anew: str
+) -> None:
+    work = tmp_path / "work"
+    for name in ("invoices", "letters"):
+        write_skill(work, name)
+    out = tmp_path / "out.json"
+    with model(WORLD, latency_s=0.03) as demo:
+        first = _command(work, at=demo, out=out)
+        deadline = time.monotonic() + 60
+        while len(demo.asked) < 20 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        assert not _is_whole(out)
+        assert list((tmp_path / "home-out").rglob("*.journal"))
+        time.sleep(0.2)  # what is on its way arrives at the server
+        assert len(demo.take()) >= 20
+        assert _command(work, anew, at=demo, out=out).wait(120) == 0, out.with_suffix(".err").read_text()
+        asked = len(demo.take())
+    report = json.loads(out.read_text())
+    assert report["resumed"] is None
+    assert report["usage"]["calls"] == asked
+    assert report["usage"]["cached"] == 0
