@@ -12,7 +12,7 @@ from skillgate.bench.ports import Call
 from skillgate.bench.scorers.llm_judge import Judge
 from skillgate.cli.depth import WITHOUT_TOOLS
 from skillgate.cli.driving import BATCH, budget_of
-from skillgate.cli.models import connect, kept_answers
+from skillgate.cli.models import closed, connect, kept_answers
 from skillgate.cli.spending import UNASKED_USD, bound_of
 from skillgate.errors import UsageError
 from skillgate.judge.expense import is_live
@@ -187,8 +187,7 @@ class Models:
             self._recorder.close()
             failures.append(self._recorder.failure)
         if self._answers is not None:
-            self._answers.close()
-            failures += [self._answers.failure, self._answers.ignored, self._answers.remark]
+            failures += closed(self._answers, self._session)
         for failure in failures:
             if failure:
                 self._session.note(failure)

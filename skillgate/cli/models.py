@@ -98,6 +98,7 @@ class Models:
             UsageError: an option does not fit another.
             IncompleteError: a package is missing.
         """
+        self._session = session
         runner = str(config.get("runner")) if depth in _SIMULATED else MESSAGES
         self.provider = connect(config, asking, environ, session.cwd, runner=runner)
         # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
@@ -161,13 +162,12 @@ class Models:
     def close(self) -> str | None:
         """Let go of connections and files; say what could not be kept, recorded or trusted, None for nothing."""
         self.provider.close()
-        failures = [] if self.journal is None else [self.journal.failure]
+        failures = [] if self.journal is None else [self.journal.failure, self.journal.ignored]
         if self._recorder is not None:
             self._recorder.close()
             failures.append(self._recorder.failure)
         if self.answers is not None:
-            self.answers.close()
-            failures += [self.answers.failure, self.answers.ignored, self.answers.remark]
+            failures += closed(self.answers, self._session)
         return "; ".join(failure for failure in failures if failure) or None
 
 
@@ -292,6 +292,13 @@ def kept_answers(
         seal=_seal(config, environ),
         signed_only=session.signed_only,
     )
+
+
+def closed(answers: Answers, session: Session) -> tuple[str | None, ...]:
+    """Close what is kept between runs; give what is to be said of it, None for nothing."""
+    answers.close()
+    remark = answers.remark
+    return answers.failure, answers.ignored, None if remark is None else f"{remark}; {session.anew}"
 
 
 def _seal(config: Config, environ: Mapping[str, str]) -> Seal | None:

@@ -31,9 +31,11 @@ class Session:
         verbose: whether ``-v`` was given.
         quiet: whether ``-q`` was given.
         signed_only: whether kept answers are used only where a key shows that nobody else wrote them.
+        anew: how everything is asked of models again, kept or not.
     """
 
     signed_only = False
+    anew = "--refresh asks everything again"
 
     def __init__(
         self,

@@ -101,12 +101,12 @@ class Answers:
 
     @property
     def remark(self) -> str | None:
-        """That such replies were used, and how to ask again; None where none was."""
+        """That such replies were used; None where none was."""
         if not self._unusable:
             return None
         replies = "1 kept reply is" if self.unusable == 1 else f"{self.unusable:,} kept replies are"
         kinds = "refused, cut off, empty or of the wrong form"
-        return f"{replies} no usable answer ({kinds}); --refresh asks everything again"
+        return f"{replies} no usable answer ({kinds})"
 
     def get(self, request: Request, provider: Provider) -> Answer | None:
         """Give what was kept, good or not; None where nothing was."""

@@ -78,6 +78,7 @@ class Journal:
         self._written = False
         self._charged = False
         self._whole = True
+        self._foreign = False
         self._file: int | None = None
         journal_file.sweep(folder, now() - KEPT_DAYS * _DAY_S)
         try:
@@ -89,6 +90,20 @@ class Journal:
                 self._begin(self._file)
         except OSError as error:
             self._fail(error)
+
+    @property
+    def ignored(self) -> str | None:
+        """What an earlier process left and this run's key did not sign, so that it is not used; None for nothing."""
+        if self._foreign:
+            return "the journal of a run that was cut short was ignored: it is not signed with this run's key"
+        if not self.refused or self._seal is None:
+            return None
+        lines = (
+            "1 line of the run's journal was"
+            if self.refused == 1
+            else f"{self.refused:,} lines of the run's journal were"
+        )
+        return f"{lines} ignored: not whole, or not signed with this run's key"
 
     @property
     def resumed(self) -> Resumed | None:
@@ -194,6 +209,7 @@ class Journal:
             self._before = self._ledger.spent
             self._append({AGAIN: self._date()})
             return
+        self._foreign = size > 0 and self._seal is not None
         self._ledger = Ledger()
         self.refused = 0
         os.ftruncate(file, 0)

@@ -103,6 +103,21 @@ def test_without_a_key_kept_answers_are_ignored_and_the_comment_counts_them(
     assert "kept answers were ignored" in ran.summary
 
 
+def test_what_the_comment_says_of_unusable_kept_replies_can_be_done_in_the_action(repository: PullRequest) -> None:
+    with model(
+        "rules: [{match: {question: output_quality}, reply: {stop_reason: refusal}}, {reply: {rating: 7}}]"
+    ) as one:
+        ready(repository, one)
+        (repository.folder / ".git/info/exclude").write_text("kept/\nskillgate-report/\n")
+        repository.run(depth="standard", cache_dir="kept")
+        one.take()
+        ran = repository.run(depth="standard", cache_dir="kept")
+        assert one.take() == []
+    (said,) = [notice for notice in ran.run["notices"] if "no usable answer" in notice and "kept repl" in notice]
+    assert said.endswith("; a run whose cache-dir is empty asks everything again")
+    assert "--refresh" not in ran.summary
+
+
 def test_a_key_for_kept_answers_alone_lets_them_serve(repository: PullRequest, demo: Model) -> None:
     ready(repository, demo)
     repository.environ["SKILLGATE_CACHE_KEY"] = CACHE_KEY

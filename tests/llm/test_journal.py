@@ -533,16 +533,19 @@ def test_with_a_key_nothing_that_somebody_else_wrote_into_a_journal_is_used(tmp_
     path.write_bytes(b"\n".join([head, *forged]) + b"\n")
     journal = opened(tmp_path, seal=key)
     assert journal.refused == 2
+    assert journal.ignored == "2 lines of the run's journal were ignored: not whole, or not signed with this run's key"
     assert journal.get(another(1), Table(never)) is journal.get(another(2), Table(never)) is None
     journal.close(done=False)
     path.write_bytes(b"\n".join([head, *lines]) + b"\n")
     journal = opened(tmp_path, seal=key)
+    assert journal.ignored is None
     assert journal.get(another(1), Table(never)) == classified(cached=True)
     journal.close(done=False)
     unsigned = [line.partition(b"\t")[0] for line in (head, *lines)]
-    path.write_bytes(b"\n".join(unsigned) + b"\n")
-    for seal in (key, Seal(b"l" * 32)):
+    for seal, written in ((key, unsigned), (Seal(b"l" * 32), [head, *lines])):
+        path.write_bytes(b"\n".join(written) + b"\n")
         journal = opened(tmp_path, seal=seal)
+        assert str(journal.ignored).startswith("the journal of a run that was cut short was ignored: it is not signed")
         assert (journal.resumed, journal.get(another(2), Table(never))) == (None, None)
         journal.close(done=False)
 

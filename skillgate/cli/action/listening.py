@@ -27,6 +27,7 @@ class Listening(Session):
     """
 
     signed_only = True  # a pull request may have filled the cache
+    anew = "a run whose cache-dir is empty asks everything again"
     notes: tuple[str, ...] = ()
     redactor: Redactor | None = None
     settled: Config | None = None
