@@ -79,7 +79,7 @@ def lifted(asked: Asked, plan: Plan, shelves: Shelves, corpus: Sequence[Stocked]
         return _not_lifted(found.reason)
     from skillgate.montecarlo.lift import lift  # few runs ask for it
 
-    return lift(found, plan, time.perf_counter_ns)
+    return lift(found, plan)
 
 
 def _not_simulated(reason: str, plan: Plan) -> Steps[Simulated]:

@@ -291,7 +291,8 @@ class Arm(NamedTuple):
         score: the share of expectations that were met, else the grade of the answer; None where not measured.
         expectations: each of them, empty where the task has none.
         tokens: of all replies, input and output; None where unknown.
-        duration_s: from the first request to the last answer; 0 for answers that were kept.
+        duration_s: from sending each request to its answer, when it was asked where it was kept; None where one is not
+            known, as of batches.
         reason: why there is no score.
     """
 
@@ -299,7 +300,7 @@ class Arm(NamedTuple):
     score: Ratio | None
     expectations: tuple[Expectation, ...] = ()
     tokens: Count | None = None
-    duration_s: float = 0.0
+    duration_s: float | None = None
     reason: str | None = None
 
 

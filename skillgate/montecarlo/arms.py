@@ -16,7 +16,7 @@ from skillgate.montecarlo.session import MAX_TOKENS, TURNS, Ending, ending, syst
 from skillgate.montecarlo.tools import READ, SKILL, TOOLS, Toolbox, encodable, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from skillgate.model.exchange import Answer, Steps
     from skillgate.montecarlo.subject import Plan, Subject
@@ -36,7 +36,8 @@ class Attempt(NamedTuple):
         answer: the text of the last message; ``""`` unless it completed.
         reason: for people, why there is no answer; ``""`` where there is one.
         tokens: of all replies, input and output, whatever the prompt cache held; None where a reply does not say.
-        duration_s: between requests and their answers, the time they wait for their turn included; kept ones take 0.
+        duration_s: from sending each request to its answer, when it was asked where it was kept; None where one is not
+            known, as of batches.
         provoked: whether what the session held can be why it was not measured.
         answers: all that came, for the usage.
     """
@@ -46,7 +47,7 @@ class Attempt(NamedTuple):
     answer: str
     reason: str
     tokens: int | None
-    duration_s: float
+    duration_s: float | None
     provoked: bool
     answers: tuple[Answer, ...]
 
@@ -61,7 +62,7 @@ class Opening(NamedTuple):
     read: str | None = None
 
 
-def with_skill(subject: Subject, plan: Plan, task: Task, clock: Callable[[], int]) -> Steps[Attempt]:
+def with_skill(subject: Subject, plan: Plan, task: Task) -> Steps[Attempt]:
     """Do a task with the skill's text loaded; the skill must have one."""
     listed = listing(subject._replace(siblings=()), plan.seed, 0)
     toolbox = Toolbox(listed, subject.library)
@@ -76,23 +77,20 @@ def with_skill(subject: Subject, plan: Plan, task: Task, clock: Callable[[], int
         prefix=system_prefix(plan.model.model, plan.model.effort, text),
         read=f"{subject.library.base(subject.name)}/{files[0]}" if files else None,
     )
-    return (yield from _attempt(subject, plan, task, opening, clock))
+    return (yield from _attempt(subject, plan, task, opening))
 
 
-def without_skill(subject: Subject, plan: Plan, task: Task, clock: Callable[[], int]) -> Steps[Attempt]:
+def without_skill(subject: Subject, plan: Plan, task: Task) -> Steps[Attempt]:
     """Do a task with nothing but what the model knows; of the subject only its path for the records goes in."""
-    return (yield from _attempt(subject, plan, task, Opening((_typed(task),)), clock))
+    return (yield from _attempt(subject, plan, task, Opening((_typed(task),))))
 
 
-def _attempt(subject: Subject, plan: Plan, task: Task, opening: Opening, clock: Callable[[], int]) -> Steps[Attempt]:
+def _attempt(subject: Subject, plan: Plan, task: Task, opening: Opening) -> Steps[Attempt]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": list(opening.content)}]
     answers: list[Answer] = []
-    spent_ns = 0
     end: Ending | None = None
     while end is None and len(answers) < plan.max_turns:
-        since = clock()
         answer = yield _request(subject, plan, task, opening, messages)
-        spent_ns += 0 if answer.cached else clock() - since
         answers.append(answer)
         end = ending(answer)
         if end is None and answer.reply is not None and opening.toolbox is not None:
@@ -109,7 +107,7 @@ def _attempt(subject: Subject, plan: Plan, task: Task, opening: Opening, clock: 
         answer=end.text if end.outcome == COMPLETED else "",
         reason="" if end.outcome == COMPLETED else end.text,
         tokens=_tokens(answers),
-        duration_s=spent_ns / 1e9,
+        duration_s=_seconds(answers),
         provoked=end.outcome == NOT_MEASURED and provoked(answers[-1]),
         answers=tuple(answers),
     )
@@ -148,6 +146,13 @@ def _request(
 
 def _typical_read(path: str) -> Mapping[str, Any]:
     return {"type": "tool_use", "id": "toolu_typical", "name": READ, "input": {"file_path": path}}
+
+
+def _seconds(answers: Sequence[Answer]) -> float | None:
+    """Add up how long answers took: a run that finds some of them kept gives the times of the run that asked."""
+    took = [answer.first_seconds if answer.cached else answer.seconds or None for answer in answers]
+    known = [round(one, 3) for one in took if one is not None]
+    return round(sum(known), 3) if len(known) == len(took) else None
 
 
 def _tokens(answers: Sequence[Answer]) -> int | None:

@@ -21,7 +21,7 @@ from skillgate.montecarlo.subject import Lifted
 from skillgate.montecarlo.tasks import Tasks, tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from skillgate.model.exchange import Answer, Steps
     from skillgate.montecarlo.arms import Attempt
@@ -59,13 +59,12 @@ class _Done(NamedTuple):
     answers: tuple[Answer, ...]
 
 
-def lift(subject: Subject, plan: Plan, clock: Callable[[], int]) -> Steps[Lifted]:
+def lift(subject: Subject, plan: Plan) -> Steps[Lifted]:
     """Find out what one skill adds.
 
     Args:
         subject: the skill, with its own tasks if it brings any.
         plan: the models; how many sessions are simulated changes nothing here.
-        clock: monotonic nanoseconds.
 
     Returns:
         The figures for the report and what failed. Nothing that a provider does raises: what has no answer is None
@@ -77,14 +76,14 @@ def lift(subject: Subject, plan: Plan, clock: Callable[[], int]) -> Steps[Lifted
         missing = f"the skill has no text that could be loaded: {unreadable.problem or 'it cannot be read'}"
         return _lifted(plan, Tasks((), "generated", missing=missing), ())
     found = yield from tasks(subject, plan)
-    done: tuple[_Done, ...] = yield Together(tuple(_done(subject, plan, task, clock) for task in found.tasks))
+    done: tuple[_Done, ...] = yield Together(tuple(_done(subject, plan, task) for task in found.tasks))
     return _lifted(plan, found, done)
 
 
-def _done(subject: Subject, plan: Plan, task: Task, clock: Callable[[], int]) -> Steps[_Done]:
+def _done(subject: Subject, plan: Plan, task: Task) -> Steps[_Done]:
     """Do a task in both arms, then have the answers graded and compared."""
     attempts: tuple[Attempt, Attempt] = yield Together(
-        (with_skill(subject, plan, task, clock), without_skill(subject, plan, task, clock))
+        (with_skill(subject, plan, task), without_skill(subject, plan, task))
     )
     first, second = attempts
     both = first.outcome == second.outcome == COMPLETED

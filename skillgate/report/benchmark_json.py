@@ -84,10 +84,10 @@ def _result(arm: Arm, score: float) -> _Json:
         "passed": sum(told),
         "failed": len(told) - sum(told),
         "total": len(told),
-        "time_seconds": round(arm.duration_s, 3),
         "errors": int(arm.outcome != COMPLETED),
     }
-    return found if arm.tokens is None else {**found, "tokens": arm.tokens}
+    times = {} if arm.duration_s is None else {"time_seconds": round(arm.duration_s, 3)}
+    return {**found, **times} if arm.tokens is None else {**found, **times, "tokens": arm.tokens}
 
 
 def _remarks(arm: Arm) -> Iterator[str]:
@@ -115,10 +115,10 @@ def _is_paired(task: LiftTask) -> bool:
 def _arm(arms: Sequence[Arm]) -> _Json:
     if not arms:
         return {}
-    found = {
-        "pass_rate": _spread([arm.score or 0.0 for arm in arms]),
-        "time_seconds": _spread([arm.duration_s for arm in arms]),
-    }
+    found = {"pass_rate": _spread([arm.score or 0.0 for arm in arms])}
+    times = [arm.duration_s for arm in arms if arm.duration_s is not None]
+    if len(times) == len(arms):
+        found["time_seconds"] = _spread(times)
     tokens = [float(arm.tokens) for arm in arms if arm.tokens is not None]
     return {**found, "tokens": _spread(tokens)} if len(tokens) == len(arms) else found
 

@@ -117,6 +117,20 @@ def test_no_layer_asks_again_for_what_a_model_did(tmp_path: Path, failures: dict
     assert (again.code, figures(again)) == (first.code, figures(first))
 
 
+def test_lift_takes_the_seconds_of_kept_answers_from_the_run_that_asked(tmp_path: Path) -> None:
+    """Else an edited skill would seem slower than its absence, whose answers are kept."""
+    place = write_skill(tmp_path, "late-invoices")
+    with model(world(NEVER), latency_s=0.02) as server:
+        first, again = (run(tmp_path, *DEEP, "--lift", "late-invoices", at=server) for _ in range(2))
+        main = place / "SKILL.md"
+        main.write_text(main.read_text() + "\nMore of it.\n")
+        edited = run(tmp_path, *DEEP, "--lift", "late-invoices", at=server)
+    assert figures(again) == figures(first)
+    for done in (first, edited):
+        arms = [task[arm] for task in done.json["lift"]["tasks"] for arm in ("with_skill", "without_skill")]
+        assert all(arm["duration_s"] >= 0.02 for arm in arms)
+
+
 def test_what_was_not_measured_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     write_skill(tmp_path, "late-invoices")
     outage = "[{match: {contains: 'Base directory for this skill', times: 1}, reply: {status: 400}}]"

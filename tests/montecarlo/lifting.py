@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +96,6 @@ def a_model(**says: Any) -> Model:
 
 
 def lifted(model: Model, *tasks: TaskCase, prompts: tuple[TriggerPrompt, ...] = (), **changes: Any) -> Lifted:
-    """Drive lift over a skill that brings these tasks; the clock goes a second on with each look at it."""
-    ticks = itertools.count()
+    """Drive lift over a skill that brings these tasks."""
     made = subject(tasks=tasks, prompts=prompts)
-    return drive(lift(made, plan(**changes), lambda: next(ticks) * 1_000_000_000), model)
+    return drive(lift(made, plan(**changes)), model)

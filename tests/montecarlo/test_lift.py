@@ -91,7 +91,7 @@ def test_only_the_arm_with_the_skill_is_given_its_text_and_a_tool_to_read_its_fi
 def test_a_skill_without_files_is_given_no_tool() -> None:
     model = a_model()
     made = subject(tasks=own(1), library=Shelf({"merge-sheets": {"SKILL.md": "# Merge\n"}}))
-    drive(lift(made, plan(), lambda: 0), model)
+    drive(lift(made, plan()), model)
     assert all("tools" not in request.body for request in model.of("task"))
 
 
@@ -256,20 +256,32 @@ def test_comparisons_that_are_lost_are_told_and_leave_the_lift() -> None:
     assert "5 of 5 pairs of answers were not compared: preference: the server answers 529" in str(found.failure)
 
 
-def test_tokens_are_those_of_all_replies_and_time_goes_by_the_clock_but_for_kept_answers() -> None:
-    def reads(request: Request) -> object:
+def test_tokens_and_seconds_are_those_of_all_replies_when_they_were_asked_for() -> None:
+    def reads(request: Request) -> Answer:
         first = has_skill(request) and turn(request) == 0
-        return (use("Read", 1, file_path="references/keys.md"),) if first else does(request)
+        said = use("Read", 1, file_path="references/keys.md") if first else text(GOOD if has_skill(request) else PLAIN)
+        return answered(request, said)._replace(seconds=1.0)
 
     row = lifted(a_model(task=reads), *own()).lift.tasks[0]
     assert (row.with_skill.tokens, row.without_skill.tokens) == (220, 110)
     assert (row.with_skill.duration_s, row.without_skill.duration_s) == (2.0, 1.0)
 
     def kept(request: Request) -> Answer:
-        return answered(request, text(GOOD))._replace(cached=True, sent=0)
+        return reads(request)._replace(cached=True, sent=0, seconds=0.0, first_seconds=1.0)
 
     row = lifted(a_model(task=kept), *own()).lift.tasks[0]
-    assert row.with_skill.duration_s == 0.0
+    assert (row.with_skill.duration_s, row.without_skill.duration_s) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_seconds_that_are_not_known_are_none(cached: bool) -> None:
+    """Those of answers that came in a batch, or were kept without."""
+
+    def untimed(request: Request) -> Answer:
+        return answered(request, text(GOOD))._replace(cached=cached)
+
+    row = lifted(a_model(task=untimed), *own()).lift.tasks[0]
+    assert (row.with_skill.duration_s, row.without_skill.duration_s) == (None, None)
 
 
 def test_under_five_tasks_there_are_means_and_no_lift() -> None:
@@ -319,7 +331,7 @@ def test_a_skill_that_cannot_be_read_asks_nothing() -> None:
             return Served(None, "the file is gone")
 
     model = a_model()
-    found = drive(lift(subject(library=Empty({})), plan(), lambda: 0), model)
+    found = drive(lift(subject(library=Empty({})), plan()), model)
     assert not model.asked
     assert found.failure == "the skill has no text that could be loaded: the file is gone"
 
@@ -390,7 +402,7 @@ def test_the_same_prompt_twice_is_asked_twice_and_counts_as_one_draw() -> None:
 
 
 def test_an_estimate_counts_every_request_of_a_run() -> None:
-    forecast = estimate([lambda: lift(subject(), plan(), lambda: 0)])
+    forecast = estimate([lambda: lift(subject(), plan())])
     assert dict(forecast.questions) == {"task_prompts": 1, "task": 30, "expectation_grade": 20, "preference": 20}
 
 

@@ -95,6 +95,14 @@ def test_each_arm_is_a_run_and_the_summary_is_over_tasks() -> None:
     assert found["run_summary"]["delta"] == {"pass_rate": "+0.75", "time_seconds": "+0.0", "tokens": "+2"}
 
 
+def test_seconds_that_are_not_known_are_left_out() -> None:
+    found = written(a_lift(a_task(1, 2, 1), a_task(2, 2, 1, with_skill=an_arm(2, duration_s=None))))
+    assert ["time_seconds" in run["result"] for run in found["runs"]] == [True, True, False, True]
+    assert "time_seconds" not in found["run_summary"]["with_skill"]
+    assert "time_seconds" in found["run_summary"]["without_skill"]
+    assert list(found["run_summary"]["delta"]) == ["pass_rate", "tokens"]
+
+
 def test_an_arm_that_was_not_measured_is_no_run_and_is_told() -> None:
     lost = Arm("not measured", None, reason="server: 529")
     found = written(a_lift(a_task(1, 2, 1), a_task(2, 0, 0, without_skill=lost)))

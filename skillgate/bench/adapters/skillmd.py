@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.asking import EndedError, LateError, carried_out
@@ -80,7 +79,7 @@ class SkillMdAdapter:
         Runs are samples of their own: an answer that is kept from an earlier time is that of the same run.
         """
         task = Task(call.task.id, _prompt(call), sample=call.run - 1)
-        return with_skill(self._subject, self._plan, task, time.perf_counter_ns)
+        return with_skill(self._subject, self._plan, task)
 
     def invoke(self, call: Call) -> Reply:
         """Do one task; see :class:`skillgate.bench.ports.Adapter`."""
