@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,16 +43,20 @@ def github() -> Iterator[FakeGitHub]:
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
-    """Give a directory that every user can enter, with files that every user can add to."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        for side in ("base", "head"):
-            for number in range(12):
-                place = Path(folder) / f"{side}{number}"
-                place.touch()
-                place.chmod(0o666)
-        yield Path(folder)
+def shared(tmp_path: Path) -> Iterator[Path]:
+    """Give a directory with files that every call can add to, whoever it runs as and whatever it has of its own."""
+    with ExitStack() as closing:
+        folder = tmp_path
+        if os.geteuid() == 0:  # calls run as other users then, and may have a /tmp of their own
+            try:
+                folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="skillgate-", dir="/srv")))
+            except OSError as error:
+                pytest.skip(f"no directory outside of /tmp can be made that all users can enter: {error}")
+            folder.chmod(0o755)
+        for name in ("scored", *(f"{side}{number}" for side in ("base", "head") for number in range(12))):
+            (folder / name).touch()
+            (folder / name).chmod(0o666)
+        yield folder
 
 
 def counted(shared: Path, side: str, result: str) -> str:
@@ -220,29 +226,24 @@ def test_three_runs_of_each_need_no_rerun(repository: PullRequest, shared: Path)
 
 
 def test_a_rerun_that_cannot_be_measured_leaves_the_verdict_of_the_first_runs_with_its_reason(
-    repository: PullRequest,
+    repository: PullRequest, shared: Path
 ) -> None:
     """The base's scorer breaks from its third call on: no answer is wrong then."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        place = Path(folder) / "scored"
-        place.touch()
-        place.chmod(0o666)
-        scorer = (
-            "import os\n"
-            "def score(given):\n"
-            f"    descriptor = os.open({str(place)!r}, os.O_WRONLY | os.O_APPEND)\n"
-            "    os.write(descriptor, b'.')\n"
-            "    if os.fstat(descriptor).st_size > 2:\n"
-            "        raise RuntimeError('no more')\n"
-            "    return given['output'] == given['expected']\n"
-        )
-        whole = json.loads(tasks(1)["benchmarks/doubles.json"])
-        whole["tasks"][0]["expectedOutput"] = {"type": "custom", "value": 0}
-        whole["tasks"][0]["evaluator"] = {"customScorerPath": "scorer.py:score"}
-        repository.base({"benchmarks/scorer.py": scorer, "benchmarks/doubles.json": json.dumps(whole)})
-        repository.change(program(WRONG))
-        ran = repository.run(**INPUTS)
+    scorer = (
+        "import os\n"
+        "def score(given):\n"
+        f"    descriptor = os.open({str(shared / 'scored')!r}, os.O_WRONLY | os.O_APPEND)\n"
+        "    os.write(descriptor, b'.')\n"
+        "    if os.fstat(descriptor).st_size > 2:\n"
+        "        raise RuntimeError('no more')\n"
+        "    return given['output'] == given['expected']\n"
+    )
+    whole = json.loads(tasks(1)["benchmarks/doubles.json"])
+    whole["tasks"][0]["expectedOutput"] = {"type": "custom", "value": 0}
+    whole["tasks"][0]["evaluator"] = {"customScorerPath": "scorer.py:score"}
+    repository.base({"benchmarks/scorer.py": scorer, "benchmarks/doubles.json": json.dumps(whole)})
+    repository.change(program(WRONG))
+    ran = repository.run(**INPUTS)
     assert ran.code == 0, ran.err + json.dumps(ran.run)
     [one] = reruns(ran).values()
     assert one["outcome"] == "unmeasured"
