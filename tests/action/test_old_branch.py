@@ -127,6 +127,22 @@ def test_a_branch_that_was_fetched_from_this_repository_is_newer_than_the_event(
     assert ran.run["policy_commit"] == (tip(made) if code else began(made))
 
 
+def test_a_base_branch_that_was_rewritten_since_is_what_the_checkout_fetched(tmp_path: Path) -> None:
+    """The event still names the commit that was taken back, and the pull request's branch began at it."""
+    made = PullRequest(folder=tmp_path / "work")
+    first = made.base(skill("merge-sheets"))
+    made.base({"README.md": "# Without a gate\n"})
+    made.change(TOUCHED, merge=False)
+    git(made.folder, "checkout", "-q", "main")
+    git(made.folder, "reset", "-q", "--hard", first)
+    rewritten = made.base(GATE)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--branch", "change", f"file://{made.folder}", str(clone))
+    git(clone, "remote", "set-url", "origin", ADDRESS)
+    ran = PullRequest(folder=clone, event=made.event).run()
+    assert (ran.code, ran.run["policy_commit"], ran.outputs["baseline-rev"]) == (1, rewritten, first), ran.err
+
+
 def test_a_head_that_was_merged_while_the_run_waited_is_still_compared_with_where_it_began(tmp_path: Path) -> None:
     made = old_branch(tmp_path, skill("merge-sheets"), TOUCHED, GATE)
     opened = tip(made)

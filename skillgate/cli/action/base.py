@@ -150,13 +150,16 @@ def _tip(top: str, event: Event, into: str | None = None) -> str | None:
 
     A pull request controls its commits and, where its repository is what was cloned, every branch of the clone. So
     these count: the commit that GitHub merged it into (``into``), the tip that the event names, and the branch as it
-    was fetched if it was fetched from this repository. The event's may be old: GitHub renews it with each push.
+    was fetched if it was fetched from this repository. The event's may be old: GitHub renews it with each push. Where
+    the branch was rewritten since, the event's is no longer in it, and the fetched one counts.
     """
-    tip = None
-    for one in (into, event.base_sha, _fetched(top, event)):
-        commit = commit_of(top, one) if one else None
-        if commit is not None and (tip is None or _is_ancestor(top, tip, commit)):
-            tip = commit
+    named, fetched = (commit_of(top, one) if one else None for one in (event.base_sha, _fetched(top, event)))
+    if into is None:
+        return named if fetched is None or _is_ancestor(top, fetched, named) else fetched
+    tip = into
+    for one in (named, fetched):
+        if one is not None and _is_ancestor(top, tip, one):
+            tip = one
     return tip
 
 
