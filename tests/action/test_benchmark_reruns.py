@@ -175,9 +175,12 @@ def test_what_the_adapter_names_outside_of_the_skill_touches_it(spec: dict[str, 
         assert (ran.code, ran.outputs["broken-tasks"]) == (1, "4"), ran.err
 
 
-def test_a_removed_benchmarked_skill_is_told_in_a_comment(repository: PullRequest, github: FakeGitHub) -> None:
+@pytest.mark.parametrize("skills", ["programs", "programs/doubler"])
+def test_a_removed_benchmarked_skill_is_told_in_a_comment(
+    repository: PullRequest, github: FakeGitHub, skills: str
+) -> None:
     repository.change({"programs/doubler": None})
-    ran = repository.run(**INPUTS)
+    ran = repository.run(**{**INPUTS, "skills": skills})
     assert (ran.code, ran.outputs["comment-status"]) == (0, "created"), ran.err
     assert "no skill is touched" not in github.bodies[0]
     assert "was removed" in github.bodies[0]

@@ -266,6 +266,31 @@ def test_tasks_of_a_benchmark_are_those_of_the_tip(tmp_path: Path, *, merge: boo
     assert list(json.loads(ran.outputs["completions"])) == ["doubler"]  # `later` came since, and is not touched
 
 
+@pytest.mark.parametrize("skills", ["programs/doubler\nprograms/later", "programs/later"])
+def test_a_program_that_came_to_the_base_branch_since_may_be_named(tmp_path: Path, skills: str) -> None:
+    pytest.importorskip("scipy", reason="scipy is not installed")
+    before = {**skill("merge-sheets"), **program(), **tasks(2)}
+    made = old_branch(tmp_path, before, {"programs/doubler/README.md": "# Doubles\n"}, program(name="later"))
+    ran = made.run(**{**BENCHMARK, "skills": skills})
+    assert (ran.code, ran.run["touched"]) == (0, skills.count("doubler")), ran.err
+    assert any("programs/later is in the base branch alone" in notice for notice in ran.run["notices"])
+
+
+@pytest.mark.parametrize("name", ["benchmark", "tasks", "merge-sarif", "baseline"])
+def test_a_file_that_the_base_branch_has_removed_since_is_not_taken_for_one_that_comes(
+    tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("scipy", reason="scipy is not installed")
+    path = "benchmarks/doubles.json"
+    before = {**skill("merge-sheets"), **program(), **tasks(2)}
+    made = old_branch(tmp_path, before, {"programs/doubler/README.md": "# Doubles\n"}, {path: None})
+    given = {name.replace("-", "_"): f"report:{path}" if name == "baseline" else path}
+    ran = made.run(skills="programs", allow_exec="true", **given)
+    assert (ran.code, ran.outputs["result"]) == (2, "error")
+    assert f"{path} is no longer in the base branch" in ran.outputs["reasons"]
+    assert "comes with this change" not in ran.err + ran.outputs["reasons"]
+
+
 def test_an_old_branch_keeps_no_tries_that_the_base_branch_has_taken_away(tmp_path: Path) -> None:
     pytest.importorskip("scipy", reason="scipy is not installed")
     config = "programs/doubler/adapter.config.json"

@@ -46,9 +46,13 @@ def with_base_corpus(stand: Stand, session: Listening) -> Iterator[Config]:
         if stand.files.is_file(os.path.join(place, _INDEX)):
             _copy(stand.files, place, folder, below)
         elif is_tracked(stand.top, below):
-            session.note(
-                f"the corpus {printable(below)} comes with this change; skills are ranked against it after the merge"
+            is_gone = stand.is_gone(os.path.join(place, _INDEX))
+            told = (
+                "is no longer in the base branch; nothing is ranked against it"
+                if is_gone
+                else "comes with this change; skills are ranked against it after the merge"
             )
+            session.note(f"the corpus {printable(below)} {told}")
         else:
             _require_own(stand, place, below)
             yield stand.config

@@ -61,6 +61,8 @@ def _require_own(stand: Stand, place: str, shown: str) -> None:
     for one in {real, by_name}:
         inside = os.path.relpath(one, stand.top).replace(os.sep, "/")
         if not inside.startswith("../") and is_tracked(stand.top, inside):
+            if stand.is_gone(place):
+                raise UsageError(f"{shown} is no longer in the base branch; update the branch")
             raise UsageError(f"{shown} comes with this change; it can be used after the merge")
     if real != by_name and not below.startswith(".."):
         raise UsageError(f"{shown} is, or lies behind, a symbolic link, which a change may have made")

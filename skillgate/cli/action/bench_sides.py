@@ -45,14 +45,16 @@ class Sides(NamedTuple):
     gone: tuple[str, ...] = ()
 
 
-def skills_here(stand: Stand, asked: Asked, *, there: str | None) -> Skills:
-    """Read the skills that are checked out; a path that is only in the base was removed by the change.
+def skills_here(stand: Stand, asked: Asked, *, there: Sequence[str]) -> Skills:
+    """Read the skills that are checked out; a path that is only in the base is passed over, even if it is the only one.
 
     Raises:
         UsageError: there is none, or one is not valid.
     """
     here = stand.place.directory
-    paths = [path for path in asked.skills if there is None or not _is_only_in(there, here, path)]
+    paths = [path for path in asked.skills if not any(_is_only_in(one, here, path) for one in there)]
+    if asked.skills and not paths:
+        return Skills((), ())
     return load_skills(paths, cwd=here, prose=asked.prose, without=_left_out(stand, top_of(stand)))
 
 

@@ -82,8 +82,10 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
     asked = _asked(stand, session)
     with _base(stand) as tree, ExitStack() as closing, private(stand.top, session):
         there = None if tree is None else _there(stand, tree)
-        skills = _head(stand, asked, there)
         policy = closing.enter_context(_policy(stand, tree))
+        skills = _head(stand, asked, [_there(stand, one) for one in (tree, policy) if one is not None])
+        for told in _missing(stand, asked, there):
+            session.note(f"benchmark: {told}")
         loaded = _benchmark(stand, asked, session, policy)
         if loaded is None:
             return None
@@ -184,8 +186,19 @@ def _paths(stand: Stand) -> list[str]:
     return [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else ["."]
 
 
-def _head(stand: Stand, asked: Asked, there: str | None) -> Skills:
-    """Read the skills that are checked out; ``there`` is the base's directory, None without one.
+def _missing(stand: Stand, asked: Asked, there: str | None) -> Iterator[str]:
+    """Say which paths are neither checked out nor where the change began, so that only the base branch's tip has them.
+
+    Any other one that is nowhere has been refused.
+    """
+    for path in asked.skills:
+        places = [os.path.join(one, path) for one in (stand.place.directory, there) if one is not None]
+        if not any(map(os.path.lexists, places)):
+            yield f"{path} is in the base branch alone, and is not run; update the branch"
+
+
+def _head(stand: Stand, asked: Asked, there: Sequence[str]) -> Skills:
+    """Read the skills that are checked out; ``there`` has the directories of the base, where it began and at its tip.
 
     Raises:
         UsageError: there is none, one is not valid, one lies outside, or programs are not allowed.
@@ -276,6 +289,8 @@ def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None)
     if is_path:
         there = inside(tree, os.path.join(cwd, word), f"input benchmark: {word!r}")
         if not os.path.exists(there) and os.path.exists(os.path.join(here, word)):
+            if stand.is_gone(os.path.normpath(os.path.join(here, word))):
+                raise UsageError(f"the benchmark {word[2:]} is no longer in the base branch; update the branch")
             session.note(f"the benchmark {word[2:]} comes with this change; it is run after the merge")
             return None
     own = asked.benchmarks_dir

@@ -76,7 +76,7 @@ def find_places(stand: Stand) -> Places:
             base.append(_below(stand, place))
         mine, waiting = _untracked(stand, place, path, there=there)
         here += mine
-        told += [f"{one} comes with this change; it counts after the merge" for one in waiting]
+        told += [_told(stand, one) for one in waiting]
         if not there and not mine and not waiting:
             problems.append(f"{path} {'holds no .jsonl file' if os.path.isdir(place) else 'does not exist'}")
     if problems and not (here or base or told):
@@ -136,6 +136,12 @@ def _untracked(stand: Stand, place: str, path: str, *, there: bool) -> tuple[lis
         _require_own(stand, one.path, path)
         mine.append(_source(one, stand, linked))
     return mine, waiting
+
+
+def _told(stand: Stand, shown: str) -> str:
+    if stand.is_gone(os.path.join(stand.place.directory, shown)):
+        return f"{shown} is no longer in the base branch, and does not count"
+    return f"{shown} comes with this change; it counts after the merge"
 
 
 def _require_own(stand: Stand, file: str, path: str) -> None:

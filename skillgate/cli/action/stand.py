@@ -80,6 +80,10 @@ class Stand(NamedTuple):
         """What reads a file that the configuration names, from where the configuration itself was read."""
         return read_whole if self.base.commit is None else policy.reading(self.files)
 
+    def is_gone(self, place: str) -> bool:
+        """Tell whether the base branch has removed an absolute path since the change began."""
+        return self.base.commit is not None and self.then.is_there(place) and not self.files.is_there(place)
+
 
 def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Stand:
     """Find base and policy.
