@@ -58,6 +58,14 @@ def has_moved(subject: Subject) -> bool:
     return any(one.pairing is not Pairing.BOTH or any(t.flip is not Flip.SAME for t in one.tasks) for one in changes)
 
 
+def got_worse(subject: Subject) -> bool:
+    """Whether a skill misses a bound of the benchmark, or does worse on it than in the base and not by chance."""
+    reports = subject.bench.reports if subject.bench else ()
+    tests = [change.test for change in subject.bench_diff.changes] if subject.bench_diff else []
+    failed = any(test is not None and test.verdict is Outcome.FAIL for test in tests)
+    return failed or any(one.gate.passed is False for one in reports)
+
+
 def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:
     return one.gate.passed is not False, one.summary.completion_rate or 0.0, one.skill_id
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from skillgate.github.benched import got_worse
 from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.github.rows import skill_link
@@ -41,10 +42,13 @@ def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str
     """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
     compared, show = subject.diff is not None, _shown if naming else None
     told = title(subject.run, subject.report, rows, compared=compared, show=show)
-    is_told = subject.run.result == "pass" and subject.trusted  # else the reason is anybody's
-    unjudged = let_through(_asked(rows)) if is_told else ""
-    bound = bounded(unjudged, REASON)
-    return f"{told}; {inert(bound) if naming else bound}" if unjudged else told
+    if subject.run.result != "pass":
+        return told
+    unjudged = bounded(let_through(_asked(rows)), REASON) if subject.trusted else ""  # else the reason is anybody's
+    parts = [told, inert(unjudged) if naming else unjudged]
+    if got_worse(subject):
+        parts = [*(parts if rows else ()), "the benchmark fails, and fail-on does not list it"]
+    return "; ".join(filter(None, parts))
 
 
 def warning(subject: Subject) -> Section:

@@ -175,6 +175,21 @@ def test_what_the_adapter_names_outside_of_the_skill_touches_it(spec: dict[str, 
         assert (ran.code, ran.outputs["broken-tasks"]) == (1, "4"), ran.err
 
 
+@pytest.mark.parametrize("listed", ["error", "never"])
+@pytest.mark.parametrize("is_scored", [False, True])
+def test_no_headline_says_that_a_broken_skill_passes_where_benchmarks_fail_nothing(
+    repository: PullRequest, github: FakeGitHub, listed: str, *, is_scored: bool
+) -> None:
+    scored = skill("merge-sheets", body="\nKeep the newest of two rows.\n") if is_scored else {}
+    repository.change({**program(WRONG), **scored})
+    ran = repository.run(**INPUTS, fail_on=listed)
+    assert (ran.code, ran.outputs["comment-status"]) == (0, "created"), ran.err
+    told = "the benchmark fails, and fail-on does not list it"
+    title = github.bodies[0].splitlines()[1]
+    assert title.endswith(f"; {told}") if is_scored else title == f"### ✅ skillgate: {told}"
+    assert f"{told}\n" in ran.log
+
+
 @pytest.mark.parametrize("skills", ["programs", "programs/doubler"])
 def test_a_removed_benchmarked_skill_is_told_in_a_comment(
     repository: PullRequest, github: FakeGitHub, skills: str
