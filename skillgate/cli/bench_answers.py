@@ -31,7 +31,7 @@ _SQLITE = ("", "-wal", "-shm", "-journal")
 def answers_for(skills: Sequence[Runnable], loaded: Loaded, asked: Asked, session: Session) -> Answers:
     """Return every place of a run that holds expected answers: benchmarks, tests, reports, recordings, the store."""
     cwd = session.cwd
-    files = [*_benchmarks(loaded, asked, cwd), *_store(asked, session)]
+    files = [*files_of_benchmark(loaded), *_others(asked, cwd), *_store(asked, session)]
     folders = [os.path.join(cwd, FOLDER), os.path.join(cwd, asked.output_dir), PACKAGED_FOLDER]
     folders += [os.path.join(cwd, value) for key in ("record", "replay") if isinstance(value := asked.asking[key], str)]
     given = asked.config.get("cache-dir")
@@ -45,16 +45,19 @@ def answers_for(skills: Sequence[Runnable], loaded: Loaded, asked: Asked, sessio
     )
 
 
-def _benchmarks(loaded: Loaded, asked: Asked, cwd: str) -> Iterator[str]:
-    """Give the files of benchmarks that the run knows, and of the scorers that they name."""
+def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
+    """Give a benchmark's file, and those of the scorers that its tasks name; not all need to be there."""
     yield os.path.join(loaded.folder, os.path.basename(loaded.origin))  # noqa: PTH119
-    if asked.benchmarks_dir is not None:
-        yield from files_of(os.path.join(cwd, asked.benchmarks_dir))
     for task in loaded.benchmark.tasks:
         for path in (task.evaluator.custom_scorer_path, task.expected_output.custom_scorer_path):
             if path is not None:
                 yield os.path.join(loaded.folder, path.rpartition(":")[0])
         yield from (os.path.join(loaded.folder, word) for word in task.evaluator.command[:8] if "\0" not in word)
+
+
+def _others(asked: Asked, cwd: str) -> Iterator[str]:
+    if asked.benchmarks_dir is not None:
+        yield from files_of(os.path.join(cwd, asked.benchmarks_dir))
 
 
 def _store(asked: Asked, session: Session) -> Iterator[str]:

@@ -190,6 +190,23 @@ def test_no_headline_says_that_a_broken_skill_passes_where_benchmarks_fail_nothi
     assert f"{told}\n" in ran.log
 
 
+@pytest.mark.parametrize("path", ["benchmarks/doubles.json", "benchmarks/scorer.py"])
+@pytest.mark.parametrize("touches", [False, True])
+def test_what_a_change_does_to_the_benchmark_is_told_as_a_change_to_the_gate(
+    repository: PullRequest, github: FakeGitHub, path: str, *, touches: bool
+) -> None:
+    whole = json.loads(tasks(1)["benchmarks/doubles.json"])
+    whole["tasks"][0]["expectedOutput"] = {"type": "custom", "value": 0}
+    whole["tasks"][0]["evaluator"] = {"customScorerPath": "scorer.py:score"}
+    scorer = "def score(given):\n    return given['output'] == given['expected']\n"
+    repository.base({"benchmarks/scorer.py": scorer, "benchmarks/doubles.json": json.dumps(whole)})
+    repository.change({path: "{}" if path.endswith(".json") else "", **(program(WRONG) if touches else {})})
+    ran = repository.run(**INPUTS)
+    assert (ran.code, ran.outputs["comment-status"]) == (int(touches), "created"), ran.err
+    assert ran.run["policy_changes"] == [f"benchmark doubles: {path} changed"]
+    assert "in force after the merge" in github.bodies[0]
+
+
 @pytest.mark.parametrize("skills", ["programs", "programs/doubler"])
 def test_a_removed_benchmarked_skill_is_told_in_a_comment(
     repository: PullRequest, github: FakeGitHub, skills: str

@@ -17,13 +17,16 @@ from skillgate.cli.action.bench_reruns import Purse, rerun_broken
 from skillgate.cli.action.bench_sides import Sides, place_of, sides, skills_here, top_of, touched
 from skillgate.cli.action.places import inside
 from skillgate.cli.action.private import private
+from skillgate.cli.bench_answers import files_of_benchmark
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.benching import benchmark_of, evaluated, planned
 from skillgate.cli.options import add_asking
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
+from skillgate.model.text import printable
 from skillgate.skill.checkout import check_out
+from skillgate.skill.git import changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,12 +59,14 @@ class Benched(NamedTuple):
         lost: in words, the base's skills that the change takes from the benchmark and not from the repository.
         touched: the directories of skills of the benchmark that the change touches or removes, relative to the
             repository's top; None where all skills are run.
+        changed: what the change does to the benchmark itself, in at most one sentence; it holds after the merge.
     """
 
     report: BenchReport | None
     diff: BenchDiff | None
     lost: tuple[str, ...] = ()
     touched: tuple[str, ...] | None = None
+    changed: tuple[str, ...] = ()
 
 
 def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
@@ -89,6 +94,7 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
         loaded = _benchmark(stand, asked, session, policy)
         if loaded is None:
             return None
+        changed = _changed(stand, loaded, policy)
         both = Sides(skills, {})
         if tree is not None and there is not None:
             if policy is not None and policy != tree:  # tries are bounded by both commits
@@ -103,7 +109,7 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
             places = (*(place_of(skill, top) for skill in skills.found), *both.gone)
         if not skills.found:
             session.note("benchmark: no skill that it could run is touched")
-            return Benched(None, None, both.lost, places)
+            return Benched(None, None, both.lost, places, changed)
         plan = planned(asked, session, loaded, skills)  # what is wrong with it is told before anything is run
         purse = Purse(spent)
         earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
@@ -115,7 +121,28 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
             runnable = {Side.BASE: earlier, Side.HEAD: skills.found}
             reruns = rerun_broken(before, report, runnable, loaded, asked, session, purse)
             diff = _difference(before, report, reruns, stand)
-        return Benched(report, diff, both.lost, places)
+        return Benched(report, diff, both.lost, places, changed)
+
+
+def _changed(stand: Stand, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
+    """Say what a change does to the benchmark's own files, in at most one sentence.
+
+    Args:
+        stand: where the run stands.
+        loaded: the benchmark, read from ``policy``.
+        policy: a directory with the files of the base branch's tip; None without a base.
+
+    Raises:
+        IncompleteError: git fails.
+    """
+    if stand.base.commit is None or policy is None:
+        return ()
+    own = {os.path.relpath(os.path.normpath(path), policy).replace(os.sep, "/") for path in files_of_benchmark(loaded)}
+    found = sorted(own & changes(stand.top, stand.base.commit, committed=True).keys())
+    if not found:
+        return ()
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return (f"benchmark {printable(loaded.benchmark.id)}: {printable(found[0])}{more} changed",)
 
 
 def _earlier(

@@ -110,6 +110,7 @@ def benchmarked(done: Evaluated, stand: Stand, session: Listening) -> Evaluated:
     run = dataclasses.replace(done.run, notices=session.notes)
     if found is None:
         return done._replace(run=run)
+    run = dataclasses.replace(run, policy_changes=(*run.policy_changes, *found.changed))
     run = touching(run, done, found, stand)
     run = with_benchmark(run, found.report, found.diff, stand, found.lost)
     return done._replace(run=run, bench=found.report, bench_diff=found.diff)
