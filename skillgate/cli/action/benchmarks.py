@@ -89,18 +89,12 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
         there = None if tree is None else _there(stand, tree)
         policy = closing.enter_context(_policy(stand, tree))
         skills = _head(stand, asked, [_there(stand, one) for one in (tree, policy) if one is not None])
-        for told in _missing(stand, asked, there):
-            session.note(f"benchmark: {told}")
         loaded = _benchmark(stand, asked, session, policy)
         if loaded is None:
             return None
         changed = _changed(stand, loaded, policy)
-        both = Sides(skills, {})
-        if tree is not None and there is not None:
-            if policy is not None and policy != tree:  # tries are bounded by both commits
-                skills = sides(stand, asked, skills, tree=policy, there=_there(stand, policy)).now
-            both = sides(stand, asked, skills, tree=tree, there=there)
-        for told in (*both.told, *both.removed):
+        both = _both(stand, asked, skills, tree, policy)
+        for told in (*_missing(stand, asked, there), *both.told, *both.removed):
             session.note(f"benchmark: {told}")
         skills, places = both.now, None
         if stand.changed_only and tree is not None:
@@ -122,6 +116,15 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
             reruns = rerun_broken(before, report, runnable, loaded, asked, session, purse)
             diff = _difference(before, report, reruns, stand)
         return Benched(report, diff, both.lost, places, changed)
+
+
+def _both(stand: Stand, asked: Asked, skills: Skills, tree: str | None, policy: str | None) -> Sides:
+    """Pair the skills with those of the base, in ``tree``; their tries are bounded by the tip, in ``policy``, too."""
+    if tree is None:
+        return Sides(skills, {})
+    if policy is not None and policy != tree:
+        skills = sides(stand, asked, skills, tree=policy, there=_there(stand, policy)).now
+    return sides(stand, asked, skills, tree=tree, there=_there(stand, tree))
 
 
 def _changed(stand: Stand, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
