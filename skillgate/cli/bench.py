@@ -10,7 +10,6 @@ from skillgate.judge.layer import judge
 from skillgate.judge.subject import Judged, Panel, Ratings
 from skillgate.model.exchange import Together
 from skillgate.model.judging import JudgeLayer
-from skillgate.model.simulating import MonteCarloLayer
 
 if TYPE_CHECKING:
     import threading
@@ -138,9 +137,3 @@ def _prompts(asked: Asked) -> tuple[TriggerPrompt, ...] | None:
         if isinstance(layer, JudgeLayer) and layer.triggering is not None and layer.triggering.prompts:
             return tuple(prompt._replace(predicted=()) for prompt in layer.triggering.prompts)
     return None
-
-
-def before_of(asked: Asked) -> MonteCarloLayer | None:
-    """Give the sessions of the baseline, None without any."""
-    layers = asked.before.layers if asked.before else ()
-    return next((layer for layer in layers if isinstance(layer, MonteCarloLayer) and layer.runs), None)

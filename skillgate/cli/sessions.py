@@ -6,7 +6,6 @@ import time
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from skillgate.cli.bench import before_of
 from skillgate.judge.dossier import Unjudged
 from skillgate.model.exchange import Together
 from skillgate.model.judging import Estimate
@@ -66,7 +65,7 @@ def _stop(config: Config, path: PurePosixPath) -> Stop | None:
 
 def simulated(asked: Asked, plan: Plan, shelves: Shelves, corpus: Sequence[Stocked]) -> Steps[Simulated]:
     """Give the generator of a skill's sessions; where it was simulated before, with the prompts of then."""
-    found = subject(asked.source, asked.facts, shelves=shelves, corpus=corpus, before=before_of(asked))
+    found = subject(asked.source, asked.facts, shelves=shelves, corpus=corpus, before=_before_of(asked))
     if isinstance(found, Unjudged):
         return _not_simulated(found.reason, plan)
     return simulate(found, plan, time.perf_counter_ns)
@@ -92,3 +91,9 @@ def _not_lifted(reason: str) -> Steps[Lifted]:
     yield Together(())
     nothing = Estimate(None, reason=reason)
     return Lifted(Lift(nothing, nothing, nothing, reason=reason), failure=reason)
+
+
+def _before_of(asked: Asked) -> MonteCarloLayer | None:
+    """Give the sessions of the baseline, None without any."""
+    layers = asked.before.layers if asked.before else ()
+    return next((layer for layer in layers if isinstance(layer, MonteCarloLayer) and layer.runs), None)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillgate.github.fit import Section
 from skillgate.github.links import link, rule
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
-from skillgate.report.markdown import code, inert
 from skillgate.report.steps import steps
 
 if TYPE_CHECKING:

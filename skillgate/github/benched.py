@@ -9,8 +9,8 @@ from skillgate.model.bench_diff import Flip, Pairing
 from skillgate.model.bench_result import Status
 from skillgate.model.score import Outcome
 from skillgate.report.bench_diff_words import rerun_words
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
-from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from skillgate.github.fit import Section, fit, utf8, utf16
 from skillgate.github.links import links_of
 from skillgate.github.rows import rows_of, table
 from skillgate.github.simulated import simulated
-from skillgate.report.markdown import inert
+from skillgate.report.escape import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

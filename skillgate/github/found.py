@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from skillgate.github.fit import Section, folding
 from skillgate.github.links import rule
+from skillgate.report.escape import inert
 from skillgate.report.findings import bounded, order
-from skillgate.report.markdown import inert
 from skillgate.report.tally import counts
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.github.fit import Section
 from skillgate.report import invocations_words as words
+from skillgate.report.escape import inert
 from skillgate.report.findings import bounded
 from skillgate.report.invocations_markdown import gates_markdown
-from skillgate.report.markdown import inert
 
 if TYPE_CHECKING:
     from skillgate.model.invocation_report import InvocationReport

@@ -14,9 +14,9 @@ from skillgate.github.links import links_of
 from skillgate.github.rows import skill_link
 from skillgate.model.diff import State
 from skillgate.model.score import Outcome
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import answers_warning
-from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

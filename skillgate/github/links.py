@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.tool import rule_url
 from skillgate.report import addresses
-from skillgate.report.markdown import code, inert
+from skillgate.report.escape import code, inert
 
 if TYPE_CHECKING:
     from skillgate.github.subject import Subject

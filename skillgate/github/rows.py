@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import folding
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_doubt import in_words, inconclusive
 from skillgate.report.judge_words import spread
-from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.standing import Row, standings
 from skillgate.report.tally import counts

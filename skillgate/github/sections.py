@@ -9,6 +9,7 @@ from skillgate.github.found import told
 from skillgate.github.links import link, shown_path
 from skillgate.model.diff import State
 from skillgate.model.score import Dimension
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_compared import rests_on_judge
 from skillgate.report.judge_markdown import number, path_of
@@ -22,7 +23,6 @@ from skillgate.report.judge_words import (
     who,
 )
 from skillgate.report.lists import lists_of, more_or_less
-from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.model.diff import State
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.lift_words import lift_in_words
-from skillgate.report.markdown import code, inert
 from skillgate.report.ranking_words import elo_condition, ranking_of, rated
 from skillgate.report.sampled_moves import groups
 from skillgate.report.simulated_figures import figures

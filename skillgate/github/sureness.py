@@ -9,13 +9,13 @@ from skillgate.github.links import shown_path
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Depth, Outcome
 from skillgate.model.simulating import MonteCarloLayer
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.judge_doubt import drop_in_words, in_words, inconclusive, wide_by
 from skillgate.report.judge_markdown import how_sure as judge_sureness
 from skillgate.report.judge_text import missed_prompts
 from skillgate.report.judge_words import answers_warning, breadth, judge_of, missed_in_words, remarks, sure
-from skillgate.report.markdown import code, inert
 from skillgate.report.ranking_words import doubts, ranking_of
 from skillgate.report.resumed_words import part_of
 from skillgate.report.simulated_words import lost, run_in_words, sessions_of, wide

@@ -10,9 +10,9 @@ from skillgate.github.fit import Section
 from skillgate.github.links import shown_path
 from skillgate.github.rows import skill_link
 from skillgate.model.score import Outcome
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import SCRIPTED, answers_warning, let_through
-from skillgate.report.markdown import code, inert
 from skillgate.report.standing import title
 from skillgate.report.text import failures
 

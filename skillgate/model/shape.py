@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from skillgate.errors import CodecError
-from skillgate.model.codec import MAX_PROBLEMS, Json, Range
+from skillgate.model.marks import MAX_PROBLEMS, Json, Range
 
 Where: TypeAlias = "str | tuple[Any, str | int]"  # a path, or a parent and one step: text is made for problems only
 

@@ -17,7 +17,7 @@ from skillgate.report.bench_diff_words import (
     tested,
     why,
 )
-from skillgate.report.markdown import inert
+from skillgate.report.escape import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from skillgate.report.bench_words import (
     warnings,
     why,
 )
-from skillgate.report.markdown import inert as escape
+from skillgate.report.escape import inert as escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

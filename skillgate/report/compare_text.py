@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
-from skillgate.report.skill_block import answers_lines, is_judged, is_simulated
+from skillgate.report.skill_block import answers_lines, finding_line, is_judged, is_simulated
 from skillgate.report.tally import beside_errors
 from skillgate.report.terminal import Style, wrap
-from skillgate.report.text import finding_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from skillgate.model.score import Dimension, Outcome
 from skillgate.model.tool import rule_url
 from skillgate.report.across import change_lines
 from skillgate.report.diff_text import badges, by_chance, gravest_first, plural, summary, undecided, unread, worst
+from skillgate.report.escape import code, inert
 from skillgate.report.judge_compared import first_hint
-from skillgate.report.markdown import code, inert
 from skillgate.report.moves import arrow, what_moved
 from skillgate.report.tally import counts
 

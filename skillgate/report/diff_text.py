@@ -11,8 +11,8 @@ from skillgate.report.across import change_lines
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.judge_doubt import in_words
 from skillgate.report.moves import arrow, what_moved
+from skillgate.report.skill_block import finding_line
 from skillgate.report.terminal import columns, cut, pad, wrap
-from skillgate.report.text import finding_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

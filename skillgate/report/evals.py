@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
+from skillgate.report.skill_block import finding_line
 from skillgate.report.tally import counts
 from skillgate.report.terminal import Style, cut, wrap
-from skillgate.report.text import finding_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,6 +11,7 @@ from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
 from skillgate.model.text import did_you_mean, printable, uncommanded
+from skillgate.report.escape import code, inert
 from skillgate.report.explain_sessions import explained
 from skillgate.report.findings import bounded
 from skillgate.report.judge_doubt import drop_in_words, wide_by
@@ -29,7 +30,6 @@ from skillgate.report.judge_words import (
     sure,
     voices,
 )
-from skillgate.report.markdown import code, inert
 from skillgate.report.simulated_words import sessions_of
 from skillgate.report.steps import main_file
 from skillgate.scoring.weights import BLEND, WEIGHTS

@@ -6,8 +6,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from skillgate.report import invocations_words as words
+from skillgate.report.escape import inert
 from skillgate.report.findings import bounded
-from skillgate.report.markdown import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

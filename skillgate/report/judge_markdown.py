@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_doubt import distrust, drop_in_words, dropped, trusted, wide_by
 from skillgate.report.judge_text import gist
@@ -26,7 +27,6 @@ from skillgate.report.judge_words import (
     sure,
     wrong,
 )
-from skillgate.report.markdown import code, inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -24,8 +24,7 @@ from skillgate.report.judge_words import (
     voices,
     wrong,
 )
-from skillgate.report.skill_block import hanging, margin
-from skillgate.report.terminal import wrap
+from skillgate.report.terminal import hanging, margin, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

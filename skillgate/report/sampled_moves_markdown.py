@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.report.markdown import code, inert
+from skillgate.report.escape import code, inert
 from skillgate.report.sampled_moves import change, name, number, reasons, rows
 from skillgate.report.simulated_compared import sampled_changes
 

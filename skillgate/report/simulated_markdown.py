@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.lift_words import change_of, lift_in_words, signed
-from skillgate.report.markdown import code, inert
 from skillgate.report.ranking_words import doubts, elo_condition, ranking_of, rated, result_of
 from skillgate.report.resumed_words import part_of
 from skillgate.report.simulated_figures import figures, is_missing, not_measured

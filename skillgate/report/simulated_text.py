@@ -20,8 +20,7 @@ from skillgate.report.simulated_words import (
     who,
     wide,
 )
-from skillgate.report.skill_block import hanging, margin
-from skillgate.report.terminal import wrap
+from skillgate.report.terminal import hanging, margin, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

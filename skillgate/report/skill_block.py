@@ -10,17 +10,17 @@ from skillgate.model.score import Badge
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.text import printable
 from skillgate.report.tally import badge_of, counts
-from skillgate.report.terminal import Style, columns, cut, pad, wrap
+from skillgate.report.terminal import NARROW, Style, columns, cut, hanging, margin, pad, wrap
 from skillgate.scoring.advice import most_valuable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillgate.model.finding import Finding
     from skillgate.model.report import Advice, DimensionScore, SkillResult
     from skillgate.model.score import Dimension
 
 FEW = 3  # findings and pieces of advice that are shown unless all are asked for
-NARROW = 80  # columns under which bars are left out and indents shrink
 SEVERITY_TONE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 _BADGE_TONE = {Badge.PLATINUM: "cyan", Badge.GOLD: "yellow", Badge.SILVER: "blue", Badge.BRONZE: "magenta"}
 _BAR = 20
@@ -105,11 +105,6 @@ def row(result: SkillResult, style: Style, wide: int, *, badge_wide: int) -> str
     path = pad(cut(printable(result.skill.path), wide), wide)
     found = f"  {counts(result.findings)}" if style.width >= NARROW else ""
     return f"{number}  {shown}  {style.paint(path, 'bold')}{found}".rstrip()
-
-
-def margin(style: Style) -> str:
-    """Give the blanks before what is told of one skill."""
-    return " " * (9 if style.width >= NARROW else 2)
 
 
 def _tone(score: float) -> tuple[str, ...]:
@@ -212,10 +207,9 @@ def _brings(item: Advice) -> str:
     return "; ".join([*parts, f"{item.effort} effort"])
 
 
-def hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
-    """Write a text beside a label, its further lines below its first; ``tone`` is ``""`` for none."""
-    head = f"{margin(style)}{label:8}  "
-    lines = wrap(printable(text), max(20, style.width - len(head)))
-    tones = (tone,) if tone else ()
-    yield style.paint(head + lines[0], *tones)
-    yield from (style.paint(" " * len(head) + line, *tones) for line in lines[1:])
+def finding_line(finding: Finding, style: Style) -> str:
+    """Write a finding on one line: its place, severity, id and message, and the tool it comes from if another."""
+    place = f"{printable(str(finding.path))}:{finding.line}:{finding.column}:"
+    severity = style.paint(finding.severity.value, SEVERITY_TONE[finding.severity])
+    by = "" if finding.tool == "skillgate" else f" [{printable(finding.tool)}]"
+    return f"{place} {severity} {printable(finding.id)} {printable(finding.message)}{by}"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.text import uncommanded
+from skillgate.model.text import printable, uncommanded
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NARROW = 80  # columns under which bars are left out and indents shrink
 _CODES = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
 
 
@@ -79,3 +83,17 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def margin(style: Style) -> str:
+    """Give the blanks before what is told of one skill."""
+    return " " * (9 if style.width >= NARROW else 2)
+
+
+def hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
+    """Write a text beside a label, its further lines below its first; ``tone`` is ``""`` for none."""
+    head = f"{margin(style)}{label:8}  "
+    lines = wrap(printable(text), max(20, style.width - len(head)))
+    tones = (tone,) if tone else ()
+    yield style.paint(head + lines[0], *tones)
+    yield from (style.paint(" " * len(head) + line, *tones) for line in lines[1:])

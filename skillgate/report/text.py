@@ -8,16 +8,16 @@ from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
 from skillgate.model.text import printable
-from skillgate.report.skill_block import NARROW, SEVERITY_TONE, answers_lines, block, is_judged, is_simulated, row
+from skillgate.report.skill_block import answers_lines, block, finding_line, is_judged, is_simulated, row
 from skillgate.report.tally import badge_of, counts, spread_of, unread, worst_first
-from skillgate.report.terminal import Style, columns, pad, wrap
+from skillgate.report.terminal import NARROW, Style, columns, pad, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.model.diff import Diff
     from skillgate.model.documents import Comparison
-    from skillgate.model.finding import Finding, Suppressed
+    from skillgate.model.finding import Suppressed
     from skillgate.model.report import Report, SkillResult
 
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
@@ -227,14 +227,6 @@ def _says_more(report: Report) -> bool:
     return report.gate.passed is False and any(
         outcome.gate not in shown for outcome in outcomes if outcome.verdict is not Outcome.PASS
     )
-
-
-def finding_line(finding: Finding, style: Style) -> str:
-    """Write a finding on one line: its place, severity, id and message, and the tool it comes from if another."""
-    place = f"{printable(str(finding.path))}:{finding.line}:{finding.column}:"
-    severity = style.paint(finding.severity.value, SEVERITY_TONE[finding.severity])
-    by = "" if finding.tool == "skillgate" else f" [{printable(finding.tool)}]"
-    return f"{place} {severity} {printable(finding.id)} {printable(finding.message)}{by}"
 
 
 def _suppressed_line(item: Suppressed) -> str:

@@ -92,14 +92,3 @@ class Bulk(ABC):
         self.raw.cursor().executemany(
             "DELETE FROM invocations WHERE id = ?".replace("?", self.mark), [(key,) for key in keys]
         )
-
-
-def bulk(connection: Connection) -> Bulk:
-    """Give the driver of a connection that is in a transaction."""
-    if connection.dialect.name == "sqlite":
-        from skillgate.store.bulk_sqlite import SqliteBulk
-
-        return SqliteBulk(connection)
-    from skillgate.store.bulk_postgres import PostgresBulk
-
-    return PostgresBulk(connection)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.invocation import Fate, Invocation, InvocationScore, Observation, Scored
 from skillgate.store.added import added_of, added_text, combined, merged
-from skillgate.store.bulk import bulk
 from skillgate.store.failures import failing, foreign, refusing
 from skillgate.store.importing import Import, Origin, origin_of, show
 from skillgate.store.invocation_rows import (
@@ -29,7 +28,7 @@ from skillgate.store.target import require_file, require_packages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy.engine import Engine
+    from sqlalchemy.engine import Connection, Engine
 
     from skillgate.store.bulk import Bulk
     from skillgate.store.importing import Scorer
@@ -403,7 +402,7 @@ class InvocationStore:
         engine = self._engine.execution_options(**{READING: True})
         try:
             with failing(self._engine, self._target, "read"), engine.begin() as connection:
-                yield bulk(connection)
+                yield _bulk(connection)
         except ForeignError as error:
             raise foreign(self._target, str(error)) from None
 
@@ -411,7 +410,7 @@ class InvocationStore:
     def _writing(self) -> Iterator[Bulk]:
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
-                rows = bulk(connection)
+                rows = _bulk(connection)
                 rows.lock()
                 yield rows
         except ForeignError as error:
@@ -474,3 +473,14 @@ def _kept(name: str) -> str:
 def _second(at: datetime) -> str:
     """Give the first whole second that is not before a time: invocations have their times to the second."""
     return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))
+
+
+def _bulk(connection: Connection) -> Bulk:
+    """Give the driver of a connection that is in a transaction."""
+    if connection.dialect.name == "sqlite":
+        from skillgate.store.bulk_sqlite import SqliteBulk
+
+        return SqliteBulk(connection)
+    from skillgate.store.bulk_postgres import PostgresBulk
+
+    return PostgresBulk(connection)

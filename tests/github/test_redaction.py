@@ -22,8 +22,8 @@ from skillgate.github.protocol import command, quiet
 from skillgate.github.redaction import MASK, SHORTEST, Redactor, secrets_of
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
+from skillgate.report.escape import code, inert
 from skillgate.report.github import Annotation
-from skillgate.report.markdown import code, inert
 from tests.report.reports import a_finding, a_report, a_skill
 
 if TYPE_CHECKING:

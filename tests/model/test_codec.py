@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from skillgate.errors import CodecError
-from skillgate.model.codec import MAX_PROBLEMS, Range, decode, encode, schema
+from skillgate.model.codec import decode, encode, schema
+from skillgate.model.marks import MAX_PROBLEMS, Range
 
 if TYPE_CHECKING:
     from decimal import Decimal

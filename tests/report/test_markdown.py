@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillgate.report.markdown import code, inert
+from skillgate.report.escape import code, inert
 from tests.github.rendered import LIVE, read
 from tests.report.reports import HOSTILE
 
