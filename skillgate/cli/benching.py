@@ -133,15 +133,7 @@ def planned(
     with ExitStack() as ready:
         served = ready.enter_context(serving(loaded.benchmark.server))
         spawner = _spawner(asked, session, served.variables, stop, ready)
-        surroundings = Surroundings(
-            spawner=spawner if asked.allow_exec else None,
-            environ=session.environ,
-            allow_env=asked.allow_env,
-            allow_host=asked.allow_host,
-            guarded=asked.guarded,
-            served=served.variables,
-            stop=stop,
-        )
+        surroundings = _surroundings(asked, session, spawner, served.variables, stop)
         models, surroundings = with_models(skills.found, rules, asked, session, surroundings)
         if models is not None:
             ready.callback(models.close)
@@ -164,6 +156,21 @@ def planned(
     places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
     told = (served.added, models, asked_models, not_started, readable, tuple(broken))
     return Plan(*places, *told)
+
+
+def _surroundings(
+    asked: Asked, session: Session, spawner: ProcessSpawner, served: Mapping[str, str], stop: threading.Event
+) -> Surroundings:
+    """Return what adapters and scorers may use."""
+    return Surroundings(
+        spawner=spawner if asked.allow_exec else None,
+        environ=session.environ,
+        allow_env=asked.allow_env,
+        allow_host=asked.allow_host,
+        guarded=asked.guarded,
+        served=served,
+        stop=stop,
+    )
 
 
 def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:

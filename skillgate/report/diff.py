@@ -47,7 +47,7 @@ class _Between(NamedTuple):
 NOTHING = Beside()
 
 
-def diff(
+def diff(  # noqa: D417 - three arguments are described together
     pairs: Iterable[Pair],
     *,
     a: DiffSide,
@@ -78,9 +78,7 @@ def diff(
         gated: whether a regression fails the diff.
         on_inconclusive: what a drop does that chance may explain: ``point``, ``pass``, ``warn`` or ``fail``.
         digest: of the effective configuration.
-        depth: of both sides.
-        scoring_version: of both sides.
-        models: those that both sides asked.
+        depth, scoring_version, models: of both sides.
         profile: the client whose refusals are errors after.
         listing: each client's list after, with its characters before.
         across: findings across skills that came and went; None where nobody looked.
