@@ -31,7 +31,7 @@ def shown_paths(document: dict[str, Any]) -> list[str]:
 def test_p54_the_main_file_means_its_directory(tmp_path: Path) -> None:
     write_skill(tmp_path)
     by_file = scored(f"{NAME}/SKILL.md", cwd=tmp_path)
-    assert by_file["skill"] == {"name": NAME, "path": NAME}
+    assert (by_file["skill"]["name"], by_file["skill"]["path"]) == (NAME, NAME)
     assert by_file["composite"]["score"] == STUB_COMPOSITE
 
 

@@ -308,7 +308,7 @@ def test_styles_count_the_sessions_that_were_measured_alone() -> None:
 
 def test_a_comment_tells_the_elo_in_the_row_and_the_sessions_folded_away() -> None:
     text = comment(subject_of(build.certified())).replace("\\", "")
-    assert "| Silver, Elo 1,507 |" in text
+    assert "| Silver, 1 error, Elo 1,507 |" in text
     folded = text.partition("<summary>What simulated sessions and matches say</summary>")[2]
     assert "activation 75 % (35 to 97 %), n = 8" in folded
     assert "lift +0.18" in folded
