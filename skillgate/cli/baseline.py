@@ -97,7 +97,7 @@ def load_baseline(
     else:
         top = asking.top or _repository(paths, session)
         if _is_before_the_first_commit(top, wanted):
-            session.note(f"{wanted} is no commit: this repository has none yet, so there is no baseline")
+            session.note(f"{wanted} is no commit: none has been made here yet, so there is no baseline")
             return Baseline({}, listing={}, across=())
         before = _from_revision(wanted, roots, _places(paths, top, session), top, session, context, asking)
     if asking.told:
@@ -240,9 +240,12 @@ def _from_revision(
 
 
 def _is_before_the_first_commit(top: str, revision: str) -> bool:
-    from skillgate.skill.git import commit_of, is_unborn
+    """Whether a revision names no commit because none was made; with other branches only HEAD can be such a one."""
+    from skillgate.skill.git import commit_of, has_refs, is_unborn
 
-    return is_unborn(top) and commit_of(top, revision) is None
+    if not is_unborn(top) or commit_of(top, revision) is not None:
+        return False
+    return revision == "HEAD" or not has_refs(top)
 
 
 def _places(paths: Sequence[str], top: str, session: Session) -> list[str]:

@@ -158,6 +158,18 @@ def is_unborn(repo_dir: str) -> bool:
     return not git(repo_dir, "symbolic-ref", "--quiet", "HEAD").returncode  # else git refuses, or HEAD is broken
 
 
+def has_refs(repo_dir: str) -> bool:
+    """Whether there is any branch or tag.
+
+    Raises:
+        IncompleteError: git is missing or fails.
+    """
+    done = git(repo_dir, "for-each-ref", "--count=1")
+    if done.returncode:
+        raise IncompleteError(f"git cannot list branches: {complaint(done)}")
+    return bool(done.stdout)
+
+
 def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
     """Name the parents of a commit, also those that a shallow clone does not hold.
 

@@ -265,7 +265,19 @@ class TestARevision:
         for command in ("score", "check"):
             done = run(tmp_path, command, "skills", "--baseline", revision, *_GATE)
             assert done.code == 0
-            assert done.err == f"{revision} is no commit: this repository has none yet, so there is no baseline\n"
+            assert done.err == f"{revision} is no commit: none has been made here yet, so there is no baseline\n"
+
+    def test_misspelt_on_a_branch_without_a_commit_is_refused_where_other_branches_have_some(
+        self, repository: Path
+    ) -> None:
+        git(repository, "checkout", "-q", "--orphan", "fresh")
+        done = run(repository, "score", "skills", "--baseline", "mian", *_GATE)
+        assert (done.code, "mian is not a commit" in done.err) == (2, True)
+        none = run(repository, "score", "skills", "--baseline", "HEAD", *_GATE)
+        assert (none.code, none.err) == (
+            0,
+            "HEAD is no commit: none has been made here yet, so there is no baseline\n",
+        )
 
     def test_that_does_not_exist_is_refused_where_there_is_a_commit(self, repository: Path) -> None:
         done = run(repository, "score", "skills", "--baseline", "nope", *_GATE)
