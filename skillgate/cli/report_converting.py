@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 WHAT = "a report that was written as JSON, in another format"
 _MORE = """\
-FILE is any JSON document with a kind; also the bare list of reports that an older evaluator wrote: what it does not say
-is told, and stands in no figure. Nothing is measured again. A format that cannot show a document is refused, with the
-formats that can:
+FILE is a JSON document of a kind below; also the bare list of reports that an older evaluator wrote: what it does not
+say is told, and stands in no figure. Nothing is measured again. A format that cannot show a document is refused, with
+the formats that can:
 
 {}"""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.documents import Comparison
+from skillgate.model.tool import rule_url
+from skillgate.report import addresses
 from skillgate.report.across import change_lines
 from skillgate.report.escape import code, inert
 from skillgate.report.skill_block import gap_reasons, is_judged, is_simulated
@@ -173,13 +175,18 @@ def _found(ranked: list[SkillResult], outside: Sequence[Finding]) -> Iterator[st
     yield "|---|---|---|---|"
     for finding in findings[: 4 * _ROWS]:
         where = code(f"{finding.path}:{finding.line}")
-        rule = f"[{inert(finding.id)}]({finding.url})" if finding.tool == "skillgate" else inert(finding.id)
-        yield f"| {where} | {finding.severity.value} | {rule} | {inert(finding.message)} |"
+        yield f"| {where} | {finding.severity.value} | {_rule(finding)} | {inert(finding.message)} |"
     if len(findings) > 4 * _ROWS:
         yield ""
         yield f"{len(findings) - 4 * _ROWS} more."
     yield ""
     yield "</details>"
+
+
+def _rule(finding: Finding) -> str:
+    """Name a rule, with its page where it is one of ours; the address that a document holds is not led to."""
+    ours = finding.tool == "skillgate" and addresses.is_rule(finding.id)
+    return f"[{inert(finding.id)}]({rule_url(finding.id)})" if ours else inert(finding.id)
 
 
 def _dimensions(result: SkillResult) -> Iterator[str]:

@@ -118,6 +118,19 @@ def test_scores_are_converted_into_what_is_printed(skills: Path, words: tuple[st
     assert converted.out == direct.out != ""
 
 
+@pytest.mark.parametrize("command", ["check", "score"])
+def test_the_address_of_a_rule_in_a_document_brings_no_markup(skills: Path, command: str) -> None:
+    hostile = "https://example.org/) <img src=x> | \x1b[31m"
+    text = run(skills, command, "skills/tidy", "skills/fine", "--json").out
+    document = json.loads(text, object_hook=lambda found: found | {"url": hostile} if "url" in found else found)
+    (skills / "hostile.json").write_text(json.dumps(document), encoding="utf-8")
+    for form in ("markdown", "html"):
+        done = run(skills, "report", "convert", "hostile.json", "--format", form)
+        assert (done.code, "ORPHAN" in done.out) == (0, True)
+        assert "example.org" not in done.out
+        assert "\x1b" not in done.out
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
