@@ -42,7 +42,10 @@ def as_meant(skill: Skill) -> tuple[Skill, bool]:
 def _texts(skill: Skill) -> Iterator[tuple[str, Any]]:
     """Yield each field that could not be read, with its value."""
     head = skill.frontmatter
-    entries = _entries(_source(skill.documents[0].text))
+    lines = _source(skill.documents[0].text)
+    entries = _entries(lines)
+    if not head.valid and "description" not in entries:  # it may be what is indented by mistake
+        entries = _entries([line.lstrip() for line in lines])
     for key in TEXT_KEYS:
         value = head.values.get(key)
         if key in entries and not isinstance(value, str) and (not head.valid or value is not None):

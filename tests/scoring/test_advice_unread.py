@@ -44,6 +44,12 @@ BROKEN = {
     "over 64 KiB": Broken(
         f"---\n{GOOD}notes: >-\n  {'word ' * 14_000}\n---\n", "shorten the frontmatter", "FRONTMATTER_TOO_LARGE"
     ),
+    "description indented": Broken(
+        f'---\nname: sample\n  description: "{DESCRIBED}"\n---\n', "correct the frontmatter", "FRONTMATTER_INVALID"
+    ),
+    "description behind a tab": Broken(
+        f'---\nname: sample\n\tdescription: "{DESCRIBED}"\n---\n', "correct the frontmatter", "FRONTMATTER_INVALID"
+    ),
     "merge keys": Broken(f"---\n{GOOD}<<: {{a: b}}\n---\n", "correct the frontmatter", "FRONTMATTER_INVALID"),
     "description in a list": Broken(
         f'---\nname: sample\ndescription: ["{DESCRIBED}"]\n---\n', "description must be text", "FIELD_TYPE"
