@@ -13,7 +13,7 @@ from skillgate.report import addresses
 from skillgate.report.across import change_lines
 from skillgate.report.escape import code, inert
 from skillgate.report.skill_block import gap_reasons, is_judged, is_simulated
-from skillgate.report.tally import badge_of, counts, spread_of, unread, worst_first
+from skillgate.report.tally import badge_of, counts, spread_of, unread, without_text, worst_first
 from skillgate.report.text import failures
 from skillgate.scoring.advice import most_valuable
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
+    from skillgate.report.tally import Unread
 
 _ROWS = 50
 _ADVISED = 5
@@ -39,7 +40,10 @@ def _score(report: Report) -> Iterator[str]:
     yield ""
     yield "| skill | score | badge | findings |"
     yield "|---|--:|---|---|"
-    ranked = [result for result in worst_first(report.results) if result.evaluated]
+    textless = without_text(report.results)
+    grouped = {path for group in textless for path in group.paths}
+    evaluated = [result for result in worst_first(report.results) if result.evaluated]
+    ranked = [result for result in evaluated if result.skill.path not in grouped]
     for result in ranked[:_ROWS]:
         label = badge_of(result, stars=True)
         score = f"**{result.composite.score:.2f}**{_interval(result)}" if result.composite.score is not None else "—"
@@ -53,12 +57,13 @@ def _score(report: Report) -> Iterator[str]:
     yield ""
     yield f"{spread_of(report.results).capitalize()}."
     yield from _unscored(ranked[:_ROWS])
-    yield from _unread(report.results)
+    yield from _groups("Errors, no text to score", textless)
+    yield from _groups("Not evaluated", unread(report.results))
     yield from _failed(report)
     yield from _in_doubt(report)
     yield from _changed(report)
     yield from _next(ranked[:_ADVISED])
-    yield from _found(ranked, report.outside)
+    yield from _found(evaluated, report.outside)
     for result in ranked if len(report.results) == 1 else []:
         yield from _dimensions(result) if result.dimensions else ()
     if is_judged(ranked):
@@ -124,11 +129,10 @@ def _unscored(ranked: list[SkillResult]) -> Iterator[str]:
         yield f"- {code(result.skill.path)} has no score: {inert(result.composite.reason or '')}"
 
 
-def _unread(results: Sequence[SkillResult]) -> Iterator[str]:
-    groups = unread(results)
+def _groups(title: str, groups: Sequence[Unread]) -> Iterator[str]:
     if groups:
         yield ""
-        yield f"**Not evaluated: {sum(len(group.paths) for group in groups)}**"
+        yield f"**{title}: {sum(len(group.paths) for group in groups)}**"
         yield ""
     for group in groups[:_ROWS]:
         shown = group.named()

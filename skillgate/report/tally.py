@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.model.finding import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Badge
 
 _NAMED = 3  # skills of one reason that are named
+_ROWS = 5  # files without a readable text that have a row each
 
 
 class Unread(NamedTuple):
@@ -81,5 +82,23 @@ def unread(results: Iterable[SkillResult]) -> tuple[Unread, ...]:
         if not result.evaluated:
             reason = (result.composite.reason or "no reason is given").removeprefix("not evaluated: ")
             groups.setdefault(reason, []).append(result.skill.path)
+    return _grouped(groups)
+
+
+def without_text(results: Sequence[SkillResult]) -> tuple[Unread, ...]:
+    """Group the skills whose file holds no text that can be scored, where rows for them would hide those with scores.
+
+    A few of them have a row each, and so they have where nothing else has one.
+    """
+    groups: dict[str, list[str]] = {}
+    for result in results:
+        reason = result.composite.reason
+        if result.evaluated and result.composite.score is None and any(it.message == reason for it in result.findings):
+            groups.setdefault((reason or "").partition(":")[0], []).append(result.skill.path)
+    found = sum(map(len, groups.values()))
+    return _grouped(groups) if _ROWS < found < sum(result.evaluated for result in results) else ()
+
+
+def _grouped(groups: Mapping[str, Iterable[str]]) -> tuple[Unread, ...]:
     found = (Unread(reason, tuple(sorted(paths))) for reason, paths in groups.items())
     return tuple(sorted(found, key=lambda group: (-len(group.paths), group.reason)))

@@ -9,7 +9,7 @@ from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
 from skillgate.model.text import printable
 from skillgate.report.skill_block import answers_lines, block, finding_line, is_judged, is_simulated, row
-from skillgate.report.tally import badge_of, counts, spread_of, unread, worst_first
+from skillgate.report.tally import badge_of, counts, spread_of, unread, without_text, worst_first
 from skillgate.report.terminal import NARROW, Style, columns, pad, wrap
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillgate.model.documents import Comparison
     from skillgate.model.finding import Suppressed
     from skillgate.model.report import Report, SkillResult
+    from skillgate.report.tally import Unread
 
 _DETAILED = 5  # skills whose findings and advice are shown unless more is asked for
 _ROWS = 20  # rows before "more" is said
@@ -38,7 +39,9 @@ def render_score(report: Report, style: Style, *, verbose: bool = False, seconds
 
 def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None) -> Iterator[str]:
     yield from answers_lines(report.results, style)
-    ranked = [result for result in worst_first(report.results) if result.evaluated]
+    textless = () if verbose else without_text(report.results)
+    grouped = {path for group in textless for path in group.paths}
+    ranked = [item for item in worst_first(report.results) if item.evaluated and item.skill.path not in grouped]
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
     beside = max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
     badge_wide = max((16, *(columns(badge_of(item, stars=True)) for item in ranked[:rows])))
@@ -57,7 +60,8 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
         at_least = f", all at {least:.2f} or above" if least > 0 else ""
         clean = "" if any(item.errors for item in ranked[rows:]) else " without errors"
         yield style.paint(f"         + {len(ranked) - rows} more skills{clean}{at_least} (-v shows every skill)", "dim")
-    yield from _unread(report.results, style, verbose=verbose)
+    yield from _groups("errors, no text to score", textless, style, verbose=verbose)
+    yield from _groups("not evaluated", unread(report.results), style, verbose=verbose)
     yield from (f"  {finding_line(finding, style)}" for finding in report.outside[:_ROWS])
     yield ""
     yield from _across(report, style)
@@ -70,12 +74,11 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
     yield from gate_lines(report, style)
 
 
-def _unread(results: Sequence[SkillResult], style: Style, *, verbose: bool) -> Iterator[str]:
-    """List the skills that could not be read, a line or two for each reason."""
-    groups = unread(results)
+def _groups(title: str, groups: Sequence[Unread], style: Style, *, verbose: bool) -> Iterator[str]:
+    """List skills that could not be read, a line or two for each reason."""
     if not groups:
         return
-    yield style.paint(f"  not evaluated: {sum(len(group.paths) for group in groups)}", "red")
+    yield style.paint(f"  {title}: {sum(len(group.paths) for group in groups)}", "red")
     for group in groups if verbose else groups[:_DETAILED]:
         shown = group.paths if verbose else group.named()
         left = len(group.paths) - len(shown)

@@ -121,6 +121,24 @@ def test_skills_that_could_not_be_read_leave_the_scores_on_the_screen(dangling: 
     assert run(dangling, "score", "skills", "-v").out.count("skills/link-") == 60
 
 
+def test_files_without_text_leave_the_scores_on_the_screen_and_their_errors_counted(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_skill(tmp_path / "skills", name)
+    for number in range(30):
+        write_skill(tmp_path / "skills", f"blob-{number:02}")
+        (tmp_path / f"skills/blob-{number:02}/SKILL.md").write_bytes(b"\xff\xfe" * (number % 2))
+    for words in ((), ("--output", "markdown")):
+        done = run(tmp_path, "score", "skills", *words)
+        assert all(re.search(rf"{name}\b", done.out) for name in ("skills/one", "skills/two"))
+        assert re.search(r"(?i)errors, no text to score: 30", done.out)
+        assert re.search(r"15:?  ?the file is empty: .*blob-00", done.out)
+        assert re.search(r"15:?  ?the file is not UTF-8: .*blob-01", done.out)
+        assert "30 errors in 30 skills" in done.out
+    assert run(tmp_path, "score", "skills", "-v").out.count("skills/blob-") == 30
+    alone = run(tmp_path, "score", "skills/blob-00", "skills/blob-01")
+    assert (len(rows(alone.out)), "no text to score" in alone.out) == (2, False)
+
+
 def test_they_are_one_line_in_markdown_and_one_reason_on_the_page(dangling: Path) -> None:
     text = run(dangling, "score", "skills", "--output", "markdown").out
     assert text.index("skills/one") < text.index("Not evaluated: 60")
