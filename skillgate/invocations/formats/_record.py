@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from skillgate.invocations.formats._checks import INTERRUPTED, UnfitError, shown
@@ -45,7 +46,11 @@ _LABELS = {
     SLOTS[key]: (is_model if key == "model" else is_label, f"{key} does not look like a name: left out")
     for key in ("skill_version", "skill_category", "session_id", "model", "output_type")
 }
-_SOURCE, _EXTRA = SLOTS["source"], SLOTS["extra"]
+_SESSION, _SOURCE, _EXTRA = SLOTS["session_id"], SLOTS["source"], SLOTS["extra"]
+_WORDS = itemgetter(_NAME, *(slot for slot in _LABELS if slot != _SESSION))
+_PLAIN: set[tuple[str | None, ...]] = set()
+"""Such words of records that were read, which all look like names: a log says the same ones over and over."""
+_MOST_PLAIN = 1_000
 
 
 def invocation_of(data: object, options: Options, line: int, *, source: str = "log", unit: str = "line") -> Read:
@@ -131,8 +136,21 @@ def _finish(found: _Found, data: dict[str, Any], options: Options) -> list[str]:
     return warnings
 
 
-def _without_text(draft: Draft, *, keep_text: bool) -> Iterator[str]:
+def _without_text(draft: Draft, *, keep_text: bool) -> list[str]:
     """Take out of a draft what may be a person's words, and say so."""
+    words, session, identity = _WORDS(draft), draft[_SESSION], draft[_ID]
+    if words in _PLAIN and (session is None or is_label(session)) and (identity is None or is_label(identity)):
+        return []
+    warnings = list(_replaced(draft, keep_text=keep_text))
+    if not warnings and not keep_text:
+        if len(_PLAIN) >= _MOST_PLAIN:
+            _PLAIN.clear()
+        _PLAIN.add(words)
+    return warnings
+
+
+def _replaced(draft: Draft, *, keep_text: bool) -> Iterator[str]:
+    """Replace or leave out each field that does not look like a name, and say so."""
     name = draft[_NAME]
     if name is not None and (stored := skill_name(name, keep_text=keep_text)) != name:
         draft[_NAME] = stored

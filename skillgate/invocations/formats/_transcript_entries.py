@@ -12,21 +12,26 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.invocations.formats._names import is_model
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _LARGEST = 10**12  # tokens of one message: none has had a millionth part of them
 _LATEST_FORM = 40  # characters of a time
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,95}\Z")
-_MODEL = re.compile(r"[A-Za-z0-9][\w.:/@\[\]-]{0,199}\Z", re.ASCII)
 _COMMAND = re.compile(r"\s*(?:<command-message>[^<]*</command-message>\s*)?<command-name>/([^<]*)</command-name>")
 _HEAD = 2_000  # characters of a text that are looked at
 # What Claude Code itself answers where the user, or the session's permissions, denied a call. What a program prints
 # stands behind its exit code and so never begins like this.
 _DENIED = re.compile(
     r"(?:<tool_use_error>)?(?:The user doesn't want to (?:proceed with this tool use|take this action)"
-    r"|Claude requested permissions? to [^\n]{1,500}, but you haven't granted"
-    r"|Permission to use [^\n]{1,500} has been denied|User rejected tool use)"
+    r"|Claude requested permissions? to (?s:.{1,1500}?), but you haven't granted"
+    r"|Permission to use \S{1,200} (?:with command |has been denied)"
+    r"|Permission for this (?:tool use was|action has been) denied"
+    r"|This command requires approval"
+    r"|This Bash command contains multiple operations\. The following parts? requires? approval"
+    r"|The agent proposed a plan that was rejected by the user|User rejected tool use)"
 )
 _NOT_LOADED = re.compile(r"(?:<tool_use_error>)?(?:Unknown skill: |Execute skill: )")  # no such skill; not permitted
 _INTERRUPTED = "[Request interrupted by user"
@@ -173,7 +178,7 @@ def _reply(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     return Entry(
         Kind.REPLY,
         message=identifier(message.get("id")),
-        model=model if isinstance(model, str) and _MODEL.match(model) else None,
+        model=model if isinstance(model, str) and is_model(model) else None,
         stop=stop if isinstance(stop, str) else None,
         usage=_usage(message.get("usage")),
         said=any(block.get("type") == "text" for block in _blocks(message)),

@@ -87,6 +87,7 @@ class Pending:
         own: the run of its own level.
         loaded: the run that it begins, as the call for a skill.
         before: the run that follow-ups counted for until then.
+        over: the run of its level that ended with it.
         change: what it is to write.
         prompt: digest of what a sub-agent is asked; None where the call is for something else.
         sessions: where the sub-agent's transcript may lie.
@@ -98,6 +99,7 @@ class Pending:
     own: Run | None = None
     loaded: Run | None = None
     before: Run | None = None
+    over: Run | None = None
     change: Change | None = None
     prompt: int | None = None
     sessions: tuple[str, ...] = ()

@@ -35,6 +35,7 @@ class Run:
         tokens_known, calls_known, edits_known: whether all of them were seen.
         follow_ups: prompts since; None within a sub-agent, where no user is.
         changed: lines that it wrote and that were changed after it.
+        latest, over: of one that is discarded, the runs that take its place: for follow-ups, and for what goes on.
     """
 
     def __init__(self, line: int, name: object, identity: str, entry: Entry, at: datetime | None) -> None:
@@ -56,6 +57,8 @@ class Run:
         self.tokens_known = self.calls_known = self.edits_known = True
         self.follow_ups: int | None = 0
         self.prompts_before = 0
+        self.latest: Run | None = None
+        self.over: Run | None = None
 
     def reply(self, entry: Entry) -> None:
         """Take a reply of the run's own level into account."""
@@ -104,11 +107,22 @@ class Run:
         self._errors, self._ending = self._errors + 1, Ending.HARD_FAILURE
         self.closed, self.prompts_before = True, prompts
 
-    def discard(self, why: str) -> None:
-        """Take note that the skill was never loaded, through no fault of its own: nothing is recorded."""
+    def discard(self, why: str, *, latest: Run | None, over: Run | None) -> None:
+        """Take note that the skill was never loaded, through no fault of its own: nothing is recorded.
+
+        Args:
+            why: for the message.
+            latest: the run that follow-ups counted for before it.
+            over: the run that ended with it.
+        """
         self._problems.clear()
         self.miss(why)
         self.closed = self.discarded = True
+        self.latest, self.over = latest, over
+
+    def reopen(self) -> None:
+        """Take note that it goes on, since the skill whose call ended it was never loaded."""
+        self.closed, self._ending = False, None
 
     def cut(self) -> None:
         """Take note that it is not followed any longer, whatever comes."""

@@ -176,6 +176,7 @@ class Session:
     def _skill(self, level: Level, line: int, entry: Entry, call: Call) -> Pending:
         for run in level.outer:
             run.call(call.name)
+        over = level.run
         self._close(level, by_skill=True)
         name = call.given.get("skill", call.given.get("command"))
         whose = entry.uuid or (entry.sessions[0] if entry.sessions else "")
@@ -183,7 +184,9 @@ class Session:
         plain = name.strip().removeprefix("/") if isinstance(name, str) else name
         before = self._latest
         run = self._begin(level, line, plain, identity, entry)
-        return Pending(depth=level.depth, runs=level.runs, loaded=run, before=before, sessions=entry.sessions)
+        return Pending(
+            depth=level.depth, runs=level.runs, loaded=run, before=before, over=over, sessions=entry.sessions
+        )
 
     def _call(self, level: Level, entry: Entry, call: Call) -> Pending:
         for run in level.runs:
@@ -211,15 +214,20 @@ class Session:
     def _failed(self, level: Level, pending: Pending, result: Result) -> None:
         if pending.own is not None and not result.denied:
             pending.own.fail()
-        if pending.loaded is None or pending.loaded is not level.run:
+        run = pending.loaded
+        if run is None:
             return
-        level.run = None
         if result.unloaded:
-            pending.loaded.discard(_DENIED if result.denied else _NOT_LOADED)
-            if self._latest is pending.loaded:
-                self._latest = pending.before
-        else:
-            pending.loaded.reject(self.prompts)
+            run.discard(_DENIED if result.denied else _NOT_LOADED, latest=pending.before, over=pending.over)
+            while self._latest is not None and self._latest.discarded:
+                self._latest = self._latest.latest
+            while level.run is not None and level.run.discarded:
+                level.run = level.run.over
+            if level.run is not None and level.run.closed:
+                level.run.reopen()
+        elif run is level.run:
+            level.run = None
+            run.reject(self.prompts)
 
     def _agent(self, pending: Pending, line: int, details: Mapping[str, Any]) -> None:
         """Read what a sub-agent did, unless its entries are in the file; a skill may have one of its own, too."""
