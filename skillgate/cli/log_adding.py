@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate.cli.log_options import rubric_of
 from skillgate.cli.storing import named_store
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.invocations.formats._names import stored_id
+from skillgate.invocations.formats._names import skill_name, stored_id
 from skillgate.invocations.forms import reader
 from skillgate.invocations.ports import Options
 from skillgate.invocations.rubric import scorer
@@ -134,10 +134,11 @@ def _amended(
     before = store.find(name) or store.find(stored_id(name))
     if before is None:
         raise UsageError(f"there is no invocation {printable(name)}; list their ids with `skillgate log list`")
-    own = {"timestamp": before.timestamp.isoformat(), "skill_name": before.skill_name}
-    later = _read({**own, **given, "invocation_id": before.invocation_id}, args, session)
-    if later.skill_name != before.skill_name:
-        raise UsageError(f"the invocation {before.invocation_id} is one of {before.skill_name}")
+    named = given.get("skill_name", given.get("skill"))
+    if named is not None and before.skill_name not in (named, skill_name(str(named), keep_text=False)):
+        raise UsageError(f"the invocation {printable(name)} is one of {printable(before.skill_name)}")
+    own = {"skill_name": "same", "invocation_id": "same"}  # what is kept may be texts, which were asked for
+    later = _read({"timestamp": before.timestamp.isoformat(), **given, **own}, args, session)
     fields = {name: value for name, value in later._asdict().items() if value is not None and name not in _IDENTITY}
     if "timestamp" not in given:
         del fields["timestamp"]

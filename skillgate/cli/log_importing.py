@@ -29,6 +29,7 @@ from skillgate.workers import LostError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from skillgate.cli.session import Session
     from skillgate.invocations.reading import Opened, Recording
@@ -114,9 +115,9 @@ def take_in(args: argparse.Namespace, session: Session) -> int:
         store.close()
     for line in _warned(done):
         session.note(line)
-    for line in _passed_over(unknown):
+    for line in passed_over(unknown):
         tell(line)
-    fatal = [text for recording, text in unknown if recording.parent is None or not done]
+    fatal = unread_of(unknown, {one.parent for one in done})
     _report(done, [*told, *fatal], rubric, target.shown, session)
     unread = len(problems) + len(files) - len(done) - len(unknown)
     _require_all(done, unread, fatal, strict=args.strict)
@@ -151,7 +152,17 @@ def _warned(done: Sequence[_Taken]) -> Iterator[str]:
         yield texts[0] if len(texts) == 1 else f"{place}: {warning} (in {len(texts):,} files)"
 
 
-def _passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
+def unread_of(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
+    """Give the descriptions of files that were named, and of those of directories without any that is known.
+
+    Args:
+        unknown: files without a known form, each with its description.
+        known: the directories that hold files that were read.
+    """
+    return [text for recording, text in unknown if recording.parent is None or recording.parent not in known]
+
+
+def passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
     """Count the files of each directory that hold nothing to import: other programs put theirs there too."""
     found: dict[str, list[str]] = {}
     for recording, _ in unknown:

@@ -46,6 +46,11 @@ def list_invocations(args: argparse.Namespace, session: Session) -> int:
         document |= {"invocations": [_row(one) for one in found], "left_out": left}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
         return EXIT_PASSED
+    if not found and (args.skills or days is not None or args.at is not None):
+        of = f" of {', '.join(map(printable, args.skills))}" if args.skills else ""
+        within = "" if days is None else f" in the last {days:,} days; --all looks at all that is there"
+        session.note(f"no invocation{of} is recorded{within}")
+        return EXIT_PASSED
     from skillgate.report.invocations_text import render_list
 
     session.out(render_list([(one.invocation, _first(one.scores)) for one in found], _style(session)))

@@ -6,7 +6,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.log_importing import form_of, options_of
+from skillgate.cli.log_importing import form_of, options_of, passed_over, unread_of
 from skillgate.cli.log_options import rubric_of
 from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
 from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader
@@ -39,7 +39,8 @@ def score(args: argparse.Namespace, session: Session) -> int:
     files, problems = recordings(args.files, cwd=session.cwd)
     bad = list(problems)
     found: list[Invocation] = []
-    unknown: list[str] = []
+    unknown: list[tuple[Recording, str]] = []
+    known: set[str | None] = set()
     left = 0
 
     def tell(text: str) -> None:
@@ -52,18 +53,22 @@ def score(args: argparse.Namespace, session: Session) -> int:
     for recording in files:
         try:
             found += islice(_read(recording, args, session, tell), _MOST + 1 - len(found))
+            known.add(recording.parent)
         except UnrecognisedError as error:
-            unknown.append(str(error))
+            unknown.append((recording, str(error)))
         except UsageError as error:
             tell(str(error))
     if len(found) > _MOST:
         raise UsageError(f"there are more than {_MOST:,} invocations; log import takes any number")
+    for line in passed_over(unknown):
+        session.note(line)
+    unread = unread_of(unknown, known)
     rate, explain = scorer(rubric), explainer(rubric)
     scores = [(invocation, rate(invocation)) for invocation in found]
     parts = explain(found[0]) if len(found) == 1 else ()
     if session.json:
         rows = [_row(invocation, one, explain(invocation)) for invocation, one in scores]
-        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": [*bad, *unknown]}
+        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": [*bad, *unread]}
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     elif scores:
         from skillgate.report.invocations_text import render_scores
@@ -71,9 +76,9 @@ def score(args: argparse.Namespace, session: Session) -> int:
         session.out(render_scores(scores, Style(width=session.width, color=session.color), parts=parts))
     if bad:
         left += len(bad[_TOLD:])
-        raise UsageError("\n".join([*bad[:_TOLD], *unknown, *([f"and {left:,} more"] if left else [])]))
-    if unknown:
-        raise IncompleteError("\n".join(unknown))
+        raise UsageError("\n".join([*bad[:_TOLD], *unread, *([f"and {left:,} more"] if left else [])]))
+    if unread:
+        raise IncompleteError("\n".join(unread))
     return EXIT_PASSED
 
 

@@ -19,6 +19,7 @@ DOCUMENTS = frozenset(("otlp", "portable"))
 """Those whose files may be one line of any length: its pieces, under one number, are put together again."""
 
 _KEYS = 6  # of an object, that are named
+_TOO_LONG = "its first value is JSON that is broken, or too long to tell its form by (then --format names it)"
 _STREAM = frozenset(("type", "session_id"))  # of each line that `claude -p --output-format stream-json` prints
 
 
@@ -69,22 +70,34 @@ def _seen(head: bytes) -> tuple[str, frozenset[str]]:
         return "it is not text", frozenset()
     if not text.strip():
         return "it is empty", frozenset()
+    text = text.lstrip()
     try:
-        value, end = json.JSONDecoder().raw_decode(text.lstrip())
+        value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        is_json = text.lstrip().startswith(("{", "["))
-        return ("its first value is JSON that is broken or very long" if is_json else "it is text that is not JSON"), (
-            frozenset()
-        )
+        value, end = _first_of_list(text)
+    if value is None and not text.startswith("null"):
+        is_json = text.startswith(("{", "["))
+        return (_TOO_LONG if is_json else "it is text that is not JSON"), frozenset()
     if isinstance(value, list):
         first = value[0] if value and isinstance(value[0], dict) else {}
         keys = f" of objects with the keys {_named(first)}" if first else ""
         return f"it is a JSON list{keys}", frozenset(first)
     if not isinstance(value, dict):
         return "its first value is not a JSON object", frozenset()
-    whole = not text.lstrip()[end:].strip()
+    whole = not text[end:].strip()
     what = "it is one JSON object with" if whole else "its first line is a JSON object with"
     return f"{what} the keys {_named(value)}" if value else "its first object is empty", frozenset(value)
+
+
+def _first_of_list(text: str) -> tuple[list[object] | None, int]:
+    """Read the first value of a list that is longer than what is seen of it; None where it is no such list."""
+    if not text.startswith("["):
+        return None, 0
+    try:
+        first, end = json.JSONDecoder().raw_decode(text[1:].lstrip())
+    except (ValueError, RecursionError):
+        return None, 0
+    return [first], end
 
 
 def _named(value: dict[str, object]) -> str:

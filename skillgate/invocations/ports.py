@@ -27,12 +27,14 @@ class Options(NamedTuple):
         category: of invocations that say none; None leaves it open.
         beside: gives the lines of a file by its path relative to the directory of the one that is read, None where
             there is none; transcripts of sub-agents lie beside that of their session.
+        names: of skills that are known, which are kept whatever they look like.
     """
 
     now: datetime
     keep_text: bool = False
     category: str | None = None
     beside: Callable[[str], Lines | None] = lambda _path: None
+    names: frozenset[str] = frozenset()
 
 
 Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]

@@ -128,6 +128,8 @@ def from_json(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is there
         if isinstance(value, dict):
             return value
         raise ForeignError(f"extra is {str(value)[:50]!r}")
+    if isinstance(value, dict | list):
+        raise ForeignError(f"{name} is {str(value)[:50]!r}")
     kind = INVOCATIONS.c[name].type.python_type
     (found,) = _found(name, (float(value) if kind is float and type(value) is int else value,))
     return found

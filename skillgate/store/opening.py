@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,15 @@ def _migrate(engine: Engine, target: Target) -> None:
         require_known(found, target.shown)
         if found != HEAD:
             _upgrade(connection)
+    if found is not None and found != HEAD and target.path is not None:
+        _rewrite(engine)
+
+
+def _rewrite(engine: Engine) -> None:
+    """Write a file anew: pages that were free before a step keep what earlier versions had there, such as paths."""
+    with engine.connect() as connection, suppress(sqlite3.OperationalError):  # no room for a copy: the rows are right
+        raw: Any = connection.connection.driver_connection
+        raw.execute("VACUUM")
 
 
 def _strange(connection: Connection) -> str | None:

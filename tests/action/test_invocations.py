@@ -113,6 +113,17 @@ def test_a_new_skill_without_a_record_is_told_and_fails_nothing(tmp_path: Path) 
     assert made.run(**{**INPUTS, "invocations": "found.jsonl"}).code == 1
 
 
+def test_a_skill_whose_name_does_not_look_like_one_is_found_by_its_own_name(tmp_path: Path) -> None:
+    made = repository(tmp_path, log("merge-sheets") + log("split all sheets", well=False))
+    made.change({"skills/split/SKILL.md": skill("split-sheets")["skills/split-sheets/SKILL.md"].replace(
+        "name: split-sheets", "name: split all sheets"
+    )})  # fmt: skip
+    made.write({"found.jsonl": log("split all sheets", well=False)})
+    ran = made.run(**{**INPUTS, "invocations": "found.jsonl"})
+    assert json.loads(ran.outputs["gates"]) == {"skills/split": {"publish": "failed"}}, ran.err
+    assert "does not look like one" not in ran.err
+
+
 def test_a_removed_skill_is_asked_nothing(tmp_path: Path) -> None:
     made = repository(tmp_path, log("merge-sheets", well=False))
     made.base(skill("split-sheets"))

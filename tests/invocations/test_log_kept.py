@@ -286,3 +286,97 @@ def test_other_files_among_those_of_a_directory_are_counted_in_one_line(tmp_path
     ]
     (tmp_path / "projects" / "a" / "one.jsonl").unlink()
     assert run(tmp_path, "log", "import", "projects").code == 3
+
+
+def test_what_was_kept_as_text_takes_signals_without_asking_for_text_again(tmp_path: Path) -> None:
+    write(tmp_path / "runs.jsonl", [{**line(1), "skill_name": "write a letter", "invocation_id": "run of Bob"}])
+    assert run(tmp_path, "log", "import", "runs.jsonl", "--keep-text").code == 0
+    words = ("--id", "run of Bob", "--update", "--set", "user_accepted=true")
+    done = run(tmp_path, "log", "add", *words)
+    assert (done.code, done.err) == (0, "")
+    assert run(tmp_path, "log", "add", *words, "--skill", "write a letter").code == 0
+    other = run(tmp_path, "log", "add", *words, "--skill", "other")
+    assert (other.code, "is one of write a letter" in other.err) == (2, True)
+    assert rows(tmp_path, "SELECT skill_name, invocation_id, user_accepted FROM invocations") == [
+        ("write a letter", "run of Bob", 1)
+    ]
+
+
+@pytest.mark.parametrize("value", ['{"user_accepted": []}', '{"user_accepted": {}}', '{"ending": [1]}', "[1]", "x"])
+def test_added_fields_that_somebody_else_wrote_are_named_and_are_no_crash(tmp_path: Path, value: str) -> None:
+    write(tmp_path / "runs.jsonl", [line(1)])
+    run(tmp_path, "log", "import", "runs.jsonl")
+    with sqlite3.connect(tmp_path / ".skillgate" / "store.db") as store:
+        store.execute("UPDATE invocations SET added = ?", (value,))
+    words = (("list", "--all"), ("show", "notes-1"), ("add", "--id", "notes-1", "--update", "--set", "recovered=true"))
+    for more in (*words, ("import", "runs.jsonl")):
+        done = run(tmp_path, "log", *more)
+        assert (done.code, "what skillgate did not write" in done.err) == (3, True), done.err
+
+
+def test_a_model_that_is_an_address_is_not_kept_of_a_session(tmp_path: Path) -> None:
+    data = Transcript().prompt().skill().say().data.replace(b"claude-sonnet-5-5", b"alice@example.com")
+    (tmp_path / "session.jsonl").write_bytes(data)
+    assert run(tmp_path, "log", "import", "session.jsonl").code == 0
+    assert rows(tmp_path, "SELECT model FROM invocations") == [(None,)]
+
+
+def test_a_sentence_in_the_arguments_of_a_span_is_no_name_either(tmp_path: Path) -> None:
+    said = {"gen_ai.tool.name": "Skill", "gen_ai.tool.call.arguments": json.dumps({"skill": "Bob Miller asks for it"})}
+    pairs = [{"key": key, "value": {"stringValue": value}} for key, value in said.items()]
+    span = {"traceId": "a" * 32, "spanId": "b" * 16, "startTimeUnixNano": "1790000000000000000", "attributes": pairs}
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    (tmp_path / "traces.json").write_text(json.dumps(document), encoding="utf-8")
+    run(tmp_path, "log", "import", "traces.json")
+    assert rows(tmp_path, "SELECT skill_name FROM invocations") == [(REPLACED,)]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_record_of_a_run_that_is_longer_than_what_is_looked_at_is_described_too(
+    tmp_path: Path, indent: int | None
+) -> None:
+    more = [{"type": "assistant", "message": {"content": "y" * 1_000}, "session_id": "s"}] * 100
+    (tmp_path / "output.json").write_text(json.dumps([*STREAM, *more], indent=indent), encoding="utf-8")
+    done = run(tmp_path, "log", "import", "output.json")
+    assert (done.code, "stream-json" in done.err) == (3, True), done.err
+
+
+def test_a_first_line_that_is_too_long_to_be_recognised_is_taken_where_its_form_is_named(tmp_path: Path) -> None:
+    first = {"tool_calls": [{"tool": "x" * 40}] * 2_000, **line(1)}
+    write(tmp_path / "runs.jsonl", [first, line(2)])
+    done = run(tmp_path, "log", "import", "runs.jsonl")
+    assert (done.code, "--format" in done.err) == (3, True), done.err
+    assert run(tmp_path, "log", "import", "runs.jsonl", "--format", "jsonl").code == 0
+
+
+def test_a_form_that_is_named_and_does_not_hold_is_no_session_without_a_skill(tmp_path: Path) -> None:
+    write(tmp_path / "runs.jsonl", [line(1), line(2)])
+    (tmp_path / "logs.json").write_text(json.dumps({"resourceLogs": []}), encoding="utf-8")
+    for name in ("runs.jsonl", "logs.json"):
+        done = run(tmp_path, "log", "import", name, "--format", "claude-code")
+        assert (done.code, "no line of a transcript" in done.err) == (3, True), done.err
+    session(tmp_path, Transcript().raw({"type": "summary", "leafUuid": "e", "summary": "x"}), "short.jsonl")
+    assert run(tmp_path, "log", "import", "short.jsonl", "--format", "claude-code").code == 0
+
+
+def test_a_directory_without_any_known_file_ends_with_3_beside_one_that_has_some(tmp_path: Path) -> None:
+    for folder in ("good", "bad"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "other.jsonl", [{"id": "x", "title": "y"}])
+    write(tmp_path / "good" / "runs.jsonl", [line(1, **GOOD)])
+    for word in ("import", "score"):
+        done = run(tmp_path, "log", word, "good")
+        assert (done.code, "1 file holds no invocations in a known form" in done.err) == (0, True), done.err
+        done = run(tmp_path, "log", word, "good", "bad")
+        assert (done.code, "bad/other.jsonl" in done.err) == (3, True), done.err
+        assert "good/other.jsonl: it is" not in done.err
+
+
+def test_a_window_without_any_invocation_is_not_called_an_empty_store(tmp_path: Path) -> None:
+    write(tmp_path / "runs.jsonl", [line(1, days=40)])
+    run(tmp_path, "log", "import", "runs.jsonl")
+    for words in ((), ("notes",)):
+        done = run(tmp_path, "log", "list", "--at", AT, *words)
+        assert (done.code, done.out, "30 days" in done.err, "--all" in done.err) == (0, "", True, True), done.err
+    other = run(tmp_path, "log", "list", "other", "--all")
+    assert (other.code, other.out, "of other" in other.err) == (0, "", True)

@@ -115,6 +115,24 @@ def test_a_store_of_the_first_form_keeps_what_it_holds(place: str) -> None:
         assert connection.execute(sa.text(f"SELECT version_num FROM {TABLE}")).scalar_one() == HEAD
 
 
+def test_paths_that_an_earlier_version_stored_leave_no_byte_in_a_file(tmp_path: Path) -> None:
+    place = str(tmp_path / "store.db")
+    migrated(place, "0002")
+    with engine(place).begin() as connection:
+        connection.exec_driver_sql("PRAGMA secure_delete = OFF")  # as where SQLite was built so
+        for key in range(400):
+            values = (key, f"run-{key}", "a", "2026-11-20 10:00:00", "log", "d" * 32, "2026-11-20 10:00:00")
+            connection.exec_driver_sql(
+                "INSERT INTO invocations (id, invocation_id, skill_name, timestamp, source, digest, imported_at,"
+                " origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*values, f"/home/alice/{key}/{'x' * 200}"),
+            )
+        connection.exec_driver_sql("DELETE FROM invocations WHERE id < 300")
+    invocations_made.opened(place).close()
+    assert [path.name for path in tmp_path.iterdir() if b"/home/alice" in path.read_bytes()] == []
+    assert invocations_made.opened(place).count() == 100
+
+
 def test_the_steps_lead_back(place: str) -> None:
     migrated(place, "0001")
     first = described(place)

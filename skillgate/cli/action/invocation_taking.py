@@ -86,7 +86,7 @@ def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str
         form = recognise(file.head)
         if form is None:
             raise UsageError(f"{one.shown}: {unrecognised(file.head)}")
-        options = Options(datetime.now(UTC), beside=source.beside)
+        options = Options(datetime.now(UTC), beside=source.beside, names=counter.names)
         reads = counter.wanted(reader(form)(lines(file.file, whole=form in DOCUMENTS), options))
         with store.importing(rubric, scorer(rubric), later=form == _GROWING) as run:
             take(places(reads, scorer(rubric)), run, problems, counts)
@@ -103,13 +103,13 @@ class _Counter:
 
     def __init__(self, names: Collection[str]) -> None:
         self.seen = 0
-        self._names = frozenset(names)
+        self.names = frozenset(names)
 
     def wanted(self, reads: Iterable[Read]) -> Iterator[Read]:
         for read in reads:
             if read.invocation is not None:
                 self.seen += 1
-                if read.invocation.skill_name not in self._names:
+                if read.invocation.skill_name not in self.names:
                     continue
             yield read
 

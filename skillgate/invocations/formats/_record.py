@@ -124,7 +124,7 @@ def _finish(found: _Found, data: dict[str, Any], options: Options) -> list[str]:
     if data.get("outcome") == INTERRUPTED:  # nobody knows how it would have ended, whatever had happened by then
         for slot in _ON_THE_WAY:
             draft[slot] = None
-    warnings += _without_text(draft, keep_text=options.keep_text)
+    warnings += _without_text(draft, options)
     if draft[_CATEGORY] is None:
         draft[_CATEGORY] = options.category
     if draft[_ID] is None and not problems:
@@ -136,26 +136,27 @@ def _finish(found: _Found, data: dict[str, Any], options: Options) -> list[str]:
     return warnings
 
 
-def _without_text(draft: Draft, *, keep_text: bool) -> list[str]:
+def _without_text(draft: Draft, options: Options) -> list[str]:
     """Take out of a draft what may be a person's words, and say so."""
     words, session, identity = _WORDS(draft), draft[_SESSION], draft[_ID]
     if words in _PLAIN and (session is None or is_label(session)) and (identity is None or is_label(identity)):
         return []
-    warnings = list(_replaced(draft, keep_text=keep_text))
-    if not warnings and not keep_text:
+    warnings = list(_replaced(draft, options))
+    if not warnings and not options.keep_text and draft[_NAME] not in options.names:
         if len(_PLAIN) >= _MOST_PLAIN:
             _PLAIN.clear()
         _PLAIN.add(words)
     return warnings
 
 
-def _replaced(draft: Draft, *, keep_text: bool) -> Iterator[str]:
+def _replaced(draft: Draft, options: Options) -> Iterator[str]:
     """Replace or leave out each field that does not look like a name, and say so."""
     name = draft[_NAME]
-    if name is not None and (stored := skill_name(name, keep_text=keep_text)) != name:
+    keep = options.keep_text or name in options.names
+    if name is not None and (stored := skill_name(name, keep_text=keep)) != name:
         draft[_NAME] = stored
         yield REPLACED_WARNING
-    if keep_text:
+    if options.keep_text:
         return
     for slot, (fits, warning) in _LABELS.items():
         if draft[slot] is not None and not fits(draft[slot]):

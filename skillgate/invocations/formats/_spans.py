@@ -199,5 +199,7 @@ def _named(arguments: object) -> object:
             return None
     if not isinstance(arguments, dict):
         return None
-    found = arguments.get("skill") or arguments.get("command")
-    return found.strip().removeprefix("/").partition(" ")[0] if isinstance(found, str) else found
+    found, command = arguments.get("skill"), arguments.get("command")
+    if not found and isinstance(command, str):
+        found = command.strip().partition(" ")[0]  # what follows is what the skill is to do
+    return found.strip().removeprefix("/") if isinstance(found, str) else found or command

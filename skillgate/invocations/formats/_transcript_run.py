@@ -172,7 +172,7 @@ class Run:
         lasted = (self._last - at) / timedelta(milliseconds=1) if self._last is not None and self._replies else -1
         return Invocation(
             invocation_id=self._id,
-            skill_name=skill_name(self._name, keep_text=options.keep_text),
+            skill_name=skill_name(self._name, keep_text=options.keep_text or self._name in options.names),
             timestamp=at.replace(microsecond=0),
             skill_category=category,
             session_id=self._session,

@@ -26,6 +26,7 @@ NAME = "claude-code"
 MOST_WAITING = 10_000
 """Runs of one file that are followed at once; with more, the first are told as they are by then."""
 _MOST_TOLD = 10 * MOST_WAITING  # rejected lines that wait for their turn included
+_NO_ENTRY = "it holds no line of a transcript of Claude Code"
 _OF_AGENT = "this is the transcript of a sub-agent: it is read with that of its session, and not by itself"
 
 
@@ -48,13 +49,15 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
         call that opened it.
     """
     session, waiting = Session(options), deque[Run | Read]()
-    runs = 0
+    runs, known = 0, False
     for number, line in lines:
         if not line.strip():
             continue
         try:
             session.follow(number, entry_of(line))
+            known = known or session.has_main or session.has_agents or _is_entry(line)
         except ValueError as error:
+            known = True
             waiting.append(Read(number, None, str(error)))
         runs += len(session.begun)
         waiting.extend(session.begun)
@@ -68,6 +71,8 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
         yield from _told(first, session, options, is_whole=True)
     if session.has_agents and not session.has_main:
         yield Read(1, None, warnings=(_OF_AGENT,))
+    if not known:
+        yield Read(1, None, unused=_NO_ENTRY)
 
 
 def _told(first: Run | Read, session: Session, options: Options, *, is_whole: bool) -> Iterator[Read]:
