@@ -144,6 +144,8 @@ def _amended(
         del fields["timestamp"]
     if "extra" in fields:
         fields["extra"] = {key: value for key, value in fields["extra"].items() if key != SEEN_UNTIL}
+    if not fields:
+        raise UsageError("nothing would be added: null, interrupted and what is left out say nothing of an invocation")
     scored = store.amend(before.invocation_id, fields, rubric, scorer(rubric))
     if scored is None:
         raise UsageError(f"the invocation {before.invocation_id} was deleted meanwhile")

@@ -314,6 +314,21 @@ def test_added_fields_that_somebody_else_wrote_are_named_and_are_no_crash(tmp_pa
         assert (done.code, "what skillgate did not write" in done.err) == (3, True), done.err
 
 
+@pytest.mark.parametrize("word", ["user_accepted=null", "outcome=interrupted", "skill_version=my own words"])
+def test_an_update_that_adds_nothing_is_refused_and_not_called_one(tmp_path: Path, word: str) -> None:
+    write(tmp_path / "runs.jsonl", [line(1)])
+    run(tmp_path, "log", "import", "runs.jsonl")
+    done = run(tmp_path, "log", "add", "--id", "notes-1", "--update", "--set", word)
+    assert (done.code, done.out, "nothing would be added" in done.err) == (2, "", True)
+
+
+def test_a_path_in_a_field_is_repeated_in_no_message(tmp_path: Path) -> None:
+    write(tmp_path / "runs.jsonl", [line(1), {**line(2), "error_count": "/home/alice/x"}])
+    done = run(tmp_path, "log", "import", "runs.jsonl", "--json")
+    assert (done.code, "a text of 13 characters" in done.err) == (2, True)
+    assert "alice" not in done.err + done.out
+
+
 def test_a_model_that_is_an_address_is_not_kept_of_a_session(tmp_path: Path) -> None:
     data = Transcript().prompt().skill().say().data.replace(b"claude-sonnet-5-5", b"alice@example.com")
     (tmp_path / "session.jsonl").write_bytes(data)

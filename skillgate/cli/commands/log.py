@@ -93,7 +93,7 @@ def _taking(
         one.add_argument(
             "--keep-text",
             action="store_true",
-            help="keep texts under unknown keys, and names that look like text",
+            help="keep texts under unknown keys, and names and ids that look like text",
         )
     importing.add_argument("--update", action="store_true", help="replace what is there under the same id")
     importing.add_argument(

@@ -13,7 +13,7 @@ from skillgate.model.text import printable
 MOST = 2**53  # the largest of the whole numbers that every reader of JSON keeps exactly
 NAME_CHARACTERS = 200  # of a name or an id; see Invocation
 _SHOWN = 60  # characters of somebody's value in a message
-_WORD = re.compile(r"[A-Za-z0-9_.:+/-]{0,32}|[0-9:.+ TZ-]{0,40}|\s+")  # anything else may be what somebody said
+_WORD = re.compile(r"[A-Za-z0-9_.:+-]{0,32}|[0-9/:.+ TZ-]{0,40}|\s+")  # anything else may be words, or a path
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # likewise, or the name of a file
 _MILLISECONDS = 1e11  # seconds beyond it lie after the year 5000, milliseconds below it before 1973
 _LAST_SECOND = 253_402_300_799  # of the year 9999, where the calendar of the standard library ends
