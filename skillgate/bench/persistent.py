@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from skillgate.bench.program import Program
 
 
+_MOST_MORE = 1_000  # lines behind a reply that are looked at
+
+
 class _Worker(NamedTuple):
     """A process, and how many requests it has been sent."""
 
@@ -70,11 +73,10 @@ class PersistentAdapter:
 
     def _with_more(self, reply: Reply, talk: Conversation, number: int) -> Reply:
         """Return a reply, or the error that there are two of them; what comes later than the reply cannot be seen."""
-        more = talk.read(0.0)
-        if more.kind is not None:
-            return reply
-        both = b'{"jsonrpc": "2.0", "id": %d, "result": null}\n%b' % (number, more.line)
-        second = read_reply(both, number, exactly=True)
+        lines = [b'{"jsonrpc": "2.0", "id": %d, "result": null}' % number]
+        while len(lines) <= _MOST_MORE and (more := talk.read(0.0)).kind is None:
+            lines.append(more.line)
+        second = read_reply(b"\n".join(lines), number, exactly=True)
         return second if second.kind is ErrorKind.PROTOCOL else reply
 
     def close(self) -> None:

@@ -49,13 +49,14 @@ def test_two_replies_of_a_skill_score_nothing(tmp_path: Path) -> None:
     assert "2 replies with id 1" in result["error"]
 
 
-def test_two_replies_of_a_persistent_skill_that_come_together_score_nothing(tmp_path: Path) -> None:
-    code = """\
+@pytest.mark.parametrize("between", [[], ["loading"], [json.dumps({"a": 1})] * 3])
+def test_two_replies_of_a_persistent_skill_that_come_together_score_nothing(tmp_path: Path, between: list[str]) -> None:
+    code = f"""\
 import json, os, sys
 for line in sys.stdin:
     number = json.loads(line)["id"]
-    replies = [json.dumps({"jsonrpc": "2.0", "id": number, "result": value}) for value in (1, 0)]
-    os.write(1, ("\\n".join(replies) + "\\n").encode())
+    first, second = [json.dumps({{"jsonrpc": "2.0", "id": number, "result": value}}) for value in (1, 0)]
+    os.write(1, ("\\n".join([first, *{between!r}, second]) + "\\n").encode())
 """
     skill(tmp_path / "s", code, config={"persistent": True})
     benchmark(tmp_path / "b.json", task("a"), task("b"))
