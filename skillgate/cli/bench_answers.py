@@ -1,14 +1,18 @@
 """Where the expected answers of a benchmark run lie, so that programs of skills can be kept from them."""
-# ruff: noqa: PTH118
+# ruff: noqa: PTH117, PTH118
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from skillgate.access import is_within
 from skillgate.bench.catalog import PACKAGED_FOLDER, files_of
 from skillgate.bench.isolation.answers import answers_of
+from skillgate.bench.isolation.leftovers import SHARED
 from skillgate.bench.program import command_of
 from skillgate.errors import UsageError
 from skillgate.llm.answers import folder_of
@@ -32,7 +36,8 @@ def answers_for(skills: Sequence[Runnable], loaded: Loaded, asked: Asked, sessio
     """Return every place of a run that holds expected answers: benchmarks, tests, reports, recordings, the store."""
     cwd = session.cwd
     files = [*files_of_benchmark(loaded), *_others(asked, cwd), *_store(asked, session)]
-    folders = [os.path.join(cwd, FOLDER), os.path.join(cwd, asked.output_dir), PACKAGED_FOLDER]
+    reports = (asked.output_dir, str(session.config.get("output-dir")))  # the last of runs without the option
+    folders = [os.path.join(cwd, FOLDER), *(os.path.join(cwd, one) for one in reports), PACKAGED_FOLDER]
     folders += [os.path.join(cwd, value) for key in ("record", "replay") if isinstance(value := asked.asking[key], str)]
     given = asked.config.get("cache-dir")
     kept = folder_of(session.environ, given if isinstance(given, str) else None, asked.config.base("cache-dir"))
@@ -41,7 +46,7 @@ def answers_for(skills: Sequence[Runnable], loaded: Loaded, asked: Asked, sessio
         [skill.root for skill in skills],
         files=[*files, *(path for path in (*folders, *asked.answers) if os.path.isfile(path))],  # noqa: PTH113
         folders=[*folders, *asked.answers],
-        needed=[path for skill in skills for path in _named(skill)],
+        needed=[*_shared(session), *(path for skill in skills for path in _named(skill, session))],
     )
 
 
@@ -52,7 +57,15 @@ def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
         for path in (task.evaluator.custom_scorer_path, task.expected_output.custom_scorer_path):
             if path is not None:
                 yield os.path.join(loaded.folder, path.rpartition(":")[0])
-        yield from (os.path.join(loaded.folder, word) for word in task.evaluator.command[:8] if "\0" not in word)
+        for word in task.evaluator.command[:8]:
+            path = os.path.join(loaded.folder, word)
+            if "\0" not in word and _is_of(loaded.folder, path):
+                yield path
+
+
+def _is_of(folder: str, path: str) -> bool:
+    """Return whether a file that a scorer's command names may hold answers: a program from elsewhere does not."""
+    return is_within(os.path.realpath(path), os.path.realpath(folder)) or not os.access(path, os.X_OK)
 
 
 def _others(asked: Asked, cwd: str) -> Iterator[str]:
@@ -69,12 +82,22 @@ def _store(asked: Asked, session: Session) -> Iterator[str]:
             yield from (path + ending for ending in _SQLITE)
 
 
-def _named(skill: Runnable) -> Iterator[str]:
-    """Give the files that a skill's command names."""
+def _shared(session: Session) -> Iterator[str]:
+    """Give the directories that every program needs: those of temporary files, and those where programs are."""
+    yield from (tempfile.gettempdir(), *SHARED)
+    yield from filter(os.path.isabs, session.environ.get("PATH", os.defpath).split(os.pathsep))
+
+
+def _named(skill: Runnable, session: Session) -> Iterator[str]:
+    """Give the files that a skill's command names, and its program."""
     if skill.spec.adapter_type not in _PROGRAMS:
         return
     with suppress(UsageError):  # whoever opens the adapter says so
-        for word in command_of(skill):
+        command = command_of(skill)
+        program = shutil.which(command[0], path=session.environ.get("PATH", os.defpath))
+        if program is not None and os.path.isabs(program):
+            yield program
+        for word in command:
             path = os.path.join(skill.root, word)
             if "\0" not in word and not word.startswith("-") and os.path.isfile(path):  # noqa: PTH113
                 yield path

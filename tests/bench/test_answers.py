@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ import pytest
 
 from skillgate.bench.isolation import mounts
 from skillgate.bench.isolation.answers import answers_of
+from skillgate.bench.isolation.spawner import ProcessSpawner
+from skillgate.bench.ports import Limits
 from tests.bench.made import answering, benchmark, run, skill, task
 from tests.bench.rights import without_mounting
 from tests.bench.test_sandbox import sandboxed
@@ -200,3 +203,92 @@ def test_what_is_emptied_in_the_sandbox_cannot_be_filled(project: Path) -> None:
     (root / "tests").mkdir()
     benchmark(project / "b.json", task(expectedOutput={"type": "exact", "value": "not found"}))
     assert status(evaluated(project, "--benchmark", "./b.json", "--sandbox", "bwrap")) == "pass"
+
+
+MODES = [pytest.param((), marks=mounting), pytest.param(("--sandbox", "bwrap"), marks=sandboxed)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_program_that_a_scorer_names_by_its_path_is_not_kept_from_skills(
+    project: Path, mode: tuple[str, ...]
+) -> None:
+    skill(project / "s", answering("1"))
+    (project / "own.py").write_text("import json, sys\nprint(json.load(sys.stdin)['output'])\n", encoding="utf-8")
+    python = shutil.which("python3", path=SYSTEM)
+    scorer = {"command": [python, "own.py"]}
+    benchmark(project / "b.json", task(expectedOutput={"type": "custom"}, evaluator=scorer))
+    done = evaluated(project, "--benchmark", "./b.json", *mode)
+    assert status(done) == "pass", done.out
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reports_among_temporary_files_keep_no_call_from_its_own(
+    project: Path, mode: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(project / "temporary"))
+    skill(project / "s", answering("open(__import__('os').environ['HOME'] + '/x', 'w').write('x')"))
+    benchmark(project / "b.json", task())
+    done = evaluated(project, "--benchmark", "./b.json", "--output-dir", "temporary", *mode)
+    assert status(done) == "pass", done.out
+
+
+@mounting
+def test_reports_beside_the_interpreter_do_not_keep_it_from_skills(project: Path) -> None:
+    skill(project / "s", answering("1"))
+    benchmark(project / "b.json", task())
+    (project / "work/bin").mkdir(parents=True)
+    (project / "work/bin/python3").symlink_to(shutil.which("python3", path=SYSTEM) or "")
+    words = ("eval", "--skills", "s", "--no-store", "--json", "--benchmark", "./b.json", "--output-dir", "work")
+    done = run(project, *words, PATH=f"{project}/work/bin:{SYSTEM}")
+    assert status(done) == "pass", done.out
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_report_that_another_run_writes_meanwhile_is_hidden(project: Path, mode: tuple[str, ...]) -> None:
+    """The directory is made when the first run ends, and the second has begun by then."""
+    hidden = answers_of([], files=[str(project / "new.db")], folders=[str(project / "new")])
+    spawner = ProcessSpawner(path=SYSTEM, stop=threading.Event(), sandbox="bwrap" if mode else "none")
+    spawner.hide(hidden)
+    root = skill(project / "s", "import sys\nprint([len(open(one).read()) for one in sys.argv[1:]])\n")
+    words = ["python3", "skill.py"]
+
+    def read(*files: str) -> bytes:
+        limits = Limits(timeout_s=60)
+        return spawner.run([*words, *files], root=str(root), stdin=b"", env={}, limits=limits, copy=False).stdout
+
+    try:
+        assert read() == b"[]\n"
+        (project / "new").mkdir()
+        (project / "new/eval-result.json").write_text("1234", encoding="utf-8")
+        (project / "new.db").write_text("1234", encoding="utf-8")
+        assert read(str(project / "new/eval-result.json")) == b""
+        assert read(str(project / "new.db")) in (b"", b"[0]\n")
+    finally:
+        spawner.close()
+
+
+@mounting
+def test_earlier_reports_are_hidden_when_new_ones_go_elsewhere(project: Path) -> None:
+    cheating(project, project / "reports/eval-result.json")
+    shutil.copyfile(project / "reports/eval-result.json", project / "b.json")
+    done = evaluated(project, "--benchmark", "./b.json", "--output-dir", "other")
+    assert status(done) == "fail"
+
+
+@mounting
+def test_a_program_whose_name_begins_as_a_report_does_still_runs(project: Path) -> None:
+    root = skill(project / "s", entrypoint="python3 eval-results.py")
+    (root / "skill.py").rename(root / "eval-results.py")
+    (root / "eval-results.py").write_text(answering("1"), encoding="utf-8")
+    benchmark(project / "b.json", task())
+    assert status(evaluated(project, "--benchmark", "./b.json")) == "pass"
+
+
+@mounting
+def test_a_hidden_directory_is_empty_and_can_be_listed(project: Path) -> None:
+    root = skill(project / "s", answering("__import__('os').listdir('tests')"))
+    (root / "tests").mkdir()
+    (root / "tests/b.eval.json").write_text("[]", encoding="utf-8")
+    benchmark(project / "b.json", task(expectedOutput={"type": "exact", "value": []}))
+    assert status(evaluated(project, "--benchmark", "./b.json")) == "pass"

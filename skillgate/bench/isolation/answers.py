@@ -16,13 +16,13 @@ FOLDERS = ("tests", "evals")
 """The directories of a skill that hold what is expected of it."""
 _ENDINGS = (".eval.json",)
 _NAMES = ("benchmark.json", "evals.json")
-_REPORTS = "eval-result"
+_REPORTS, _REPORT_ENDINGS = "eval-result", (".json", ".md", ".html", ".csv", ".xml", ".txt")
 _MOST_FILES = 20_000
 _MOST_ABOVE = 64
 
 
 class Answers(NamedTuple):
-    """What holds expected answers: absolute paths without links, all there when they were looked for."""
+    """What holds expected answers: absolute paths without links; what is not there yet may be when a call begins."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -56,9 +56,9 @@ def answers_of(
     """
     places = [os.path.realpath(root) for root in roots]
     kept = [*places, *map(os.path.realpath, needed)]
-    found_files = {os.path.realpath(file) for file in files if os.path.isfile(file)}
+    found_files = {os.path.realpath(file) for file in files if not os.path.isdir(file)}
     found_folders: set[str] = set()
-    wanted = [os.path.realpath(folder) for folder in folders if os.path.isdir(folder)]
+    wanted = [os.path.realpath(folder) for folder in folders if not os.path.isfile(folder)]
     wanted += [folder for place in places for folder in _own_folders(place)]
     for folder in wanted:
         if any(is_within(one, folder) for one in kept):
@@ -86,7 +86,8 @@ def _known(folder: str) -> Iterator[str]:
     """Give the files below a directory that are known by their names to hold answers."""
     for file in _below(folder):
         name = os.path.basename(file)
-        if name.endswith(_ENDINGS) or name in _NAMES or name.startswith(_REPORTS):
+        is_report = name.startswith(_REPORTS) and name.endswith(_REPORT_ENDINGS)
+        if is_report or name.endswith(_ENDINGS) or name in _NAMES:
             yield file
 
 

@@ -106,7 +106,7 @@ def _arrange(view: View) -> None:
     shown = [path for path in view.shown if _is_below_any(path, shared)]
     with ExitStack() as opened:
         sources = {path: _opened(path, opened) for path in (view.around, *shown)}
-        nothing = _opened(_made(os.path.join(view.around, "nothing"), None), opened)
+        nothing = _opened(_made(os.path.join(view.around, "nothing"), None, 0o755), opened)
         empty = _opened(view.empty, opened)
         own = {}
         for number, place in enumerate((*shared, view.run)):
@@ -124,10 +124,10 @@ def _arrange(view: View) -> None:
         for path in shown:
             if is_within(path, view.run):
                 _show(path, sources[path])
-        for paths, source in ((view.hidden_folders, nothing), (view.hidden_files, empty)):
-            for path in paths:
-                if os.path.lexists(path):
-                    _mount(_source(source), path, _BIND)
+        hidden = ((view.hidden_folders, nothing, os.path.isdir), (view.hidden_files, empty, os.path.isfile))
+        for paths, source, is_there in hidden:
+            for path in filter(is_there, paths):
+                _mount(_source(source), path, _BIND)
 
 
 def _show(path: str, source: int) -> None:
@@ -151,10 +151,10 @@ def _source(number: int) -> str:
     return f"/proc/self/fd/{number}"
 
 
-def _made(path: str, owner: int | None) -> str:
+def _made(path: str, owner: int | None, mode: int = 0o711) -> str:
     """Make a directory of a call: with an owner for that user alone, else to be passed through and not written."""
     os.mkdir(path)
-    os.chmod(path, 0o711 if owner is None else 0o700)
+    os.chmod(path, mode if owner is None else 0o700)
     if owner is not None:
         os.chown(path, owner, owner)
     return path

@@ -106,10 +106,11 @@ class Sandbox:
             self._shown[number + 2] for number in range(0, len(self._shown), 3) if self._shown[number] == "--ro-bind"
         )
         seen = [(os.path.realpath(one), one) for one in (place, *bound)]
-        for options, paths in ((_EMPTY, hidden.folders), (("--ro-bind", empty), hidden.files)):
-            for path in paths:
+        emptying = ((_EMPTY, hidden.folders, os.path.isdir), (("--ro-bind", empty), hidden.files, os.path.isfile))
+        for options, paths, is_there in emptying:
+            for path in filter(is_there, paths):
                 for real, shown in seen:
-                    if is_within(path, real) and os.path.lexists(path):
+                    if is_within(path, real):
                         point = os.path.normpath(os.path.join(shown, os.path.relpath(path, real)))
                         yield from (*options, point)
                         yield from ("--remount-ro", point) if options == _EMPTY else ()
