@@ -9,17 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from skillgate.bench.loading import SKILL_MD, content_version, main_files, prose_id, read_executable, shown_path
+from skillgate.bench.loading import (
+    SKILL_MD,
+    content_version,
+    main_files,
+    not_loaded,
+    prose_id,
+    read_executable,
+    shown_path,
+)
 from skillgate.errors import UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.choosing import FoundSkill, Past
 from skillgate.model.executable import AdapterType
 from skillgate.skill.frontmatter import MAX_BYTES, parse, split
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RESULTS = "benchmarkResults"
 """The key of a skill.json's metadata that holds what it completed."""
@@ -77,13 +82,8 @@ def list_skills(folder: str, option: str, *, cwd: str, prose: bool) -> Listing:
         try:
             found.append(_prose(file, shown) if os.path.basename(file) == SKILL_MD else _program(file, shown))
         except UsageError as error:
-            broken.append(NotLoaded(shown, "; ".join(_told(str(error), shown))))
+            broken.append(not_loaded(shown, str(error).splitlines()))
     return Listing(tuple(sorted(found, key=lambda one: one.shown)), tuple(broken), left)
-
-
-def _told(problems: str, shown: str) -> Iterator[str]:
-    """Give problems without the path before each: it is told once."""
-    return (line.removeprefix(f"{shown}: ").removeprefix(shown).strip() for line in problems.splitlines())
 
 
 def _program(file: str, shown: str) -> Listed:

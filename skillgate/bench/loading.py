@@ -21,7 +21,7 @@ from skillgate.model.executable import AdapterConfig, AdapterType, Executable, R
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 SKILL_JSON = "skill.json"
 CONFIG_JSON = "adapter.config.json"
@@ -71,7 +71,7 @@ def load_skills(
         own: list[str] = []
         found = tuple(_read(file, shown, own, runnable=runnable))
         if left is not None and own and file not in files.named:
-            broken.append(NotLoaded(shown, "; ".join(line.removeprefix(f"{shown}: ") for line in own)))
+            broken.append(not_loaded(shown, own))
             continue
         problems += own
         skills += found
@@ -147,8 +147,16 @@ def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]
             if not problems:
                 skills.append(skill)
         if problems:
-            left.append(NotLoaded(shown, "; ".join(problems)))
+            left.append(not_loaded(shown, problems))
     return Skills(tuple(_keyed(skills)), ()), tuple(left)
+
+
+def not_loaded(shown: str, problems: Iterable[str]) -> NotLoaded:
+    """Return that a file was left out, with its problems, each without the path that it begins with."""
+    begins = (f"{shown}:", f"{shown} ")
+    return NotLoaded(
+        shown, "; ".join(line[len(begins[0]) :].strip() if line.startswith(begins) else line for line in problems)
+    )
 
 
 def read_skill(file: str, shown: str) -> Runnable:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import read_skill
 from skillgate.bench.program import command_of
+from skillgate.bench.runnable import has_address
 from skillgate.errors import SkillgateError, UsageError
 from skillgate.model.executable import AdapterType
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from skillgate.bench.validating import Checked
     from skillgate.cli.session import Session
     from skillgate.model.executable import Runnable
-
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def with_starting(checked: Sequence[Checked], session: Session) -> list[Checked]:
@@ -57,7 +55,6 @@ def _problem(one: Checked, spawner: ProcessSpawner, session: Session) -> str:
 
 def _command(skill: Runnable) -> tuple[str, ...]:
     kind = skill.spec.adapter_type
-    is_address = skill.config.command is None and (_ADDRESS.match(skill.spec.entrypoint.strip()) is not None)
-    if kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not is_address and not skill.config.base_url):
+    if kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not has_address(skill)):
         return command_of(skill)
     return ()

@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
 from skillgate.bench.checking import STATIC
 from skillgate.bench.isolation.spawner import ProcessSpawner
-from skillgate.bench.loading import load_skills
+from skillgate.bench.loading import load_skills, not_loaded
 from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Starting, Surroundings
 from skillgate.bench.runner import Job, run
@@ -22,7 +22,7 @@ from skillgate.cli.bench_answers import answers_for
 from skillgate.cli.bench_asking import with_models
 from skillgate.cli.bench_publishing import publish, watching
 from skillgate.cli.bench_reporting import report_of
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.executable import AdapterType
@@ -174,10 +174,11 @@ def _surroundings(
 
 
 def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:
-    """Make ready what the calls of skills that are run will need."""
+    """Make ready what the calls of programs will need; what fails is the matter of the calls."""
     for skill in skills if loaded.benchmark.adapter is None else ():
-        if skill.spec.adapter_type is not AdapterType.SKILLMD:
-            spawner.prepare(skill.root)
+        if skill.spec.adapter_type in (AdapterType.SUBPROCESS, AdapterType.MCP):
+            with suppress(IncompleteError):  # of an MCP server at an address, whose directory no call needs
+                spawner.prepare(skill.root)
 
 
 def _not_started(adapters: Mapping[str, Adapter]) -> dict[str, str]:
@@ -303,7 +304,7 @@ def _adapters(
             if left_out is None:
                 problems += str(error).splitlines()
             else:
-                left_out.append(NotLoaded(skill.shown, "; ".join(str(error).splitlines())))
+                left_out.append(not_loaded(skill.shown, str(error).splitlines()))
     if problems:
         raise UsageError("\n".join(problems))
     return found

@@ -442,13 +442,31 @@ def test_one_broken_skill_below_a_directory_does_not_stop_eval_for_the_others(tm
     reasons = {one["path"]: one["reason"] for one in done.json["not_loaded"]}
     assert list(reasons) == [f"all/{name}/skill.json" for name in ("bad", "broken", "chain", "web")]
     assert reasons["all/bad/skill.json"].startswith("version: expected a semantic version")
-    assert "not JSON" in reasons["all/broken/skill.json"]
+    assert reasons["all/broken/skill.json"].startswith("1:8: not JSON: ")
     assert done.code == 3  # the gate is met, and not all was measured that was asked for
     text = run(tmp_path, *words).out
     assert "not loaded: all/broken/skill.json: " in text
     assert run(tmp_path, *words, "--allow-skipped").code == 3
     dry = run(tmp_path, *words, "--dry-run")
     assert (dry.code, "all/web/skill.json cannot be loaded" in dry.err) == (3, True)
+    plan = run(tmp_path, *words, "--dry-run", "--json").json
+    assert {one["path"]: one["reason"] for one in plan["notLoaded"]} == reasons
+    dry = run(tmp_path, "run", "--skills-dir", "all", *words[3:], "--dry-run", "--json")
+    told = {one["path"]: one["reason"] for one in dry.json["notLoaded"]}
+    assert (dry.code, told["all/broken/skill.json"]) == (3, reasons["all/broken/skill.json"])
+    assert told["all/bad/skill.json"] == reasons["all/bad/skill.json"]
+
+
+def test_the_files_of_a_skill_without_a_program_are_not_needed_and_stop_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("httpx2")
+    skill(tmp_path / "all" / "good", answering("data['n']"))
+    web = skill(tmp_path / "all" / "web", adapterType="http", entrypoint="http://127.0.0.1:9/")
+    os.mkfifo(web / "pipe")
+    web.chmod(0o700)
+    benchmark(tmp_path / "b.json", task())
+    done = run(tmp_path, "eval", "--skills", "all", "--benchmark", "./b.json", "--no-store", "--json")
+    found = {one["skillId"]: one["taskResults"][0]["status"] for one in done.json["reports"]}
+    assert (done.code, found) == (0, {"good": "pass", "web": "error"}), done.err
 
 
 def test_a_gate_that_fails_comes_before_a_skill_that_was_not_loaded(tmp_path: Path) -> None:

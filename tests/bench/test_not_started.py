@@ -106,6 +106,13 @@ def by_unreadable_program(project: Path) -> None:
     (root / "run").chmod(0o700)
 
 
+def by_settings_with_an_address(project: Path) -> None:
+    """The command comes before the address."""
+    pytest.importorskip("mcp")
+    config = {"command": f"{project}/closed/bin/tool", "args": ["skill.py"], "baseUrl": "http://127.0.0.1:9/"}
+    skill(project / "s", adapterType="mcp", entrypoint="tool", config=config)
+
+
 def by_worker(project: Path) -> None:
     skill(project / "s", entrypoint="tool skill.py", config={"persistent": True})
 
@@ -117,6 +124,7 @@ def by_mcp(project: Path) -> None:
 UNREACHABLE = (
     *(by_path, by_name, by_first_line, by_env, by_link, by_script_of_a_link, by_shell, by_shell_after_cd),
     *(by_shell_script, by_executable_shell_script, by_unreadable_script, by_unreadable_program, by_worker, by_mcp),
+    by_settings_with_an_address,
 )
 
 

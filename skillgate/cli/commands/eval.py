@@ -20,13 +20,14 @@ from skillgate.model.text import printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from skillgate.cli.bench_options import Asked
     from skillgate.cli.benching import Plan
     from skillgate.cli.session import Session
     from skillgate.cli.storing import Keeping
     from skillgate.llm.dry import Forecast
-    from skillgate.model.bench import BenchReport
+    from skillgate.model.bench import BenchReport, NotLoaded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +107,9 @@ def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Sessio
     lines = plan_lines(plan, asked)
     if plan.models is not None and forecast is not None:
         lines[-1:-1] = plan.models.lines(forecast)
-    session.out(json.dumps(plan_document(plan, forecast), indent=2) if session.json else "\n".join(lines))
+    session.out(
+        json.dumps(plan_document(plan, forecast, plan.not_loaded), indent=2) if session.json else "\n".join(lines)
+    )
     for broken in plan.not_loaded:
         session.note(f"{broken.path} cannot be loaded: {broken.reason}")
     return foreseen_code(plan, asked)
@@ -132,7 +135,7 @@ def require_required(plan: Plan, asked: Asked) -> None:
         raise UsageError(f"--require-task {missing[0]}: no such task is run; known: {', '.join(sorted(known)[:20])}")
 
 
-def plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
+def plan_document(plan: Plan, forecast: Forecast | None, not_loaded: Iterable[NotLoaded]) -> dict[str, Any]:
     """Say what would be run for programs; ``estimate`` is null where no model would be asked."""
     benchmark = plan.loaded.benchmark
     estimate = None
@@ -148,6 +151,7 @@ def plan_document(plan: Plan, forecast: Forecast | None) -> dict[str, Any]:
             for skill in plan.skills
         ],
         "calls": len(plan.items),
+        "notLoaded": [{"path": one.path, "reason": one.reason} for one in not_loaded],
         "notStarted": [{"id": key, "problem": problem} for key, problem in plan.not_started.items()],
         "estimate": estimate,
     }

@@ -119,7 +119,7 @@ def _told(plan: Plan, asked: Asked, found: Searched, session: Session) -> int:
 
     forecast = plan.models.forecast(plan.items, plan.adapters, plan.scorers, {}) if plan.models else None
     if session.json:
-        session.out(json.dumps(plan_document(plan, forecast), indent=2))
+        session.out(json.dumps(plan_document(plan, forecast, found.broken), indent=2))
     else:
         lines = plan_lines(plan, asked)
         if plan.models is not None and forecast is not None:
