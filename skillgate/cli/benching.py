@@ -122,9 +122,7 @@ def planned(
     """
     loaded = benchmark_of(asked, session) if benchmark is None else benchmark
     broken: list[NotLoaded] = []
-    if skills is None:
-        is_run = loaded.benchmark.adapter is None
-        skills = load_skills(asked.skills, cwd=session.cwd, prose=asked.prose, left=broken, runnable=is_run)
+    skills = _loaded(asked, session, loaded, broken) if skills is None else skills
     for notice in skills.notices:
         session.note(notice)
     require_runs(loaded, asked.runs)
@@ -171,6 +169,12 @@ def _surroundings(
         served=served,
         stop=stop,
     )
+
+
+def _loaded(asked: Asked, session: Session, loaded: Loaded, broken: list[NotLoaded]) -> Skills:
+    """Read the skills that are asked for; a static benchmark runs none of them."""
+    is_run = loaded.benchmark.adapter is None
+    return load_skills(asked.skills, cwd=session.cwd, prose=asked.prose, left=broken, runnable=is_run)
 
 
 def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:

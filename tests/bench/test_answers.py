@@ -119,6 +119,13 @@ def test_answers_that_only_root_can_read_are_not_readable_without_a_sandbox(proj
     assert status(done) == "fail"
 
 
+def test_of_a_server_at_an_address_the_report_does_not_say_what_it_can_read(project: Path) -> None:
+    pytest.importorskip("mcp")
+    skill(project / "s", adapterType="mcp", entrypoint="http://127.0.0.1:9/")
+    benchmark(project / "b.json", task())
+    assert evaluated(project, "--benchmark", "./b.json").json["run"]["answersReadable"] is None
+
+
 def test_a_skill_without_a_program_has_nothing_to_read_them_with(project: Path) -> None:
     root = project / "s"
     root.mkdir()

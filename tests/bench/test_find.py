@@ -201,7 +201,7 @@ def test_a_broken_skill_stops_no_other_and_is_told(tmp_path: Path) -> None:
     assert "worse/skill.json: id: expected lower-case" in done.err
     assert "version: expected a semantic version" in done.err
     assert "worst/skill.json: " in done.err
-    assert ":1:8: not JSON" in done.err
+    assert "worst/skill.json: 1:8: not JSON" in done.err
     listed = run(tmp_path, "find", "--json")
     assert [one["path"] for one in listed.json["not_loaded"]] == ["skills/worse/skill.json", "skills/worst/skill.json"]
 

@@ -49,7 +49,7 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> McpAdapter:
     if surroundings.spawner is None:
         raise UsageError(f"{skill.shown} is a program, and {NOT_STARTED}")
     program = Program(skill, command_of(skill), variables_of(skill, surroundings), surroundings.spawner)
-    return McpAdapter(skill, program, surroundings.stop)
+    return McpProgramAdapter(skill, program, surroundings.stop)
 
 
 class McpAdapter:
@@ -62,10 +62,6 @@ class McpAdapter:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-
-    def unstartable(self) -> str | None:
-        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
-        return self._server.unstartable() if isinstance(self._server, Program) else None
 
     def invoke(self, call: Call) -> Reply:
         """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
@@ -157,6 +153,14 @@ class McpAdapter:
         tls = self._tls
         assert tls is not None
         return Connection(traffic, lambda: reached(server, traffic, tls))
+
+
+class McpProgramAdapter(McpAdapter):
+    """Starts the server."""
+
+    def unstartable(self) -> str | None:
+        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        return self._server.unstartable() if isinstance(self._server, Program) else None
 
 
 def _late(call: Call, traffic: list[Traffic]) -> Trouble:
