@@ -131,6 +131,9 @@ def check_task(task: Task) -> Iterator[str]:
         return
     if scorer is not None:
         yield from _expects(task, scorer)
+    elif all(any(_expects(task, one)) for one in ScorerName if one is not ScorerName.STATIC):
+        needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
+        yield f"expectedOutput: expected {needs}, found nothing that any scorer could use"
 
 
 def scorer_of(task: Task, default: ScorerName | None) -> ScorerName | None:

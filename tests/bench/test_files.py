@@ -387,6 +387,8 @@ NOT_SCORABLE = [
     ({"type": "exact", "value": 1}, {"path": "no pointer"}, "evaluator.path: "),
     ({"type": "custom"}, {"customScorerPath": "gone.py:score"}, "gone.py is no file below the benchmark's directory"),
     ({"type": "custom"}, {"customScorerPath": "../out.py:score"}, "leads out of the benchmark's directory"),
+    ({}, {}, "expectedOutput"),
+    ({"caseSensitive": True}, {}, "expectedOutput"),
     ({"type": "custom"}, {"command": [" "]}, "expected a program and its arguments"),
     ({"type": "llm_judge", "judgePrompt": "a", "criteria": "b"}, {}, "is another name of judgePrompt"),
     ({"type": "json_schema", "schema": {"type": "nope"}}, {}, "expectedOutput.schema: no JSON Schema"),
