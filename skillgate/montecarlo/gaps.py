@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.simulating import FAILED, NOT_MEASURED
+from skillgate.model.simulating import FAILED, LEAST_LOADS, NOT_MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,7 +109,14 @@ def unearned(loads: Loads | None, rows: Sequence[Simulation]) -> str | None:
     few = loads is not None and loads.few
     if loads is not None and few and loads.completed:
         return loads.words
-    return _failing(rows) or (loads.words if loads is not None and few else None)
+    return _failing(rows) or (loads.words if loads is not None and few else None) or _thin(loads)
+
+
+def _thin(loads: Loads | None) -> str | None:
+    """Say that few sessions loaded the skill since most of them failed before: a badge would rest on those few."""
+    if loads is None or loads.loaded >= min(LEAST_LOADS, loads.measured):
+        return None
+    return f"{loads.words}, and the others of {loads.measured} failed"
 
 
 def _failing(rows: Sequence[Simulation]) -> str | None:

@@ -10,7 +10,9 @@ pytest.importorskip("numpy", reason="measures need the stats extra")
 
 from skillgate.model.exchange import Answer, Cause, Request
 from skillgate.model.score import Outcome
+from skillgate.model.simulating import Loads
 from skillgate.montecarlo.assembly import UNMEASURED
+from skillgate.montecarlo.gaps import unearned
 from skillgate.montecarlo.layer import simulate
 from skillgate.montecarlo.subject import Simulated
 from skillgate.scoring.session_gates import session_gates
@@ -152,3 +154,14 @@ def test_a_skill_that_no_model_can_load_is_not_simulated(source: str) -> None:
     assert (found.failure, found.silenced, found.layer.reason) == (given.unlisted, None, given.unlisted)
     assert (dict(found.layer.scores), found.layer.mc_score, found.layer.runs) == ({}, None, ())
     assert {one.reason for one in found.layer.measures.values()} == {UNMEASURED}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "completed", "measured", "earned"),
+    [(1, 1, 50, False), (4, 4, 13, False), (5, 5, 50, True), (3, 3, 3, True), (50, 50, 50, True), (4, 50, 50, False)],
+)
+def test_a_badge_does_not_rest_on_the_few_sessions_that_did_not_fail(
+    loaded: int, completed: int, measured: int, earned: bool
+) -> None:
+    loads = Loads(loaded, completed, measured, min(1.0, loaded / min(5, completed)))
+    assert (unearned(loads, ()) is None) is earned
