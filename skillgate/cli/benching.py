@@ -120,8 +120,8 @@ def planned(
     Raises:
         UsageError: something is not valid; nothing was started.
     """
-    loaded = benchmark_of(asked, session) if benchmark is None else benchmark
     broken: list[NotLoaded] = []
+    loaded = benchmark_of(asked, session) if benchmark is None else benchmark
     skills = _loaded(asked, session, loaded, broken) if skills is None else skills
     for notice in skills.notices:
         session.note(notice)
@@ -148,11 +148,10 @@ def planned(
             adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
             _prepare([skill for skill in skills.found if skill.key not in not_started], loaded, spawner)
         closing = ready.pop_all()  # from here on the run closes it
-    names = {task: rule.scorer.value for task, rule in rules.items()}
     items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
-    isolated = spawner.isolated if loaded.benchmark.adapter is None else ()  # a static benchmark runs nothing
-    places = (skills.found, loaded, scorers, names, adapters, items, isolated, spawner.sandbox, stop, closing)
-    told = (served.added, models, asked_models, not_started, readable, tuple(broken))
+    names = {task: rule.scorer.value for task, rule in rules.items()}
+    places = (skills.found, loaded, scorers, names, adapters, items, _isolated(spawner, loaded), spawner.sandbox)
+    told = (stop, closing, served.added, models, asked_models, not_started, readable, tuple(broken))
     return Plan(*places, *told)
 
 
@@ -175,6 +174,11 @@ def _loaded(asked: Asked, session: Session, loaded: Loaded, broken: list[NotLoad
     """Read the skills that are asked for; a static benchmark runs none of them."""
     is_run = loaded.benchmark.adapter is None
     return load_skills(asked.skills, cwd=session.cwd, prose=asked.prose, left=broken, runnable=is_run)
+
+
+def _isolated(spawner: ProcessSpawner, loaded: Loaded) -> tuple[str, ...]:
+    """Say what programs are kept from; a static benchmark runs none."""
+    return spawner.isolated if loaded.benchmark.adapter is None else ()
 
 
 def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:
