@@ -13,6 +13,7 @@ from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     from skillgate.model.setting import Setting
@@ -52,13 +53,24 @@ class Room:
         Raises:
             UsageError: as :meth:`load`.
         """
+        return next(self._lines(name), "").strip().lstrip('r"').rstrip('"')
+
+    def text(self, name: str, constant: str) -> str:
+        """Read a constant that a module sets to a plain text, without importing it; ``""`` where it sets none.
+
+        Raises:
+            UsageError: as :meth:`load`.
+        """
+        start = f'{constant} = "'
+        return next((line[len(start) :].rstrip('"\n') for line in self._lines(name) if line.startswith(start)), "")
+
+    def _lines(self, name: str) -> Iterator[str]:
         module = self._module(name)
         for folder in self._folders():
             path = os.path.join(folder, module + ".py")  # noqa: PTH118 - pathlib costs start-up time
             if os.path.isfile(path):  # noqa: PTH113
                 with open(path, encoding="utf-8") as source:  # noqa: PTH123
-                    return source.readline().strip().lstrip('r"').rstrip('"')
-        return ""
+                    yield from source
 
     def _module(self, name: str) -> str:
         known = self.names()

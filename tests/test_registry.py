@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.cli.main import _GROUPS
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Setting
 from skillgate.registry import Room, settings
@@ -112,3 +113,12 @@ def test_null_is_refused_where_there_is_a_default() -> None:
 
 def _setting(kind: Kind) -> Setting:
     return Setting(key="k", kind=kind, help="A key.", choices=("a", "b"), minimum=0, maximum=10)
+
+
+def test_every_command_stands_in_a_group_of_the_help() -> None:
+    room = Room("skillgate.cli.commands")
+    assert {name: room.text(name, "GROUP") for name in room.names()} == {
+        name: room.load(name).GROUP for name in room.names()
+    }
+    assert {room.text(name, "GROUP") for name in room.names()} == set(_GROUPS)
+    assert room.text("check", "NO_SUCH_CONSTANT") == ""

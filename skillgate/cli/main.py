@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
 _COMMANDS = Room("skillgate.cli.commands")
+_GROUPS = {  # what a command's GROUP may be, in the order of the help
+    "everyday": "everyday commands",
+    "model": "with a model",
+    "programs": "skills that are programs",
+    "past": "past results",
+    "reference": "CI and reference",
+}
 _STARTS_PROGRAMS = frozenset({"eval", "run", "task"})  # foreign ones, that must not find this process's secrets
 _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
 
@@ -150,9 +157,11 @@ def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[Mo
 
 
 def _without_command(before: list[str]) -> NoReturn:
-    rows = [(name.replace("_", "-"), _COMMANDS.summary(name)) for name in _COMMANDS.names()]
-    listing = "".join(f"\n  {name:<12} {summary}" for name, summary in rows)
-    program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\ncommands:{listing}")
+    rows: dict[str, str] = dict.fromkeys(_GROUPS, "")
+    for name in _COMMANDS.names():
+        rows[_COMMANDS.text(name, "GROUP")] += f"\n  {name.replace('_', '-'):<12} {_COMMANDS.summary(name)}"
+    listing = "\n\n".join(f"{_GROUPS[group]}:{lines}" for group, lines in rows.items())
+    program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\n{listing}")
     program.usage = "skillgate [options] COMMAND [arguments]"
     program.parse(before, shared_defaults())
     raise UsageError("no command given\nTry: skillgate --help")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.page import Page
 
+GROUP = "reference"
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

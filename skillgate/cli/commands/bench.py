@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.benchmark import Loaded
 
+GROUP = "programs"
 _LIST = "list the benchmarks there are: the packaged ones and those of a directory"
 _SHOW = "show one benchmark's tasks"
 _VALIDATE = "check skill.json, adapter.config.json and benchmark files"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "reference"
 _NOTE = "\n".join(wrap(f"Note: {ATTESTATION}", 118))
 _VERIFY = "say of each skill of a certificate what still holds, and what does not"
 _MORE = f"""\

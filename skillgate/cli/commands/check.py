@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "everyday"
 FORMATS = formats_of("check")
 
 

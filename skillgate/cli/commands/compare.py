@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillSource, Unreadable
 
+GROUP = "everyday"
 FORMATS = formats_of("compare")
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.config import Config
 
-
+GROUP = "reference"
 _LIST = "every setting and its value"
 _GET = "one setting's value"
 _SET = "set one value in your own configuration"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.ranking.corpus_file import Matches, Store
 
+GROUP = "model"
 _RATE = "play each skill against its nearest ones, in both orders, and rate them all by Bradley–Terry"
 _LIST = "show the skills of the corpus, the best rated first"
 _SHOW = "show a skill of the corpus and all its matches"

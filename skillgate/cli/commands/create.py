@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "programs"
 _DEFAULT = "http_request"
 _OF_OPENAPI = "python_script"
 

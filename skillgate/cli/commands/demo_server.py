@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.llm.demo_server import DemoServer
 
+GROUP = "reference"
 _HOST = "127.0.0.1"
 _LONGEST_LATENCY_MS = 600_000
 

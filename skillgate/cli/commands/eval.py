@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from skillgate.llm.dry import Forecast
     from skillgate.model.bench import BenchReport, NotLoaded
 
+GROUP = "programs"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

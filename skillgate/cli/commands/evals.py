@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.skill import SkillRoot
 
+GROUP = "model"
 FORMATS = ("text", "json")
 _LEVELS = ("error", "warning", "never")
 _LINT = "find eval sets that cannot tell a good skill from a bad one"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "everyday"
 _TABLES: dict[str, Callable[[], str]] = {
     "grades": rules.grades_markdown,
     "badges": rules.badges_markdown,

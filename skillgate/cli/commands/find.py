@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.choosing import FoundSkill
 
+GROUP = "programs"
 _LIMIT = 20
 
 

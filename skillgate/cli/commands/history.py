@@ -22,6 +22,7 @@ from skillgate.report.terminal import Style
 if TYPE_CHECKING:
     from skillgate.cli.session import Session
 
+GROUP = "past"
 _KINDS = ("bench", "score")
 _LIMIT = 20
 _OF_TREND = 100_000  # rows that a trend is made of, the newest

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.setting import Setting, Value
 
+GROUP = "everyday"
 _FOLDERS = {
     "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md` or a `skill.json`.\n\n"
     "    skillgate score skills\n    skillgate create --name NAME --from-template python_script\n",

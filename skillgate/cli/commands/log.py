@@ -20,6 +20,7 @@ from skillgate.errors import UsageError
 if TYPE_CHECKING:
     from skillgate.cli.session import Session
 
+GROUP = "past"
 _MOST_LISTED = 100_000
 FORMS = ("auto", "jsonl", "claude-code", "otlp", "portable")
 _WORDS = {

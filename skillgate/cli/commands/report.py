@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skillgate.model.score import Depth
     from skillgate.scoring.gate import Policy
 
+GROUP = "past"
 FORMATS = formats_of("diff")
 _SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
 _DIFF = "what differs between two score documents, or two benchmark reports: figures, findings, tasks"

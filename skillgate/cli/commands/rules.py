@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.page import Page
 
+GROUP = "reference"
 FORMATS = ("text", "json", "markdown")
 
 

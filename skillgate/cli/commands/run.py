@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from skillgate.model.bench import BenchReport, NotLoaded
     from skillgate.model.strategy import Choice, Strategy
 
+GROUP = "programs"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""

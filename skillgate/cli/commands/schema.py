@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "reference"
 _SCHEMAS = {
     "report": report_schema,
     "config": config_schema,

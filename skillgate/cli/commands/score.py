@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from skillgate.cli.session import Session
 
+GROUP = "everyday"
 FORMATS = formats_of("score")
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skillgate.cli.session import Session
     from skillgate.model.strategy import Choice
 
+GROUP = "programs"
 _STDOUT = "-"
 _FORMATS = ("text", "json", "markdown", "html")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
 
+GROUP = "programs"
 _EXPECTATIONS = ("judge", "schema", "regex", "custom", "exact", "contains")
 _MOST = 20_000_000  # bytes of an input on stdin
 _ID = "task"
