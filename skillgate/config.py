@@ -24,13 +24,15 @@ from skillgate.config_file import (
 )
 from skillgate.errors import UsageError
 from skillgate.model.layer import Layer, checked, matches
-from skillgate.model.other_names import OTHER_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePosixPath
 
     from skillgate.model.setting import Value
+
+OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
+"""The files of eval-skills, which are read where there is none of ours; what they say is translated then."""
 
 
 class Config:

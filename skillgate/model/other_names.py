@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
-"""What its file is called."""
 OTHER_NAMES: Mapping[str, str] = {
     "concurrency": "concurrency",
     "timeoutMs": "timeout-ms",

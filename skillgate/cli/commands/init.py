@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.cli.workflows import FILES, place, workflow
+from skillgate.config import OTHER_FILES
 from skillgate.config_file import DISK, TOML_NAME, YAML_NAME, defines_settings, read_other
 from skillgate.errors import UsageError
-from skillgate.model.other_names import OTHER_FILES
 from skillgate.model.setting import Kind
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
