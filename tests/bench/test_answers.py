@@ -299,3 +299,18 @@ def test_a_hidden_directory_is_empty_and_can_be_listed(project: Path) -> None:
     (root / "tests/b.eval.json").write_text("[]", encoding="utf-8")
     benchmark(project / "b.json", task(expectedOutput={"type": "exact", "value": []}))
     assert status(evaluated(project, "--benchmark", "./b.json")) == "pass"
+
+
+@mounting
+def test_directories_that_variables_name_stay_visible_among_temporary_files(project: Path) -> None:
+    packages = Path(tempfile.mkdtemp(prefix="packages-", dir="/tmp"))
+    try:
+        packages.chmod(0o755)
+        (packages / "given_helper.py").write_text("VALUE = 1234\n", encoding="utf-8")
+        config = {"env": {"PYTHONPATH": str(packages)}}
+        skill(project / "s", answering("__import__('given_helper').VALUE"), config=config)
+        benchmark(project / "b.json", task(expectedOutput={"type": "exact", "value": 1234}), id="s")
+        done = evaluated(project, "--benchmark", "./b.json")
+        assert status(done) == "pass", done.out
+    finally:
+        shutil.rmtree(packages)

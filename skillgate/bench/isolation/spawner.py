@@ -296,7 +296,8 @@ class ProcessSpawner:
 
     def _shown(self, command: Sequence[str], place: str, env: Mapping[str, str]) -> tuple[str, ...]:
         """Say what a call sees of the directories that all users share: what it needs to run, and what it is given."""
-        wanted = {place, *self._served, *(part for part in env["PATH"].split(os.pathsep) if os.path.isabs(part))}  # noqa: PTH117
+        named = (part for value in env.values() for part in value.split(os.pathsep))  # PATH, PYTHONPATH and their like
+        wanted = {place, *self._served, *(part for part in named if os.path.isabs(part) and "\0" not in part)}  # noqa: PTH117
         paths = (os.path.normpath(os.path.join(place, word)) for word in command if "\0" not in word)
         wanted |= {path for path in paths if os.path.exists(path)}  # noqa: PTH110
         wanted |= {os.path.realpath(path) for path in wanted}
