@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skillgate.llm.scripted.engine import Engine
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 
 class Options(NamedTuple):

@@ -21,7 +21,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
-from skillgate.model.marks import Json, is_record, json_keys, tag_of
+from skillgate.model.fields import Json, is_record, json_keys
+from skillgate.model.marks import tag_of
 
 if TYPE_CHECKING:
     from types import UnionType

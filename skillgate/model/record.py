@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal
 
-from skillgate.model.marks import Field, Json, Range, is_record, json_keys, tag_of
+from skillgate.model.fields import Field, Json, is_record, json_keys
+from skillgate.model.marks import Range, tag_of
 from skillgate.model.shape import WORDS, Array, Choice, Either, Map, Ranged, Reading, Shape, Where, scalars, shown
 
 _ABSENT = "nothing, though the key is required"

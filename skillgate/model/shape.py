@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from skillgate.errors import CodecError
-from skillgate.model.marks import MAX_PROBLEMS, Json, Range
+from skillgate.model.fields import MAX_PROBLEMS, Json
+from skillgate.model.marks import Range
 
 Where: TypeAlias = "str | tuple[Any, str | int]"  # a path, or a parent and one step: text is made for problems only
 

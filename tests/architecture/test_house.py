@@ -15,7 +15,7 @@ LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
     "skillgate.cli": 76,
     "skillgate.cli.action": 39,
     "skillgate.llm": 40,
-    "skillgate.model": 43,
+    "skillgate.model": 44,
     "skillgate.montecarlo": 30,
     "skillgate.report": 95,
     "skillgate.skill": 28,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
 from skillgate.cli.main import main
 from skillgate.cli.run_selecting import TOP_K
-from skillgate.model.marks import json_keys
+from skillgate.model.fields import json_keys
 from skillgate.model.strategy import Filters, SortKey, Strategy
 from tests.architecture.source import ROOT
 

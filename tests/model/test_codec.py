@@ -19,7 +19,8 @@ from jsonschema import Draft202012Validator
 
 from skillgate.errors import CodecError
 from skillgate.model.codec import decode, encode, schema
-from skillgate.model.marks import MAX_PROBLEMS, Range
+from skillgate.model.fields import MAX_PROBLEMS
+from skillgate.model.marks import Range
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillgate.llm.scripted.outcome import Failure, Message
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 _MOST_TOKENS = 4096  # where the request names no limit
 _ENDS = {"max_tokens": "length", "refusal": "content_filter", "tool_use": "tool_calls"}

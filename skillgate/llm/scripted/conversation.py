@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 CHARACTERS_PER_TOKEN = 2.6  # measured over public skills with a current tokenizer's offline reconstruction: 2.57
 MOST_LEVELS = 100  # of a body's nesting; what a judge asks has ten, and Python's own limit is not reached

@@ -9,7 +9,7 @@ from skillgate.llm.scripted.conversation import MOST_LEVELS, nesting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 _KNOWN = frozenset(
     {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillgate.llm.scripted.scene import Scene
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 _LONGEST_MODEL = 80
 _MADE_UP = Given()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skillgate.llm.demo_server import DemoServer
-    from skillgate.model.marks import Json
+    from skillgate.model.fields import Json
 
 MOST_BYTES = 32 << 20  # of one request, as the API takes them
 IDLE_S = 60  # how long a connection may say nothing
