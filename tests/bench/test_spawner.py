@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.bench.isolation.family import family
+from skillgate.bench.isolation.slots import FIRST_USER
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
 from skillgate.errors import IncompleteError
@@ -284,6 +286,20 @@ def test_nothing_is_run_as_root_for_want_of_another_user() -> None:
     finally:
         for name in held:
             name.close()
+
+
+@linux
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can run calls as other users")
+def test_processes_that_have_ended_take_no_users_from_the_next_run() -> None:
+    """An init that is slow to take note of ended processes would leave no users to run calls as."""
+    ended = [subprocess.Popen(["true"], user=FIRST_USER + 256 * block) for block in range(16)]
+    try:
+        for child in ended:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # ended, and left as it is
+        ProcessSpawner(path=os.environ["PATH"], stop=threading.Event()).close()
+    finally:
+        for child in ended:
+            child.wait()
 
 
 @linux

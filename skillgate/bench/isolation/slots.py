@@ -129,7 +129,7 @@ def _namespace() -> int:
 
 
 def _users() -> set[int]:
-    """Give the numbers of the users that something runs as, as far as that can be seen."""
+    """Return those of the users of all blocks that something runs as, as far as that can be seen."""
     found: set[int] = set()
     try:
         names = [name for name in os.listdir("/proc") if name.isdigit()]
@@ -137,5 +137,13 @@ def _users() -> set[int]:
         return found
     for name in names:
         with suppress(OSError):
-            found.add(os.stat(f"/proc/{name}").st_uid)
+            user = os.stat(f"/proc/{name}").st_uid
+            if user not in found and FIRST_USER <= user < FIRST_USER + _BLOCKS * _BLOCK and not _has_ended(name):
+                found.add(user)
     return found
+
+
+def _has_ended(name: str) -> bool:
+    """Whether a process only waits for its parent to take note of its end, which an init may be slow to do."""
+    with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+        return file.read(4_096).rpartition(b")")[2].split()[:1] == [b"Z"]
