@@ -17,7 +17,7 @@ from action import action_yml, example_workflows, inputs_table  # beside this fi
 from skillgate.cli.main import main as skillgate
 from skillgate.cli.parser import Parser
 from skillgate.model.score import Dimension
-from skillgate.registry import Room, settings
+from skillgate.registry import Room
 from skillgate.report import rules
 from skillgate.report.schema import (
     adapter_schema,
@@ -27,6 +27,7 @@ from skillgate.report.schema import (
     skill_schema,
     strategy_schema,
 )
+from skillgate.settings import SETTINGS
 from skillgate.static.catalogue import check_pages, pages
 
 HERE = Path(__file__).parent
@@ -75,7 +76,7 @@ def configuration_page() -> str:
     rows = [
         f"| `{setting.key}` | {setting.expected()} | {_default(setting.default)} |"
         f" {'yes' if setting.per_path else 'no'} | {setting.help}{_OWN if setting.personal else ''} |"
-        for setting in settings()
+        for setting in SETTINGS
     ]
     text = (
         "Settings stand in `.skillgate.yaml`, or in `[tool.skillgate]` of `pyproject.toml`, in the working directory or"

@@ -6,8 +6,9 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from skillgate import __version__, pipeline
+from skillgate import __version__
 from skillgate.config import Config, config_digest
+from skillgate.evaluate import pipeline
 from skillgate.scoring.gate import Policy
 from skillgate.scoring.selection import Selection
 from skillgate.skill.discover import discover

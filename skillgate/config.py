@@ -9,28 +9,31 @@ of several that match, the last wins. A later layer replaces a value as a whole,
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from skillgate.config_file import (
     DISK,
     TOML_NAME,
     YAML_NAME,
     Files,
-    declared,
+    Layer,
+    checked,
     defines_settings,
+    matches,
     read_other,
     read_toml,
     read_yaml,
 )
 from skillgate.errors import UsageError
-from skillgate.model.layer import Layer, checked, matches
+from skillgate.settings import BY_KEY, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePosixPath
 
-    from skillgate.model.setting import Value
+    from skillgate.model.setting import Setting, Value
 
+T = TypeVar("T")
 OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
 """The files of eval-skills, which are read where there is none of ours; what they say is translated then."""
 
@@ -43,7 +46,7 @@ class Config:
         notices: what the user should know about how it was read.
     """
 
-    __slots__ = ("_called", "_cwd", "_declared", "layers", "notices")
+    __slots__ = ("_called", "_cwd", "layers", "notices")
 
     def __init__(
         self, *, cwd: str, layers: tuple[Layer, ...] = (), notices: tuple[str, ...] = (), called: bool = False
@@ -52,39 +55,23 @@ class Config:
         self.notices = notices
         self._cwd = cwd
         self._called = called
-        self._declared = declared()
 
-    def keys(self) -> tuple[str, ...]:
-        """List every key there is, set or not."""
-        return tuple(self._declared)
-
-    def get(self, key: str, path: PurePosixPath | None = None) -> Value:
+    def get(self, setting: Setting[T], path: PurePosixPath | None = None) -> T:
         """Give a setting's value, with overrides applied where a skill's shown path is given.
 
         Patterns are relative to the directory of the file that holds them, wherever the command runs.
-
-        Raises:
-            KeyError: no room declares the key.
         """
-        layer = self._deciding(key, path)
-        return self._declared[key].default if layer is None else layer.values[key]
+        layer = self._deciding(setting.key, path)
+        return cast("T", setting.default if layer is None else layer.values[setting.key])
 
-    def origin(self, key: str, path: PurePosixPath | None = None) -> str:
-        """Say where a value was set: ``default``, ``option``, or a file, with the line where it is known.
+    def origin(self, setting: Setting[Any], path: PurePosixPath | None = None) -> str:
+        """Say where a value was set: ``default``, ``option``, or a file, with the line where it is known."""
+        layer = self._deciding(setting.key, path)
+        return "default" if layer is None else layer.origins[setting.key]
 
-        Raises:
-            KeyError: no room declares the key.
-        """
-        layer = self._deciding(key, path)
-        return "default" if layer is None else layer.origins[key]
-
-    def base(self, key: str) -> str:
-        """Give the absolute directory that a path set for a key is relative to: that of the file which sets it.
-
-        Raises:
-            KeyError: no room declares the key.
-        """
-        layer = self._deciding(key, None)
+    def base(self, setting: Setting[Any]) -> str:
+        """Give the absolute directory that a path set for a key is relative to: that of the file which sets it."""
+        layer = self._deciding(setting.key, None)
         return self._cwd if layer is None or not layer.base else layer.base
 
     @property
@@ -99,7 +86,7 @@ class Config:
             UsageError: a key or value is not valid.
         """
         try:
-            values = {key: checked(self._declared, key, value) for key, value in options.items()}
+            values = {key: checked(BY_KEY, key, value) for key, value in options.items()}
         except ValueError as error:
             raise UsageError(str(error)) from None
         layer = Layer(values=values, origins=dict.fromkeys(values, "option"))
@@ -114,7 +101,6 @@ class Config:
         return Config(cwd=self._cwd, layers=(under, *self.layers, over), notices=self.notices)
 
     def _deciding(self, key: str, path: PurePosixPath | None) -> Layer | None:
-        self._declared[key]  # an undeclared key is a mistake of the caller
         for layer in reversed(self.layers):
             if key in layer.values and (not layer.patterns or self._covers(layer, path)):
                 return layer
@@ -195,7 +181,7 @@ def config_digest(config: Config) -> str:
     import hashlib  # only reports need it
     import json
 
-    plain = {key: config.get(key) for key in config.keys()}  # noqa: SIM118 - a method of Config, not of a dict
+    plain = {setting.key: config.get(setting) for setting in SETTINGS}
     scoped = [[layer.patterns, dict(layer.values)] for layer in config.layers if layer.patterns]
     text = json.dumps([plain, scoped], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from skillgate.model.setting import Setting
-
-# Each declares `SETTINGS`, a tuple of Setting. They are named, not imported, so that configuration knows no room.
-SETTINGS_MODULES = (
-    *("skillgate.scoring.settings", "skillgate.static.settings", "skillgate.llm.settings"),
-    *("skillgate.montecarlo.settings", "skillgate.ranking.settings", "skillgate.bench.settings"),
-    *("skillgate.store.settings", "skillgate.invocations.settings"),
-)
-
 
 class Room:
     """One package of files of a kind, such as ``skillgate.cli.commands``."""
@@ -82,9 +73,3 @@ class Room:
 
     def _folders(self) -> list[str]:
         return list(importlib.import_module(self.package).__path__)
-
-
-def settings() -> tuple[Setting, ...]:
-    """Collect every setting that a room declares, in the order of ``SETTINGS_MODULES``."""
-    modules = map(importlib.import_module, SETTINGS_MODULES)
-    return tuple(setting for module in modules for setting in module.SETTINGS)

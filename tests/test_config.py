@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillgate import settings
 from skillgate.config import Config, config_digest, load
+from skillgate.config_file import matches
 from skillgate.errors import UsageError
-from skillgate.model.layer import matches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,26 +58,28 @@ def place(tmp_path: Path) -> Place:
 
 def test_without_a_file_every_value_is_the_default(place: Place) -> None:
     config = place.load()
-    assert config.get("max-drop") == 2.0
-    assert config.get("threshold") is None
-    assert config.origin("threshold") == "default"
-    with pytest.raises(KeyError):
-        config.get("max_drop")
+    assert config.get(settings.MAX_DROP) == 2.0
+    assert config.get(settings.THRESHOLD) is None
+    assert config.origin(settings.THRESHOLD) == "default"
 
 
 def test_a_file_that_holds_comments_alone_sets_nothing(place: Place) -> None:
     place.write(".skillgate.yaml", "# threshold: 80\n\n   # more\n")
-    assert place.load().get("threshold") is None
+    assert place.load().get(settings.THRESHOLD) is None
 
 
 def test_the_project_goes_over_the_user_and_options_over_both(place: Place) -> None:
     place.write_user("threshold: 10\nmin-badge: gold\nbaseline: main\n")
     place.write(".skillgate.yaml", "# ours\nthreshold: 20\nmin-badge: silver\n")
     config = place.load().with_options({"threshold": 30})
-    assert [config.get(key) for key in ("threshold", "min-badge", "baseline")] == [30.0, "silver", "main"]
-    assert config.origin("threshold") == "option"
-    assert config.origin("min-badge") == ".skillgate.yaml:3"
-    assert config.origin("baseline").replace("\\", "/") == "~/.config/skillgate/config.yaml:3"
+    assert [config.get(settings.THRESHOLD), config.get(settings.MIN_BADGE), config.get(settings.BASELINE)] == [
+        30.0,
+        "silver",
+        "main",
+    ]
+    assert config.origin(settings.THRESHOLD) == "option"
+    assert config.origin(settings.MIN_BADGE) == ".skillgate.yaml:3"
+    assert config.origin(settings.BASELINE).replace("\\", "/") == "~/.config/skillgate/config.yaml:3"
 
 
 def test_xdg_config_home_is_used_when_absolute(place: Place, tmp_path: Path) -> None:
@@ -85,19 +88,19 @@ def test_xdg_config_home_is_used_when_absolute(place: Place, tmp_path: Path) -> 
     other.write_text("threshold: 40\n")
     place.write_user("threshold: 10\n")
     found = place.load(XDG_CONFIG_HOME=str(tmp_path / "xdg"), APPDATA=str(tmp_path / "xdg"))
-    assert found.get("threshold") == 40.0
-    assert place.load(XDG_CONFIG_HOME="xdg").get("threshold") == 10.0
+    assert found.get(settings.THRESHOLD) == 40.0
+    assert place.load(XDG_CONFIG_HOME="xdg").get(settings.THRESHOLD) == 10.0
 
 
 def test_the_search_goes_up_to_the_repository_and_no_further(place: Place) -> None:
     (place.root.parent / ".skillgate.yaml").write_text("threshold: 1\n")
-    assert place.load(below="a/b").get("threshold") is None
+    assert place.load(below="a/b").get(settings.THRESHOLD) is None
     place.write(".skillgate.yaml", "threshold: 2\n")
     config = place.load(below="a/b")
-    assert config.get("threshold") == 2.0
-    assert config.origin("threshold").replace("\\", "/") == "../../.skillgate.yaml:1"
+    assert config.get(settings.THRESHOLD) == 2.0
+    assert config.origin(settings.THRESHOLD).replace("\\", "/") == "../../.skillgate.yaml:1"
     place.write("a/.skillgate.yaml", "min-badge: gold\n")
-    assert place.load(below="a/b").get("threshold") is None  # the first found is the only one
+    assert place.load(below="a/b").get(settings.THRESHOLD) is None  # the first found is the only one
 
 
 @pytest.mark.skipif(os.name == "nt", reason="symbolic links need a right there")
@@ -110,10 +113,10 @@ def test_a_skill_reached_through_a_link_gets_the_override_of_its_real_place(plac
     place.write(".skillgate.yaml", strict)
     config = place.load()
     for shown in ("vendor/a", "skills/a", "skills/../skills/a", "../link/skills/a", str(place.root / "skills" / "a")):
-        assert config.get("threshold", PurePosixPath(shown)) == 90.0
-    assert config.get("threshold", PurePosixPath("skills/b")) == 1.0  # need not be there: a commit's path, say
+        assert config.get(settings.THRESHOLD, PurePosixPath(shown)) == 90.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("skills/b")) == 1.0  # need not be there: a commit's path, say
     through = load(explicit=None, cwd=str(place.root.parent / "link"), environ={"HOME": str(place.home)})
-    assert through.get("threshold", PurePosixPath("skills/a")) == 90.0
+    assert through.get(settings.THRESHOLD, PurePosixPath("skills/a")) == 90.0
 
 
 def test_without_a_repository_the_search_ends_at_home(tmp_path: Path) -> None:
@@ -121,9 +124,9 @@ def test_without_a_repository_the_search_ends_at_home(tmp_path: Path) -> None:
     (tmp_path / ".skillgate.yaml").write_text("threshold: 1\n")
     environ = {"HOME": str(tmp_path / "home")}
     cwd = str(tmp_path / "home" / "work")
-    assert load(explicit=None, cwd=cwd, environ=environ).get("threshold") is None
+    assert load(explicit=None, cwd=cwd, environ=environ).get(settings.THRESHOLD) is None
     (tmp_path / "home" / ".skillgate.yaml").write_text("threshold: 2\n")
-    assert load(explicit=None, cwd=cwd, environ=environ).get("threshold") == 2.0
+    assert load(explicit=None, cwd=cwd, environ=environ).get(settings.THRESHOLD) == 2.0
 
 
 def test_pyproject_is_read_where_it_has_the_table(place: Place) -> None:
@@ -131,17 +134,17 @@ def test_pyproject_is_read_where_it_has_the_table(place: Place) -> None:
     place.write("pyproject.toml", table + "threshold = 5\n")
     place.write("sub/pyproject.toml", "[project]\nname = 'x' # tool.skillgate\n")
     config = place.load(below="sub")
-    assert config.get("threshold") == 60.0
-    assert config.get("fail-on") == ("error",)
-    assert config.origin("threshold").replace("\\", "/") == "../pyproject.toml"
-    assert config.get("threshold", PurePosixPath("../old/skill")) == 5.0
+    assert config.get(settings.THRESHOLD) == 60.0
+    assert config.get(settings.FAIL_ON) == ("error",)
+    assert config.origin(settings.THRESHOLD).replace("\\", "/") == "../pyproject.toml"
+    assert config.get(settings.THRESHOLD, PurePosixPath("../old/skill")) == 5.0
 
 
 def test_beside_a_yaml_file_the_pyproject_table_is_named_and_not_read(place: Place) -> None:
     place.write("pyproject.toml", "[tool.skillgate]\nthreshold = 60\n")
     place.write(".skillgate.yaml", "min-badge: gold\n")
     config = place.load()
-    assert config.get("threshold") is None
+    assert config.get(settings.THRESHOLD) is None
     assert len(config.notices) == 1
     assert "pyproject.toml: [tool.skillgate] is not read" in config.notices[0]
 
@@ -151,10 +154,14 @@ def test_an_explicit_file_takes_the_projects_place(place: Place) -> None:
     place.write(".skillgate.yaml", "threshold: 20\n")
     place.write("ci/strict.yaml", "min-badge: gold\n")
     config = place.load(explicit="ci/strict.yaml")
-    assert [config.get(key) for key in ("threshold", "min-badge", "baseline")] == [None, "gold", "main"]
-    assert config.origin("min-badge") == "ci/strict.yaml:1"
+    assert [config.get(settings.THRESHOLD), config.get(settings.MIN_BADGE), config.get(settings.BASELINE)] == [
+        None,
+        "gold",
+        "main",
+    ]
+    assert config.origin(settings.MIN_BADGE) == "ci/strict.yaml:1"
     place.write("ci/strict.toml", "[tool.skillgate]\nthreshold = 9\n")
-    assert place.load(explicit="ci/strict.toml").get("threshold") == 9.0
+    assert place.load(explicit="ci/strict.toml").get(settings.THRESHOLD) == 9.0
 
 
 def test_an_explicit_file_must_exist_and_hold_settings(place: Place) -> None:
@@ -174,22 +181,22 @@ def test_overrides_hold_for_their_paths_and_the_last_match_wins(place: Place) ->
         "  - paths: ['legacy/keep', 'x']\n    threshold: null\n    min-badge: gold\n",
     )
     config = place.load()
-    assert config.get("threshold") == 80.0
-    assert config.get("threshold", PurePosixPath("skills/a")) == 80.0
-    assert config.get("threshold", PurePosixPath("legacy/a/b")) == 50.0
-    assert config.get("threshold", PurePosixPath("legacy/keep")) is None
-    assert config.get("min-badge", PurePosixPath("x")) == "gold"
-    assert config.origin("threshold", PurePosixPath("legacy/a")) == ".skillgate.yaml:4"
-    assert config.with_options({"threshold": 1}).get("threshold", PurePosixPath("legacy/a")) == 1.0
+    assert config.get(settings.THRESHOLD) == 80.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("skills/a")) == 80.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("legacy/a/b")) == 50.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("legacy/keep")) is None
+    assert config.get(settings.MIN_BADGE, PurePosixPath("x")) == "gold"
+    assert config.origin(settings.THRESHOLD, PurePosixPath("legacy/a")) == ".skillgate.yaml:4"
+    assert config.with_options({"threshold": 1}).get(settings.THRESHOLD, PurePosixPath("legacy/a")) == 1.0
 
 
 def test_patterns_are_relative_to_their_file_wherever_the_command_runs(place: Place) -> None:
     place.write(".skillgate.yaml", "overrides:\n  - paths: [legacy/**]\n    threshold: 50\n")
     config = place.load(below="legacy")
-    assert config.get("threshold", PurePosixPath("a")) == 50.0
-    assert config.get("threshold", PurePosixPath(".")) == 50.0
-    assert config.get("threshold", PurePosixPath("../other/legacy")) is None
-    assert config.get("threshold", PurePosixPath(place.root.as_posix()) / "legacy" / "b") == 50.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("a")) == 50.0
+    assert config.get(settings.THRESHOLD, PurePosixPath(".")) == 50.0
+    assert config.get(settings.THRESHOLD, PurePosixPath("../other/legacy")) is None
+    assert config.get(settings.THRESHOLD, PurePosixPath(place.root.as_posix()) / "legacy" / "b") == 50.0
 
 
 def test_all_problems_of_a_file_come_together_with_their_lines(place: Place) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skillgate.cli.main import _GROUPS
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Setting
-from skillgate.registry import Room, settings
+from skillgate.registry import Room
+from skillgate.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def test_an_unknown_name_is_a_usage_error_with_a_suggestion(room: Room) -> None:
 
 
 def test_settings_have_unique_keys_and_defaults_and_examples_that_they_accept() -> None:
-    declared = settings()
+    declared = SETTINGS
     assert len({setting.key for setting in declared}) == len(declared)
     for setting in declared:
         shown = setting.example if setting.default is None else setting.default
@@ -111,7 +112,7 @@ def test_null_is_refused_where_there_is_a_default() -> None:
         Setting(key="k", kind=Kind.NUMBER, help="", default=2.0).accept(None)
 
 
-def _setting(kind: Kind) -> Setting:
+def _setting(kind: Kind) -> Setting[Any]:
     return Setting(key="k", kind=kind, help="A key.", choices=("a", "b"), minimum=0, maximum=10)
 
 

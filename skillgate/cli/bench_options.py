@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate import settings
+from skillgate.bench.evaluation.sharding import GATES, shard_asked
 from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
-from skillgate.bench.settings import FORMATS, SETTINGS
-from skillgate.cli.bench_sharding import GATES, shard_asked
 from skillgate.cli.options import gate_options
 from skillgate.errors import UsageError
+from skillgate.settings import BENCH_FORMATS as FORMATS
+from skillgate.settings import BY_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.setting import Setting, Value
+    from skillgate.session import Session
 
 _LEAST_MS = 100
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
 _ON_INCONCLUSIVE = ("point", "pass", "warn", "fail")
+_BENCH = tuple(key for key, setting in BY_KEY.items() if setting in settings.BENCHMARKS)
 _LISTS = ("allow-env", "allow-host")  # options add to what is configured
 
 
@@ -182,39 +185,39 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
         )
     from skillgate.bench.web.hosts import allowed_of  # `--help` needs no network
 
-    single = [setting.key for setting in SETTINGS if setting.key not in _LISTS]
+    single = [key for key in _BENCH if key not in _LISTS]
     values = {key: getattr(args, key.replace("-", "_"), None) for key in single}
     given = {key: value for key, value in values.items() if value is not None}
     if args.timeout is not None:
         given["timeout-ms"] = args.timeout
     config = session.config.with_options({**given, **gate_options(args)})
     shard = shard_asked(args)
-    formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or _texts(config, "formats")
-    allowed = frozenset((*args.allow_env, *_texts(config, "allow-env")))
+    formats = tuple(dict.fromkeys(form for item in args.format or () for form in item)) or config.get(settings.FORMATS)
+    allowed = frozenset((*args.allow_env, *config.get(settings.ALLOW_ENV)))
     return Asked(
         skills=tuple(args.skills),
-        benchmark=str(config.get("benchmark")),
+        benchmark=config.get(settings.BENCHMARK),
         tasks=args.tasks,
-        benchmarks_dir=_folder(config, "benchmarks-dir"),
+        benchmarks_dir=_folder(config, settings.BENCHMARKS_DIR),
         task_ids=tuple(dict.fromkeys(args.task_id)),
         tags=tuple(dict.fromkeys(args.task_tag)),
-        runs=_whole(config, "runs"),
-        concurrency=_whole(config, "concurrency"),
-        timeout_ms=_whole(config, "timeout-ms"),
-        retries=_whole(config, "retries"),
-        retry_delay_s=_number(config, "retry-delay-s") or 0.0,
+        runs=config.get(settings.RUNS),
+        concurrency=config.get(settings.CONCURRENCY),
+        timeout_ms=config.get(settings.TIMEOUT_MS),
+        retries=config.get(settings.RETRIES),
+        retry_delay_s=config.get(settings.RETRY_DELAY_S),
         given=frozenset(given),
-        evaluator=str(config.get("evaluator")),
+        evaluator=config.get(settings.EVALUATOR),
         policy=policy_of(args, config) if shard is None else BenchPolicy(),
         allow_skipped=args.allow_skipped,
         allow_env=allowed,
-        allow_host=allowed_of((*args.allow_host, *_texts(config, "allow-host"))),
-        allow_exec=config.get("allow-exec") is True and not args.no_allow_exec,
-        memory_mb=_whole(config, "memory-mb"),
-        sandbox=str(config.get("sandbox")),
+        allow_host=allowed_of((*args.allow_host, *config.get(settings.ALLOW_HOST))),
+        allow_exec=config.get(settings.ALLOW_EXEC) and not args.no_allow_exec,
+        memory_mb=config.get(settings.MEMORY_MB),
+        sandbox=config.get(settings.SANDBOX),
         prose=args.prose,
         formats=formats,
-        output_dir=_folder(config, "output-dir"),
+        output_dir=_folder(config, settings.OUTPUT_DIR),
         progress=args.progress,
         as_caller=args.run_as_caller,
         store=getattr(args, "store", None),
@@ -226,15 +229,15 @@ def asked_of(args: argparse.Namespace, session: Session) -> Asked:
 
 def policy_of(args: argparse.Namespace, config: Config) -> BenchPolicy:
     """Put together what is asked of each skill; ``config`` holds the options' values too."""
-    completion = _number(config, "min-completion")
+    completion = config.get(settings.MIN_COMPLETION)
     if completion is None and args.exit_on_fail:
         completion = DEFAULT_COMPLETION
     return BenchPolicy(
         min_completion=completion,
-        min_partial=_number(config, "min-partial"),
-        min_composite=_number(config, "min-composite"),
-        max_error_rate=_number(config, "max-error-rate"),
-        max_p95_ms=_number(config, "max-p95-ms"),
+        min_partial=config.get(settings.MIN_PARTIAL),
+        min_composite=config.get(settings.MIN_COMPOSITE),
+        max_error_rate=config.get(settings.MAX_ERROR_RATE),
+        max_p95_ms=config.get(settings.MAX_P95_MS),
         require_tasks=tuple(dict.fromkeys(args.require_task)),
         on_inconclusive=args.on_inconclusive or "point",
     )
@@ -250,11 +253,11 @@ def _words(group: argparse._ActionsContainer, option: str, metavar: str, words: 
     group.add_argument(option, metavar=metavar, action="append", default=[], help=words)
 
 
-def _declared(key: str) -> Setting:
-    return next(setting for setting in SETTINGS if setting.key == key)
+def _declared(key: str) -> Setting[Any]:
+    return BY_KEY[key]
 
 
-def _typed(setting: Setting) -> Callable[[str], Value]:
+def _typed(setting: Setting[Any]) -> Callable[[str], Value]:
     def typed(text: str) -> Value:
         value: object = text
         numeric = setting.expected().startswith(("a number", "a whole number"))
@@ -272,7 +275,7 @@ def _typed(setting: Setting) -> Callable[[str], Value]:
     return typed
 
 
-def _as_share(setting: Setting, text: str) -> str:
+def _as_share(setting: Setting[Any], text: str) -> str:
     """Say what a percentage was meant to be."""
     try:
         number = float(text.removesuffix("%"))
@@ -304,23 +307,7 @@ def _formats(text: str) -> list[str]:
     return words
 
 
-def _whole(config: Config, key: str) -> int:
-    value = config.get(key)
-    return value if isinstance(value, int) else 0
-
-
-def _number(config: Config, key: str) -> float | None:
-    value = config.get(key)
-    return value if isinstance(value, float) else None
-
-
-def _texts(config: Config, key: str) -> tuple[str, ...]:
-    value = config.get(key)
-    return tuple(value) if isinstance(value, tuple) else ()
-
-
-def _folder(config: Config, key: str) -> str:
+def _folder(config: Config, setting: Setting[str]) -> str:
     """Give a directory: relative to the file that sets it, or to the working directory."""
-    value = str(config.get(key))
-    origin = config.origin(key)
-    return value if origin in ("default", "option") else os.path.join(config.base(key), value)  # noqa: PTH118
+    value, origin = config.get(setting), config.origin(setting)
+    return value if origin in ("default", "option") else os.path.join(config.base(setting), value)  # noqa: PTH118

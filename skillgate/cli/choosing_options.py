@@ -6,14 +6,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate.bench.evidence import of_past
-from skillgate.cli.storing import add_store, named_store
 from skillgate.model.executable import AdapterType
 from skillgate.model.text import did_you_mean
+from skillgate.store.results import add_store, named_store
 from skillgate.store.target import missing_package, require_packages
 
 if TYPE_CHECKING:
     from skillgate.bench.evidence import Evidence
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 SKILLS_DIR = "./skills"
 _ADAPTERS = tuple(kind.value for kind in AdapterType)

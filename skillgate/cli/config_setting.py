@@ -7,20 +7,21 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.config import user_file
-from skillgate.config_file import DISK, declared, read_yaml
+from skillgate.config_file import DISK, read_yaml
 from skillgate.errors import UsageError
 from skillgate.model.other_names import OTHER_NAMES
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean, printable
+from skillgate.settings import BY_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.cli.session import Session
     from skillgate.model.setting import Setting, Value
+    from skillgate.session import Session
 
 _LISTS = (Kind.CHOICES, Kind.TEXTS)
 _WORDS = (Kind.TEXT, Kind.CHOICE)
@@ -47,7 +48,7 @@ def set_value(word: str, text: str, session: Session) -> None:
     Raises:
         UsageError: there is no such setting, the value does not fit, or the file cannot be written.
     """
-    known = declared()
+    known = BY_KEY
     key = OTHER_NAMES.get(word, word)
     if key not in known:
         raise UsageError(f"unknown key {word[:80]!r}{did_you_mean(word, (*known, *OTHER_NAMES))}")
@@ -71,7 +72,7 @@ def set_value(word: str, text: str, session: Session) -> None:
     _note_stronger(key, value, session)
 
 
-def _read(text: str, setting: Setting) -> object:
+def _read(text: str, setting: Setting[Any]) -> object:
     """Read a value: texts as they are, lists by commas too, anything else as JSON."""
     try:
         value: object = json.loads(text)
@@ -129,5 +130,5 @@ def _write(path: str, data: bytes) -> None:
 
 def _note_stronger(key: str, value: Value, session: Session) -> None:
     with suppress(UsageError):  # a project's file that is not valid says so when it is used
-        if session.config.get(key) != value:
-            session.note(f"here {session.config.origin(key)} sets {key} to something else, and comes before it")
+        if session.config.get(BY_KEY[key]) != value:
+            session.note(f"here {session.config.origin(BY_KEY[key])} sets {key} to something else, and comes before it")

@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate import __version__, pipeline
+from skillgate import __version__
 from skillgate.cache import Cache, directory
-from skillgate.cli.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
-from skillgate.cli.findings import selections, wants_optional
 from skillgate.cli.options import (
     add_depth,
     add_findings,
@@ -20,13 +18,16 @@ from skillgate.cli.options import (
     gate_options,
     output_format,
 )
-from skillgate.cli.policies import policies, require_bounds
 from skillgate.cli.rendering import rendered, require_format
-from skillgate.cli.reporting import Run, compared
-from skillgate.cli.writing import require_place, write
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.keeper import Keeper
+from skillgate.evaluate import pipeline
+from skillgate.evaluate.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
+from skillgate.evaluate.findings import selections, wants_optional
+from skillgate.evaluate.keeper import Keeper
+from skillgate.evaluate.policies import policies, require_bounds
+from skillgate.evaluate.reporting import Run, compared
+from skillgate.files import require_place, write
 from skillgate.model.score import Depth
 from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.terminal import Style
@@ -37,12 +38,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from skillgate.cli.session import Session
     from skillgate.config import Config
     from skillgate.model.assessment import Assessment
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
+    from skillgate.session import Session
     from skillgate.skill.discover import Discovery
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
@@ -118,13 +119,13 @@ def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Eva
         require_sessions(args, depth)
         require_able(config, depth, replay=args.replay is not None)
         if getattr(args, "benchmark_json", None) is not None:
-            from skillgate.cli.lifting import require_benchmark  # few runs write one
+            from skillgate.evaluate.lifting import require_benchmark  # few runs write one
 
             require_benchmark(args, session, discovery.roots)
-        from skillgate.cli.extras import require_packages
+        from skillgate.llm.extras import require_packages
 
         require_packages()
-        from skillgate.cli.standard import compared_deeper  # brings in the judge
+        from skillgate.evaluate.standard import compared_deeper  # brings in the judge
 
         report, estimate, finish = compared_deeper(run, context)
     keeper.close()
@@ -186,7 +187,7 @@ def touching(args: argparse.Namespace, roots: Sequence[SkillRoot], session: Sess
         raise UsageError("--since says what --changed compares with; give --changed too")
     if not args.changed:
         return None
-    from skillgate.cli.changed import touched  # starts git
+    from skillgate.evaluate.changed import touched  # starts git
 
     return touched(roots, args.since, session)
 
@@ -231,7 +232,7 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
     """
     write_files(evaluation, args, session, command=command)
     if getattr(args, "benchmark_json", None) is not None:
-        from skillgate.cli.lifting import write_benchmark
+        from skillgate.evaluate.lifting import write_benchmark
 
         write_benchmark(evaluation.report, args, session)
     style = Style(width=session.width, color=session.color)

@@ -7,8 +7,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.findings import read_whole
 from skillgate.errors import EXIT_PASSED, CodecError, UsageError
+from skillgate.evaluate.findings import read_whole
 from skillgate.model.bench import BenchReport
 from skillgate.model.codec import decode
 from skillgate.model.documents import SingleReport
@@ -19,7 +19,7 @@ from skillgate.report.json import kind_of, parsed
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
     from skillgate.store.target import Target
 
 

@@ -6,8 +6,10 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from skillgate import settings
+
 if TYPE_CHECKING:
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 RUBRICS = ("1.0", "1.1")
 _LONGEST = 36_500  # days
@@ -38,14 +40,14 @@ def add_window(parser: argparse.ArgumentParser) -> None:
 
 def rubric_of(args: argparse.Namespace, session: Session) -> str:
     """Say which rubric holds."""
-    return str(args.rubric or session.config.get("rubric"))
+    return str(args.rubric or session.config.get(settings.RUBRIC))
 
 
 def days_of(args: argparse.Namespace, session: Session) -> int | None:
     """Say how many days are looked at, None for all."""
     if getattr(args, "all", False):
         return None
-    found = args.days if args.days is not None else session.config.get("log-days")
+    found = args.days if args.days is not None else session.config.get(settings.LOG_DAYS)
     return int(found) if isinstance(found, int | float) else None
 
 

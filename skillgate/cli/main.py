@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from skillgate.cli.parser import Answer, Parser, shared_defaults, takes_value
-from skillgate.cli.session import Session, deliver
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
 from skillgate.model.text import printable
 from skillgate.registry import Room
+from skillgate.session import Session, deliver
 
 if TYPE_CHECKING:
     import argparse

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean
-from skillgate.registry import settings
+from skillgate.settings import BY_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -208,8 +208,8 @@ def output_format(args: argparse.Namespace) -> str:
     return default if chosen is None else chosen
 
 
-def _declared(key: str) -> Setting:
-    return next(setting for setting in settings() if setting.key == key)
+def _declared(key: str) -> Setting[Any]:
+    return BY_KEY[key]
 
 
 def _add_list(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:

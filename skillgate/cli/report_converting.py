@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.bench_reading import KIND, bench_of, data_of, is_bench
+from skillgate.bench.evaluation.reading import KIND, bench_of, data_of, is_bench
 from skillgate.cli.options import asked_format, format_of_word
 from skillgate.cli.rendering import rendered, require_format
-from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.files import require_place, write
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
@@ -18,7 +18,7 @@ from skillgate.report.terminal import Style
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 WHAT = "a report that was written as JSON, in another format"
 _MORE = """\
@@ -82,7 +82,7 @@ def _rendered(data: Any, form: str, shown: str, style: Style, session: Session) 
 def _as_report(document: Any, shown: str) -> Any:  # noqa: ANN401 - a document of any kind
     """Return a document over one skill, or of a check, as the report over several that writers know."""
     if isinstance(document, SingleReport):
-        from skillgate.cli.shards import spread
+        from skillgate.evaluate.shards import spread
 
         return spread(document, 1, ())
     if isinstance(document, CheckReport):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.invocations.figures import figures, seconds, time_of
-from skillgate.invocations.gates import TRIGGER
 from skillgate.invocations.improvement import DAY_S, Improvement
 from skillgate.invocations.tally import Tally, by_skill, rated
 from skillgate.invocations.trends import start
 from skillgate.model.codec import encode
+from skillgate.model.invocation_gate import TRIGGER
 from skillgate.model.invocation_report import GateCheck
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Outcome
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from skillgate.invocations.gates import Gate
     from skillgate.model.invocation import Observation
+    from skillgate.model.invocation_gate import Gate
     from skillgate.model.invocation_report import SkillFigures
 
 _MOST_DIGITS = 9  # figures have no more

@@ -33,7 +33,7 @@ def reader(name: str) -> Reader:
     Raises:
         UsageError: there is no such form; the nearest name is suggested.
     """
-    return cast(Reader, _ROOM.load(name).read)
+    return cast("Reader", _ROOM.load(name).read)
 
 
 def recognise(head: bytes) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from skillgate.model.text import did_you_mean
 
 Table = Mapping[str, float | str]
 Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | Mapping[str, Table] | None
+T_co = TypeVar("T_co", covariant=True)
 _LONGEST_NAME = 40
 
 
@@ -35,8 +36,8 @@ class UnfitError(ValueError):
         self.parts = parts
 
 
-class Setting(NamedTuple):
-    """The declaration of a key.
+class Setting(NamedTuple, Generic[T_co]):
+    """The declaration of a key; ``T_co`` is the type of its value.
 
     Attributes:
         key: the name in files and on the command line, as in ``max-drop``.
@@ -63,7 +64,7 @@ class Setting(NamedTuple):
     example: Value = None
     per_path: bool = False
     personal: bool = False
-    fields: tuple[Setting, ...] = ()
+    fields: tuple[Setting[object], ...] = ()
     check: Callable[[str, Table], object] | None = None
 
     def accept(self, value: object) -> Value:

@@ -19,7 +19,7 @@ from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
 from skillgate.model.strategy import Strategy
 from skillgate.model.tool import HOMEPAGE
-from skillgate.registry import settings
+from skillgate.settings import SETTINGS
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _ALL = (
@@ -68,7 +68,7 @@ def _id(name: str) -> str:
 
 def config_schema() -> dict[str, Any]:
     """Give the schema of ``.skillgate.yaml`` and ``[tool.skillgate]``."""
-    known = settings()
+    known = SETTINGS
     values = {setting.key: _setting(setting) for setting in known}
     scoped = {setting.key: _setting(setting) for setting in known if setting.per_path}
     paths = {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Globs of skill directories."}
@@ -88,7 +88,7 @@ def config_schema() -> dict[str, Any]:
     }
 
 
-def _setting(setting: Setting) -> dict[str, Any]:
+def _setting(setting: Setting[Any]) -> dict[str, Any]:
     number: dict[str, Any] = {"type": "integer" if setting.kind is Kind.INTEGER else "number"}
     if setting.minimum is not None:
         number["minimum"] = setting.minimum
@@ -119,7 +119,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
     return {**shape, "description": setting.help}
 
 
-def _numbers(setting: Setting) -> list[float]:
+def _numbers(setting: Setting[Any]) -> list[float]:
     """Give the words of a choice that files may write without quotes, as in ``rubric: 1.1``."""
     found = []
     for word in setting.choices if setting.kind is Kind.CHOICE else ():
@@ -129,7 +129,7 @@ def _numbers(setting: Setting) -> list[float]:
     return found
 
 
-def _tables(setting: Setting) -> dict[str, Any]:
+def _tables(setting: Setting[Any]) -> dict[str, Any]:
     # A key of a table is there or not; null stands for nothing there.
     fields = {field.key: _setting(field) for field in setting.fields}
     plain = {key: {**shape.pop("anyOf")[0], **shape} if "anyOf" in shape else shape for key, shape in fields.items()}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.cli.action.base import find_base
+from skillgate.action.base.finding import find_base
+from skillgate.action.github.event import Event
 from skillgate.errors import UsageError
-from skillgate.github.event import Event
 from tests.action.pull_request import PullRequest, skill
 from tests.cli.running import commit, git
 

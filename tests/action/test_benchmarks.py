@@ -343,9 +343,9 @@ def test_hostile_names_are_inert_in_the_comment(repository: PullRequest) -> None
 
 def test_another_run_tells_it_too(repository: PullRequest) -> None:
     """The documents of the first half hold the benchmark, and the second reads them as data."""
-    from skillgate.cli.action.second import read_second
-    from skillgate.github.comment import comment
-    from skillgate.github.event import Event, WorkflowRun
+    from skillgate.action.comment.comment import comment
+    from skillgate.action.fork_comment import read_second
+    from skillgate.action.github.event import Event, WorkflowRun
 
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS)

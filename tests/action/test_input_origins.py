@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from skillgate.cli.action.inputs import INPUTS, Form, Origin
+from skillgate.action.inputs import INPUTS, Form, Origin
 from tests.action.pull_request import DEAD_LINK, PullRequest, skill
 from tests.action.recorded import log
 from tests.action.test_benchmarks import program, tasks

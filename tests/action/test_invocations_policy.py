@@ -185,10 +185,10 @@ def test_secrets_are_taken_out_of_all_that_is_told(tmp_path: Path) -> None:
 
 def test_another_run_tells_it_too(tmp_path: Path) -> None:
     """The documents of the first half hold the gates, and the second reads them as data."""
-    from skillgate.cli.action.second import read_second
+    from skillgate.action.comment.comment import comment
+    from skillgate.action.fork_comment import read_second
+    from skillgate.action.github.event import Event, WorkflowRun
     from skillgate.errors import UsageError
-    from skillgate.github.comment import comment
-    from skillgate.github.event import Event, WorkflowRun
 
     made = repository(tmp_path, log("merge-sheets", well=False))
     made.change(touching())
@@ -232,8 +232,8 @@ def test_a_run_without_gates_loads_nothing_of_them(tmp_path: Path) -> None:
     made = repository(tmp_path, log("merge-sheets"))
     done = _process(made, "import sys")
     loaded = set(done.stderr.split("\n")[-2].split())
-    allowed = ("skillgate.invocations", "skillgate.invocations.gates", "skillgate.invocations.settings")
-    assert {name for name in loaded if name not in allowed} == {"skillgate.cli.action.invocation_inputs"}
+    allowed = ("skillgate.invocations", "skillgate.model.invocation_gate", "skillgate.invocations.settings")
+    assert {name for name in loaded if name not in allowed} == {"skillgate.action.invocation_inputs"}
 
 
 def _process(made: PullRequest, first: str, **inputs: str) -> subprocess.CompletedProcess[str]:

@@ -52,7 +52,7 @@ POSIX_ONLY = {
 }
 HEAVY = {"numpy", "scipy", "anthropic", "jsonschema", "rich", "asyncio", "pydantic", "requests", "httpx"}
 KEEPERS = {  # the one module that may import a package of an extra
-    "skillgate.github.api": {"github", "requests"},
+    "skillgate.action.github.api": {"github", "requests"},
     "skillgate.report.html_shell": {"jinja2", "markupsafe"},
     "skillgate.llm.shape": {"jsonschema"},
     "skillgate.llm.providers.anthropic": {"anthropic", "httpx2"},
@@ -60,7 +60,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.agent_sdk": {"claude_agent_sdk", "asyncio"},
     "skillgate.llm.retrying": {"tenacity"},
     "skillgate.llm.turns": {"fcntl"},  # within a try: elsewhere there are no turns between processes
-    "skillgate.ranking.corpus_lock": {"fcntl"},  # likewise
+    "skillgate.evaluate.corpus.lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.isolation.bounds": {"resource"},  # within a try
@@ -103,7 +103,7 @@ READS_TIMES = {
     "skillgate.report.invocations_page",
     "skillgate.report.invocations_sections",
     "skillgate.skill.waivers",
-    "skillgate.github.answer",
+    "skillgate.action.github.answer",
 }
 DECLARING_ROOMS = ("subchecks", "antipatterns", "rules", "defects", "judged")
 
@@ -146,7 +146,7 @@ def test_the_modules_of_skill_are_either_pure_or_doors() -> None:
 @pytest.mark.parametrize("module", [item for item in modules() if _is_pure(item)], ids=lambda item: item.name)
 def test_pure_rooms_touch_nothing_of_the_world(module: Module) -> None:
     allowed = {"pathlib"} if module.name.startswith("skillgate.model.") else set()
-    if module.name == "skillgate.github.redaction":
+    if module.name == "skillgate.action.github.redaction":
         allowed.add("pathlib")  # it cleans pure paths as it cleans texts
     if module.name in READS_TIMES:
         allowed.add("datetime")  # they read and write times, and never ask for one
@@ -183,7 +183,7 @@ def test_a_fresh_import_of_the_package_loads_no_parser() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     version, _, loaded = done.stdout.partition("\n")
     assert version
-    assert not {"yaml", "markdown_it", "skillgate.pipeline", "argparse"} & set(loaded.split()) - _bare()
+    assert not {"yaml", "markdown_it", "skillgate.evaluate.pipeline", "argparse"} & set(loaded.split()) - _bare()
 
 
 def _bare() -> set[str]:

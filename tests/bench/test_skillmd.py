@@ -398,4 +398,8 @@ def test_a_run_over_programs_loads_nothing_that_asks(tmp_path: Path) -> None:
     loaded = set(done.stderr.split())
     assert not loaded & {"anthropic", "httpx2", "asyncio", "numpy", "scipy", "tenacity", "sqlalchemy"}
     assert "jsonschema" not in loaded
-    assert not loaded & {"skillgate.cli.bench_models", "skillgate.cli.models", "skillgate.bench.adapters.skillmd"}
+    assert not loaded & {
+        "skillgate.bench.evaluation.models",
+        "skillgate.evaluate.models.connecting",
+        "skillgate.bench.adapters.skillmd",
+    }

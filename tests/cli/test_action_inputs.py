@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.cli.action.given import read_inputs, unknown_inputs
-from skillgate.cli.action.inputs import INPUTS, OUTPUTS, Form, variable
+from skillgate.action.inputs import INPUTS, OUTPUTS, Form, variable
+from skillgate.action.reading import read_inputs, unknown_inputs
 from skillgate.errors import UsageError
 
 BY_NAME = {declared.name: declared for declared in INPUTS}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.cli.main import main
-from skillgate.registry import settings
+from skillgate.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_list_shows_origins_when_asked(configured: Path) -> None:
         "default",
         "default",
         ".skillgate.yaml:2",
-        *["default"] * (len(settings()) - 5),
+        *["default"] * (len(SETTINGS) - 5),
         ".skillgate.yaml:5",
     ]
 
@@ -107,7 +107,7 @@ def test_list_shows_origins_when_asked(configured: Path) -> None:
 def test_list_as_json_has_values_and_origins(configured: Path) -> None:
     _, out, _ = run("config", "list", "--json", cwd=configured)
     document = json.loads(out)
-    assert list(document["settings"]) == [setting.key for setting in settings()]
+    assert list(document["settings"]) == [setting.key for setting in SETTINGS]
     assert document["settings"]["threshold"] == {"value": 80.0, "origin": ".skillgate.yaml:1"}
     assert document["overrides"] == [
         {"paths": ["legacy/**"], "settings": {"threshold": {"value": 50.5, "origin": ".skillgate.yaml:5"}}}

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from skillgate import settings
 from skillgate.cli.main import main
 from skillgate.cli.workflows import FILES, place, workflow
 from skillgate.config import load
-from skillgate.registry import settings
+from skillgate.settings import SETTINGS
 
 
 def run(*argv: str, cwd: Path) -> tuple[int, str, str]:
@@ -41,11 +42,11 @@ def test_minimal_writes_the_configuration_alone(tmp_path: Path) -> None:
 def test_what_it_writes_loads_as_it_stands_and_with_every_line_uncommented(tmp_path: Path) -> None:
     run("--minimal", cwd=tmp_path)
     path = tmp_path / ".skillgate.yaml"
-    assert load(explicit=str(path), cwd=str(tmp_path), environ={}).get("threshold") is None
+    assert load(explicit=str(path), cwd=str(tmp_path), environ={}).get(settings.THRESHOLD) is None
     path.write_text(re.sub(r"^# (?=[a-z0-9-]+:( |$)|  )", "", path.read_text(), flags=re.MULTILINE))
     config = load(explicit=str(path), cwd=str(tmp_path), environ={})
-    for setting in settings():
-        assert (config.origin(setting.key) == "default") is setting.personal
+    for setting in SETTINGS:
+        assert (config.origin(setting) == "default") is setting.personal
     assert len([layer for layer in config.layers if layer.patterns]) == 1
 
 
@@ -165,8 +166,8 @@ def test_what_eval_skills_was_configured_with_is_carried_over(tmp_path: Path) ->
     assert "llm.baseUrl is not read" in err
     after = load(explicit=None, cwd=str(tmp_path), environ={})
     assert after.notices == ()
-    assert after.get("concurrency") == 2
-    assert [after.get(key) for key in after.keys()] == [before.get(key) for key in before.keys()]  # noqa: SIM118
+    assert after.get(settings.CONCURRENCY) == 2
+    assert [after.get(one) for one in SETTINGS] == [before.get(one) for one in SETTINGS]
 
 
 def test_the_scaffold_of_the_seed_is_laid_out_where_it_is_asked_for(tmp_path: Path) -> None:

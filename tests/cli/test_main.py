@@ -17,8 +17,8 @@ from skillgate import __version__
 from skillgate.cli.main import main
 from skillgate.cli.options import add_depth, add_gate, add_output, add_paths, gate_options, output_format
 from skillgate.cli.parser import Parser, shared_defaults
-from skillgate.cli.session import Session
 from skillgate.errors import UsageError
+from skillgate.session import Session
 
 _ROOT = Path(__file__).parents[2]
 

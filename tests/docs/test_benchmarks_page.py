@@ -15,11 +15,11 @@ import pytest
 
 from skillgate.bench.catalog import packaged_ids
 from skillgate.bench.formats import FORMATS
-from skillgate.bench.settings import SETTINGS
 from skillgate.cli.main import main
 from skillgate.model.benchmark import Evaluator
 from skillgate.model.marks import key_of
 from skillgate.registry import Room
+from skillgate.settings import SETTINGS
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill
 

@@ -10,9 +10,9 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
+from skillgate.bench.choosing.selecting import TOP_K
 from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
 from skillgate.cli.main import main
-from skillgate.cli.run_selecting import TOP_K
 from skillgate.model.fields import json_keys
 from skillgate.model.strategy import Filters, SortKey, Strategy
 from tests.architecture.source import ROOT

@@ -14,8 +14,8 @@ import pytest
 from skillgate.cli.main import main
 from skillgate.invocations.formats._fields import FIELDS, FILLERS
 from skillgate.invocations.forms import NAMES
-from skillgate.invocations.gates import PACKAGED
 from skillgate.model.invocation import Component, Ending, Tier
+from skillgate.model.invocation_gate import PACKAGED
 from tests.architecture.source import ROOT
 
 pytest.importorskip("sqlalchemy", reason="the extra store is not installed")

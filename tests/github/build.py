@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Any
 
-from skillgate.github.subject import Subject
+from skillgate.action.comment.subject import Subject
 from skillgate.model.across import AcrossChange, ListingUse
 from skillgate.model.diff import Diff, DiffSide
 from skillgate.model.finding import Client, Finding, Severity, Suppressed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.github.subject import Subject
+from skillgate.action.comment.subject import Subject
 from skillgate.model.report import Verdict
 from tests.github.build import HOSTILE, REPOSITORY, RUN_URL, difference, run
 from tests.report import judged

@@ -10,10 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.github.comment import COMMENT_UNITS, SUMMARY_BYTES, comment, headline, marker, report_markdown, summary
-from skillgate.github.fit import Section, fit, utf8, utf16
-from skillgate.github.links import links_of
-from skillgate.github.subject import Subject
+from skillgate.action.comment.comment import (
+    COMMENT_UNITS,
+    SUMMARY_BYTES,
+    comment,
+    headline,
+    marker,
+    report_markdown,
+    summary,
+)
+from skillgate.action.comment.fit import Section, fit, utf8, utf16
+from skillgate.action.comment.links import links_of
+from skillgate.action.comment.subject import Subject
 from skillgate.model.across import ListingUse
 from skillgate.model.finding import Client, Severity, Suppressed
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict

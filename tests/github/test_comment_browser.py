@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.github.comment import comment
+from skillgate.action.comment.comment import comment
 from tests.github.build import SITUATIONS
 from tests.github.rendered import reader
 

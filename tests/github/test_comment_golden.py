@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgate.github.comment import comment, summary
+from skillgate.action.comment.comment import comment, summary
 from tests.github.build import SITUATIONS
 from tests.github.rendered import OURS, read, reader, unbalanced
 

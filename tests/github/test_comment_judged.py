@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from skillgate.github.comment import COMMENT_UNITS, comment, headline, summary
-from skillgate.github.fit import utf16
+from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
+from skillgate.action.comment.fit import utf16
 from skillgate.report.judge_words import SCRIPTED
 from tests.github import judged as build
 from tests.github.build import run

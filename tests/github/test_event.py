@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from skillgate.action.github.event import Event, WorkflowRun, mode_of, read_event
 from skillgate.errors import UsageError
-from skillgate.github.event import Event, WorkflowRun, mode_of, read_event
 
 HEAD, BASE, MERGE = "a" * 39 + "1", "b" * 39 + "2", "c" * 39 + "3"
 ENVIRON = {

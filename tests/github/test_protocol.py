@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.cli.action.inputs import OUTPUTS
-from skillgate.github.protocol import command, outputs_text, quiet
+from skillgate.action.github.protocol import command, outputs_text, quiet
+from skillgate.action.inputs import OUTPUTS
 from tests.github.runner_protocol import COMMANDS, Command, ProtocolError, Runner, outputs
 from tests.report.reports import HOSTILE, hostile_text
 

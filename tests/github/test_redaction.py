@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.github.protocol import command, quiet
-from skillgate.github.redaction import MASK, SHORTEST, Redactor, secrets_of
+from skillgate.action.github.protocol import command, quiet
+from skillgate.action.github.redaction import MASK, SHORTEST, Redactor, secrets_of
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
 from skillgate.report.escape import code, inert

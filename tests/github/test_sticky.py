@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillgate.github import sticky
-from skillgate.github.sticky import ACTIONS_LOGIN, Comment, Decision, decide, marked
+from skillgate.action.comment import sticky
+from skillgate.action.comment.sticky import ACTIONS_LOGIN, Comment, Decision, decide, marked
 
 MARK = sticky.marker("default")
 BODY = f"{MARK}\n### passed\n"

@@ -11,7 +11,7 @@ pytest.importorskip("scipy")
 
 from skillgate.errors import UsageError
 from skillgate.invocations.checking import check, check_each, exit_code, gate_json, verdict
-from skillgate.invocations.gates import PACKAGED, Gate, chosen, known
+from skillgate.model.invocation_gate import PACKAGED, Gate, chosen, known
 from skillgate.model.score import Outcome
 from tests.invocations.observed import NOW, many, seen
 

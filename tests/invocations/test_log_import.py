@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from skillgate.evaluate.workers import processors
 from skillgate.invocations.portions import WORTH, portions
 from skillgate.invocations.ports import LONGEST
 from skillgate.invocations.reading import lines, lines_between
 from skillgate.invocations.taking import MOST_WARNINGS
-from skillgate.workers import processors
 from tests.cli.running import run
 from tests.invocations.recorded import BAD, GOOD, line, write
 

@@ -10,13 +10,14 @@ import jsonschema
 import pytest
 import yaml
 
+from skillgate import settings
 from skillgate.cli.main import main
 from skillgate.config import Config, config_digest, load
 from skillgate.errors import UsageError
-from skillgate.invocations.gates import PACKAGED, known
 from skillgate.invocations.rubric import DEFAULT, VERSIONS
-from skillgate.invocations.settings import SETTINGS
+from skillgate.model.invocation_gate import PACKAGED, known
 from skillgate.report.schema import config_schema
+from skillgate.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,21 +77,25 @@ def run(*argv: str, place: Path) -> tuple[int, str, str]:
 @pytest.mark.parametrize(("name", "text"), [(".skillgate.yaml", YAML), ("pyproject.toml", TOML)])
 def test_gates_are_read_alike_from_yaml_and_toml(place: Path, name: str, text: str) -> None:
     config = read(place, text, name)
-    assert [config.get(key) for key in ("rubric", "log-days", "gates")] == ["1.0", 90, GATES]
-    gates = known(config.get("gates"))
+    assert [config.get(settings.RUBRIC), config.get(settings.LOG_DAYS), config.get(settings.GATES)] == [
+        "1.0",
+        90,
+        GATES,
+    ]
+    gates = known(config.get(settings.GATES))
     assert gates["publish"].bounds == {**PACKAGED["publish"].bounds, "min_score": 75}
     assert gates["release"].bounds == {"min_invocations": 30, "max_unrecovered_rate": 0.02}
 
 
 def test_without_a_file_there_are_the_packaged_gates(place: Path) -> None:
     config = load(explicit=None, cwd=str(place), environ={})
-    assert [config.get(key) for key in ("rubric", "log-days", "gates")] == ["1.1", 30, None]
-    assert known(config.get("gates")) == PACKAGED
+    assert [config.get(settings.RUBRIC), config.get(settings.LOG_DAYS), config.get(settings.GATES)] == ["1.1", 30, None]
+    assert known(config.get(settings.GATES)) == PACKAGED
 
 
 @pytest.mark.parametrize("written", ["1.1", "'1.1'", '"1.0"', "1.0"])
 def test_a_rubric_may_stand_with_or_without_quotes(place: Path, written: str) -> None:
-    assert read(place, f"rubric: {written}\n").get("rubric") == written.strip("'\"")
+    assert read(place, f"rubric: {written}\n").get(settings.RUBRIC) == written.strip("'\"")
 
 
 @pytest.mark.parametrize("written", ["1", "2.0", "true", "1.10.0"])
@@ -228,8 +233,8 @@ def test_a_new_configuration_shows_gates_that_are_valid(place: Path) -> None:
     assert run("init", place=place)[0] == 0
     text = (place / ".skillgate.yaml").read_text(encoding="utf-8")
     shown = next(line for line in text.splitlines() if line.startswith("# gates: "))
-    assert read(place, shown.removeprefix("# ")).get("gates") == {
+    assert read(place, shown.removeprefix("# ")).get(settings.GATES) == {
         "publish": {"min_score": 75.0, "max_unrecovered_rate": 0.05}
     }
     rubric = next(line for line in text.splitlines() if line.startswith("# rubric: "))
-    assert read(place, rubric.removeprefix("# ")).get("rubric") == "1.1"
+    assert read(place, rubric.removeprefix("# ")).get(settings.RUBRIC) == "1.1"

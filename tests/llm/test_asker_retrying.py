@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +18,6 @@ from skillgate.model.exchange import Cause, Reply, Status
 from tests.llm.requests import QUICK, asking, connected, request
 from tests.llm.server import ModelServer, message, refusal
 from tests.llm.table import DOWN, GOOD, replying
-
-if TYPE_CHECKING:
-    pass
 
 
 def waits(policy: Policy, *outcomes: Reply | ProviderError) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -33,9 +33,6 @@ from tests.montecarlo.driving import (
     turns,
     use,
 )
-
-if TYPE_CHECKING:
-    pass
 
 CASE = cases(1)[0]
 BODY = "Base directory for this skill: /skills/merge-sheets\n\n# Merge\n\nRead the header first.\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skillgate.evaluate.corpus.entrants import Candidate, built, entrant_of, joined, text_of
+from skillgate.evaluate.corpus.folder import Store
+from skillgate.evaluate.corpus.stored import content_digest, member, open_corpus, ratings_digest, siblings
 from skillgate.model.corpus import CorpusIndex, Fit, Indexed
-from skillgate.ranking.corpus import content_digest, member, open_corpus, ratings_digest, siblings
-from skillgate.ranking.corpus_build import Candidate, built, entrant_of, joined, text_of
-from skillgate.ranking.corpus_file import Store
 from skillgate.ranking.entrant import Entrant, Text
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from skillgate import pipeline
 from skillgate.errors import UsageError
+from skillgate.evaluate import pipeline
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.model.report import GateOutcome, Report, Verdict
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimension, Outcome

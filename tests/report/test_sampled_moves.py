@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from skillgate.github.comment import comment
+from skillgate.action.comment.comment import comment
 from skillgate.model.diff import Diff
 from skillgate.model.judging import Estimate
 from skillgate.model.report import Composite

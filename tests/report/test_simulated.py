@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from skillgate.github.comment import COMMENT_UNITS, comment, headline, summary
-from skillgate.github.fit import utf16
+from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
+from skillgate.action.comment.fit import utf16
 from skillgate.model.judging import DropTest, Estimate
 from skillgate.model.report import Composite, StaticLayer
 from skillgate.model.score import Badge, Depth, Dimension
@@ -38,7 +38,7 @@ from tests.report.test_judged import TEXTS, flat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillgate.github.subject import Subject
+    from skillgate.action.comment.subject import Subject
     from skillgate.model.report import Report
 
 GOLDEN = Path(__file__).parent / "golden"

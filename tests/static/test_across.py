@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.evaluate.pipeline import Context, evaluate
 from skillgate.model.finding import Client, Severity
-from skillgate.pipeline import Context, evaluate
 from skillgate.registry import Room
 from skillgate.scoring.selection import Selection
 from skillgate.skill.discover import discover

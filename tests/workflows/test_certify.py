@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from skillgate.cli.action.given import read_inputs
-from skillgate.cli.action.inputs import INPUTS, OUTPUTS, variable
+from skillgate.action.inputs import INPUTS, OUTPUTS, variable
+from skillgate.action.reading import read_inputs
 from skillgate.cli.workflows import ACTION, workflow
 
 WORKFLOW: dict[Any, Any] = yaml.safe_load(workflow("certify"))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from skillgate import __version__
-from skillgate.cli.action.inputs import INPUTS, OUTPUTS
+from skillgate.action.inputs import INPUTS, OUTPUTS
 from skillgate.cli.workflows import ACTION, FILES, place, workflow
 from tests.container.engine import PROJECT
 

@@ -9,16 +9,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.action.given import read_inputs, unknown_inputs
-from skillgate.cli.action.inputs import INPUTS, variable
-from skillgate.cli.action.listening import Listening
-from skillgate.cli.action.perform import Performer, token
-from skillgate.cli.action.way import make_way, require_certificates_way, require_way, writable
+from skillgate.action.comment.subject import Subject
+from skillgate.action.github.event import LARGEST, Event, mode_of, read_event
+from skillgate.action.github.redaction import Redactor, secrets_of
+from skillgate.action.inputs import INPUTS, variable
+from skillgate.action.listening import Listening
+from skillgate.action.output_paths import make_way, require_certificates_way, require_way, writable
+from skillgate.action.plan import Publication, WriteCertificates, WriteFile, plan
+from skillgate.action.publish import Performer, token
+from skillgate.action.reading import read_inputs, unknown_inputs
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
-from skillgate.github.event import LARGEST, Event, mode_of, read_event
-from skillgate.github.plan import Publication, WriteCertificates, WriteFile, plan
-from skillgate.github.redaction import Redactor, secrets_of
-from skillgate.github.subject import Subject
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from skillgate.cli.action.evaluate import Evaluated
-    from skillgate.cli.action.inputs import Value
-    from skillgate.cli.session import Session
+    from skillgate.action.inputs import Value
+    from skillgate.action.run import Evaluated
     from skillgate.model.page import Page
+    from skillgate.session import Session
 
 GROUP = "reference"
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -89,7 +89,7 @@ def _subject(
         SkillgateError: neither can be done.
     """
     if mode_of(event, str(inputs["mode"])) == "comment":
-        from skillgate.cli.action.second import second_half  # a gate reads nobody else's documents
+        from skillgate.action.fork_comment import second_half  # a gate reads nobody else's documents
 
         return second_half(inputs, event, session, publication)
     require_way(session.cwd, str(inputs["report-dir"]), str(inputs["sarif"] or ""))
@@ -117,10 +117,10 @@ def _found(inputs: Mapping[str, Value], event: Event, session: Listening) -> Eva
         SkillgateError: neither can be done.
     """
     if inputs["reports"]:
-        from skillgate.cli.action.retold import retell  # most runs evaluate
+        from skillgate.action.report_shards import retell  # most runs evaluate
 
         return retell(inputs, event, session)
-    from skillgate.cli.action.evaluate import evaluate  # a comment evaluates nothing
+    from skillgate.action.run import evaluate  # a comment evaluates nothing
 
     return evaluate(inputs, event, session)
 
@@ -133,7 +133,7 @@ def _require_certificates(inputs: Mapping[str, Value], session: Listening) -> No
     """
     certificate, badges = str(inputs["certificate"] or ""), str(inputs["badges"] or "")
     if certificate or badges:
-        from skillgate.cli.action.certificates import prepare  # few runs ask for them
+        from skillgate.action.certificates import prepare  # few runs ask for them
 
         require_certificates_way(session.cwd, certificate, badges, str(inputs["report-dir"]))
         session.certifying = prepare(inputs, session)

@@ -12,8 +12,8 @@ from skillgate.model.text import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.cli.session import Session
     from skillgate.model.benchmark import Loaded
+    from skillgate.session import Session
 
 GROUP = "programs"
 _LIST = "list the benchmarks there are: the packaged ones and those of a directory"
@@ -89,11 +89,11 @@ def _port(text: str) -> int:
 def run(args: argparse.Namespace, session: Session) -> int:
     """Do what the word says."""
     if args.word == "serve":
-        from skillgate.cli.bench_serving import serve
+        from skillgate.bench.hosting.serving import serve
 
         return serve(args, session)
     if args.word == "import":
-        from skillgate.cli.bench_importing import import_lines
+        from skillgate.bench.evaluation.importing import import_lines
 
         return import_lines(args, session)
     if args.word == "validate":
@@ -154,8 +154,8 @@ def _show(args: argparse.Namespace, session: Session) -> int:
 
 
 def _validate(paths: Sequence[str], session: Session) -> int:
+    from skillgate.bench.hosting.starting import with_starting
     from skillgate.bench.validating import check_file, find_files
-    from skillgate.cli.bench_starting import with_starting
 
     checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
     checked = with_starting(checked, session)

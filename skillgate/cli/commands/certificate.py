@@ -8,10 +8,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.certifying import stamp
-from skillgate.cli.content import content_of
-from skillgate.cli.findings import read_whole
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
+from skillgate.evaluate.certifying import stamp
+from skillgate.evaluate.content import content_of
+from skillgate.evaluate.findings import read_whole
 from skillgate.model.certificate import Certificate, CertificateCheck, CertifiedSkill, Checked, Content
 from skillgate.model.report import Tool
 from skillgate.model.text import did_you_mean
@@ -20,7 +20,7 @@ from skillgate.report.certificate import ATTESTATION, check, read, render, text
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "reference"
 _NOTE = "\n".join(wrap(f"Note: {ATTESTATION}", 118))

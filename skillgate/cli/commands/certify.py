@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli.certifying import add_certificates, require_certificates, with_contents, write_certificates
 from skillgate.cli.commands.score import FORMATS
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.evaluate.certifying import add_certificates, require_certificates, with_contents, write_certificates
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "model"
 _DEPTHS = ("deep", "certify")
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     require_certificates(args, session)
     evaluation = evaluate(args, session, command="score")
     if evaluation.estimate is not None:
-        from skillgate.cli.spending import estimated  # brings in the judge
+        from skillgate.evaluate.models.spending import estimated  # brings in the judge
 
         session.out(estimated(evaluation.estimate, args))
         return EXIT_PASSED

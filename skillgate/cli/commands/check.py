@@ -10,7 +10,7 @@ from skillgate.report.kinds import formats_of
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "everyday"
 FORMATS = formats_of("check")
@@ -37,13 +37,13 @@ def run(args: argparse.Namespace, session: Session) -> int:
         IncompleteError: what was asked for cannot run.
     """
     if args.files:
-        from skillgate.cli.changed import owning_skills
+        from skillgate.evaluate.changed import owning_skills
 
         args.paths = owning_skills(args.paths, session.cwd)
         if not args.paths:
             session.note("no file of a skill among them")  # the report is empty, and still goes where it is expected
     if args.fix or args.diff or args.patch:
-        from skillgate.cli import fixing  # parses every skill, and writes
+        from skillgate.evaluate import fixing  # parses every skill, and writes
 
         if args.diff or args.patch:
             return fixing.show(args, session)

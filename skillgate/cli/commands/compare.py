@@ -6,12 +6,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skillgate import __version__, pipeline
-from skillgate.cli.depth import chosen_depth, require_able, require_no_models
+from skillgate import __version__, settings
 from skillgate.cli.evaluation import is_unjudged, rendered_as, write_files
 from skillgate.cli.options import add_depth, add_models, add_output, gate_options, output_format
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.evaluate import pipeline
+from skillgate.evaluate.depth import chosen_depth, require_able, require_no_models
 from skillgate.model.report import Verdict
 from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
@@ -25,10 +26,10 @@ from skillgate.skill.read import read
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillSource, Unreadable
+    from skillgate.session import Session
 
 GROUP = "everyday"
 FORMATS = formats_of("compare")
@@ -69,14 +70,14 @@ def run(args: argparse.Namespace, session: Session) -> int:
         a, b = (pipeline.evaluate([source], _plain()).results[0] for source in sources)
     else:
         require_able(config, depth, replay=args.replay is not None)
-        from skillgate.cli.extras import require_packages
+        from skillgate.llm.extras import require_packages
 
         require_packages()
-        from skillgate.cli.standard import both_sides  # brings in the judge
+        from skillgate.evaluate.standard import both_sides  # brings in the judge
 
         (a, b), models, estimate = both_sides(sources, args, config, session, _plain())
         if estimate is not None:
-            from skillgate.cli.spending import estimated
+            from skillgate.evaluate.models.spending import estimated
 
             session.out(estimated(estimate, args))
             return EXIT_PASSED
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     comparison = compare(a, b, version=__version__, digest=digest, depth=depth, models=models)
     # Only now: findings are matched by the paths that both sides show, and a revision is in no path of theirs.
     comparison = replace(comparison, a=_called(a, args.a), b=_called(b, args.b))
-    comparison = _gated(comparison, args.max_drop, str(config.get("on-inconclusive")))
+    comparison = _gated(comparison, args.max_drop, str(config.get(settings.ON_INCONCLUSIVE)))
     write_files(comparison, args, session, command="compare")
     style = Style(width=session.width, color=session.color)
     session.out(rendered_as(comparison, output_format(args), command="compare", style=style, verbose=session.verbose))

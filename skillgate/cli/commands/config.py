@@ -10,18 +10,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.findings import require_known_words
 from skillgate.config import read_file
 from skillgate.errors import UsageError
+from skillgate.evaluate.findings import require_known_words
 from skillgate.model.other_names import OTHER_NAMES
 from skillgate.model.text import did_you_mean, printable
+from skillgate.settings import BY_KEY, SETTINGS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from skillgate.cli.session import Session
     from skillgate.config import Config
+    from skillgate.session import Session
 
 GROUP = "reference"
 _LIST = "every setting and its value"
@@ -87,18 +88,18 @@ def _validate(paths: Sequence[str], session: Session) -> None:
 def _get(key: str, session: Session) -> None:
     config = session.config
     key = OTHER_NAMES.get(key, key)
-    if key not in config.keys():  # noqa: SIM118 - a method of Config, not of a dict
-        raise UsageError(f"unknown key {key!r}{did_you_mean(key, config.keys())}")
+    if key not in BY_KEY:
+        raise UsageError(f"unknown key {key!r}{did_you_mean(key, BY_KEY)}")
     if session.json:
         session.out(json.dumps({"key": key, **_entry(config, key)}, indent=2))
     else:
-        session.out(_shown(config.get(key)))
+        session.out(_shown(config.get(BY_KEY[key])))
 
 
 def _document(config: Config) -> dict[str, Any]:
     scoped = [layer for layer in config.layers if layer.patterns]
     return {
-        "settings": {key: _entry(config, key) for key in config.keys()},  # noqa: SIM118
+        "settings": {key: _entry(config, key) for key in BY_KEY},
         "overrides": [
             {
                 "paths": list(layer.patterns),
@@ -110,11 +111,11 @@ def _document(config: Config) -> dict[str, Any]:
 
 
 def _entry(config: Config, key: str) -> dict[str, Any]:
-    return {"value": config.get(key), "origin": config.origin(key)}
+    return {"value": config.get(BY_KEY[key]), "origin": config.origin(BY_KEY[key])}
 
 
 def _lines(config: Config, *, show_origin: bool) -> list[str]:
-    rows = [(key, config.get(key), config.origin(key)) for key in config.keys()]  # noqa: SIM118
+    rows = [(one.key, config.get(one), config.origin(one)) for one in SETTINGS]
     lines = _table(rows, show_origin=show_origin)
     for layer in config.layers:
         if layer.patterns:

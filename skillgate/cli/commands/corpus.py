@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli import corpus_building, corpus_place, corpus_sharing
-from skillgate.cli.corpus_listing import listed, listing
-from skillgate.cli.extras import missing_extra
 from skillgate.cli.options import add_models
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
+from skillgate.evaluate.corpus import building as corpus_building
+from skillgate.evaluate.corpus import place as corpus_place
+from skillgate.evaluate.corpus import sharing as corpus_sharing
+from skillgate.evaluate.corpus.checking import defects, notes
+from skillgate.evaluate.corpus.listing import listed, listing
+from skillgate.llm.extras import missing_extra
 from skillgate.model.corpus import (
     CorpusIndex,
     CorpusShow,
@@ -19,7 +22,6 @@ from skillgate.model.corpus import (
     ShownSkill,
 )
 from skillgate.model.text import did_you_mean
-from skillgate.ranking.corpus_check import defects, notes
 from skillgate.ranking.standings import resting_on
 from skillgate.report import corpus as rendering
 from skillgate.report.terminal import Style
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.cli.session import Session
-    from skillgate.ranking.corpus_file import Matches, Store
+    from skillgate.evaluate.corpus.folder import Matches, Store
+    from skillgate.session import Session
 
 GROUP = "model"
 _RATE = "play each skill against its nearest ones, in both orders, and rate them all by Bradley–Terry"
@@ -64,7 +66,7 @@ def _declare_rate(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_rate(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.cli.corpus_rating import run as rate  # brings in the models
+    from skillgate.evaluate.corpus.rating import run as rate  # brings in the models
 
     return rate(args, session)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "programs"
 _DEFAULT = "http_request"

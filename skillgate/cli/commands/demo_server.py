@@ -11,15 +11,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillgate.cli.session import deliver
 from skillgate.errors import IncompleteError
+from skillgate.session import deliver
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TextIO
 
-    from skillgate.cli.session import Session
     from skillgate.llm.demo_server import DemoServer
+    from skillgate.session import Session
 
 GROUP = "reference"
 _HOST = "127.0.0.1"

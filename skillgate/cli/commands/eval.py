@@ -11,23 +11,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from skillgate import settings
+from skillgate.bench.evaluation.sharding import add_shard
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
-from skillgate.cli.bench_sharding import add_shard
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.text import printable
+from skillgate.store.results import add_keeping, add_write_back
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from skillgate.bench.evaluation.running import Plan
     from skillgate.cli.bench_options import Asked
-    from skillgate.cli.benching import Plan
-    from skillgate.cli.session import Session
-    from skillgate.cli.storing import Keeping
     from skillgate.llm.dry import Forecast
     from skillgate.model.bench import BenchReport, NotLoaded
+    from skillgate.session import Session
+    from skillgate.store.results import Keeping
 
 GROUP = "programs"
 
@@ -50,11 +51,11 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid; nothing was run.
     """
-    from skillgate.cli.bench_asking import require_leave
-    from skillgate.cli.bench_publishing import rendered, require_output
-    from skillgate.cli.benching import evaluated, exit_code, planned
-    from skillgate.cli.storing import keeping, settled
-    from skillgate.cli.writing_back import require_writable
+    from skillgate.bench.evaluation.asking import require_leave
+    from skillgate.bench.evaluation.publishing import rendered, require_output
+    from skillgate.bench.evaluation.running import evaluated, exit_code, planned
+    from skillgate.bench.evaluation.writing_back import require_writable
+    from skillgate.store.results import keeping, settled
 
     asked = asked_of(args, session)
     plan = planned(asked, session)
@@ -83,8 +84,8 @@ def delivered(
     report: BenchReport, plan: Plan, asked: Asked, args: argparse.Namespace, kept: Keeping, session: Session
 ) -> str | None:
     """Write a report wherever it is asked for; what to say where one of these places failed, None where none did."""
-    from skillgate.cli.bench_publishing import publish
-    from skillgate.cli.writing_back import write_back
+    from skillgate.bench.evaluation.publishing import publish
+    from skillgate.bench.evaluation.writing_back import write_back
 
     problems: list[str | None] = []
     try:
@@ -99,8 +100,8 @@ def delivered(
 
 def _foresee(plan: Plan, asked: Asked, args: argparse.Namespace, session: Session) -> int:
     """Refuse what a run would refuse, and say what it would do; nothing is run and nothing written."""
-    from skillgate.cli.bench_publishing import require_output
-    from skillgate.cli.storing import require_store
+    from skillgate.bench.evaluation.publishing import require_output
+    from skillgate.store.results import require_store
 
     require_required(plan, asked)
     require_output(asked.formats, asked.output_dir, session, make=False)
@@ -190,7 +191,7 @@ def plan_lines(plan: Plan, asked: Asked) -> list[str]:
             f"shard {asked.shard[0]} of {asked.shard[1]}: the calls are its own, of all skills and tasks above"
         )
     prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in plan.skills)
-    if prose and asked.config.origin("timeout-ms") == "default":
+    if prose and asked.config.origin(settings.TIMEOUT_MS) == "default":
         lines.append(f"prose skills: {PROSE_TIMEOUT_MS} ms each where their settings name no time")
     lines.append("nothing was run, nothing was written")
     return [printable(line) for line in lines]

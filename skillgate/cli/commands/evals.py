@@ -9,16 +9,16 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
-from skillgate.cli import calibrating
-from skillgate.cli.findings import read_whole
 from skillgate.cli.options import add_output, add_paths, output_format
-from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evals.lint import lint
 from skillgate.evals.loading import load_json
 from skillgate.evals.read import read_evals, usable
 from skillgate.evals.recorded import is_recorded, recorded
 from skillgate.evals.rule import THRESHOLD, Subject
+from skillgate.evaluate import calibrating
+from skillgate.evaluate.findings import read_whole
+from skillgate.files import require_place, write
 from skillgate.model.evals import EvalSet, EvalsReport, SetSummary, ShownCase, Unread
 from skillgate.model.finding import Severity
 from skillgate.model.report import GateOutcome, Tool, Verdict
@@ -33,9 +33,9 @@ from skillgate.skill.read import read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skillgate.cli.session import Session
     from skillgate.model.finding import Finding
     from skillgate.model.skill import SkillRoot
+    from skillgate.session import Session
 
 GROUP = "model"
 FORMATS = ("text", "json")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from skillgate.bench.finding import Wanted
     from skillgate.bench.listing import Listed
-    from skillgate.cli.session import Session
     from skillgate.model.choosing import FoundSkill
+    from skillgate.session import Session
 
 GROUP = "programs"
 _LIMIT = 20

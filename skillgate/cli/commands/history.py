@@ -12,15 +12,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.cli.storing import add_store, named_store
 from skillgate.cli.times import past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.history import History
 from skillgate.model.report import Tool
 from skillgate.report.terminal import Style
+from skillgate.store.results import add_store, named_store
 
 if TYPE_CHECKING:
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "past"
 _KINDS = ("bench", "score")

@@ -10,7 +10,7 @@ import shlex
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillgate import __version__
 from skillgate.cli.workflows import FILES, place, workflow
@@ -20,12 +20,12 @@ from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
-from skillgate.registry import settings
+from skillgate.settings import SETTINGS
 from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
-    from skillgate.cli.session import Session
     from skillgate.model.setting import Setting, Value
+    from skillgate.session import Session
 
 GROUP = "everyday"
 _FOLDERS = {
@@ -155,7 +155,7 @@ def configuration(carried: Mapping[str, Value] | None = None) -> str:
         carried: values that are set too.
     """
     values = {} if carried is None else carried
-    sections = (_section(setting, values) for setting in settings() if not setting.personal)
+    sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
     return _HEAD + "".join(sections) + _OVERRIDES
 
 
@@ -173,7 +173,7 @@ def _carried(root: Path) -> tuple[Mapping[str, Value], tuple[str, ...]]:
     return {}, ()
 
 
-def _section(setting: Setting, carried: Mapping[str, Value]) -> str:
+def _section(setting: Setting[Any], carried: Mapping[str, Value]) -> str:
     active = "" if setting.key == "depth" or setting.key in carried else "# "
     value = setting.example if setting.default is None else setting.default
     value = carried.get(setting.key, value)

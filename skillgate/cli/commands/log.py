@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.log_options import add_rubric, add_skills, add_window
 from skillgate.cli.options import add_output
-from skillgate.cli.storing import add_store
 from skillgate.cli.times import day_of, past
 from skillgate.errors import UsageError
+from skillgate.store.results import add_store
 
 if TYPE_CHECKING:
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "past"
 _MOST_LISTED = 100_000
@@ -158,30 +158,30 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Do what the word says."""
     match args.word:
         case "import":
-            from skillgate.cli.log_importing import take_in
+            from skillgate.invocations.importing import take_in
 
             return take_in(args, session)
         case "add":
-            from skillgate.cli.log_adding import add
+            from skillgate.invocations.adding import add
 
             return add(args, session)
         case "score":
-            from skillgate.cli.log_scoring import score
+            from skillgate.invocations.scoring import score
 
             return score(args, session)
         case "list" | "show":
-            from skillgate.cli import log_listing
+            from skillgate.invocations import listing as log_listing
 
             return (
                 log_listing.show(args, session) if args.word == "show" else log_listing.list_invocations(args, session)
             )
         case "rescore" | "purge":
-            from skillgate.cli import log_changing
+            from skillgate.invocations import changing as log_changing
 
             return log_changing.rescore(args, session) if args.word == "rescore" else log_changing.purge(args, session)
         case _:
             _require_statistics()
-            from skillgate.cli import log_telling
+            from skillgate.invocations import telling as log_telling
 
             tellers = {"stats": log_telling.stats, "trend": log_telling.trend, "gate": log_telling.gate}
             return tellers.get(args.word, log_telling.dashboard)(args, session)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from skillgate.cli.bench_diffing import add_limits, are_benchmarks, bench_diff, labels_of, limits_given, rendered_diff
+from skillgate.bench.evaluation.diffing import (
+    add_limits,
+    are_benchmarks,
+    bench_diff,
+    labels_of,
+    limits_given,
+    rendered_diff,
+)
+from skillgate.bench.evaluation.reading import KIND, kinds_of
 from skillgate.cli.bench_options import add_gates
-from skillgate.cli.bench_reading import KIND, kinds_of
-from skillgate.cli.certifying import add_written, require_outside, require_written, write_of
-from skillgate.cli.diffing import Asked, diff_files
 from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
-from skillgate.cli.writing import require_place, write
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.evaluate.certifying import add_written, require_outside, require_written, write_of
+from skillgate.evaluate.diffing import Asked, diff_files
+from skillgate.files import require_place, write
 from skillgate.report.kinds import FORMATS as EVERY_FORMAT
 from skillgate.report.kinds import formats_of
 from skillgate.report.terminal import Style
@@ -23,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import PurePosixPath
 
-    from skillgate.cli.session import Session
     from skillgate.model.diff import Diff
     from skillgate.model.score import Depth
     from skillgate.scoring.gate import Policy
+    from skillgate.session import Session
 
 GROUP = "past"
 FORMATS = formats_of("diff")
@@ -139,13 +146,13 @@ def _bench(args: argparse.Namespace, form: str, session: Session) -> int:
 
 def _merge(args: argparse.Namespace, session: Session) -> int:
     if KIND in kinds_of(args.shards, session).values():
-        from skillgate.cli.bench_merging import merge
+        from skillgate.bench.evaluation.merging import merge
 
         return merge(args, session)
-    from skillgate.cli.bench_merging import refuse_gates
+    from skillgate.bench.evaluation.merging import refuse_gates
     from skillgate.cli.evaluation import Evaluation, exit_code, publish, require_places  # brings in all that scores
-    from skillgate.cli.policies import policies
-    from skillgate.cli.shards import joined
+    from skillgate.evaluate.policies import policies
+    from skillgate.evaluate.shards import joined
 
     refuse_gates(args)
     require_places(args, session)

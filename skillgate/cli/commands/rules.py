@@ -14,8 +14,8 @@ from skillgate.static.catalogue import pages
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
     from skillgate.model.page import Page
+    from skillgate.session import Session
 
 GROUP = "reference"
 FORMATS = ("text", "json", "markdown")

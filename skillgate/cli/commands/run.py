@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
 from skillgate.cli.choosing_options import add_query
 from skillgate.cli.options import add_asking
-from skillgate.cli.storing import add_keeping, add_write_back
 from skillgate.errors import EXIT_INCOMPLETE, UsageError
+from skillgate.store.results import add_keeping, add_write_back
 
 if TYPE_CHECKING:
     import argparse
 
+    from skillgate.bench.choosing.selecting import Searched
+    from skillgate.bench.evaluation.running import Plan
     from skillgate.bench.selecting import Entrant
     from skillgate.cli.bench_options import Asked
-    from skillgate.cli.benching import Plan
-    from skillgate.cli.run_selecting import Searched
-    from skillgate.cli.session import Session
     from skillgate.model.bench import BenchReport, NotLoaded
     from skillgate.model.strategy import Choice, Strategy
+    from skillgate.session import Session
 
 GROUP = "programs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    from skillgate.cli.strategies import add_ranking
+    from skillgate.bench.choosing.strategies import add_ranking
 
     add_query(parser)
     add_ranking(parser, top_k=5)
@@ -52,9 +52,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid, or nothing was found; nothing was run.
     """
-    from skillgate.cli.benching import planned
-    from skillgate.cli.run_selecting import searched, with_bounds
-    from skillgate.cli.strategies import strategy_of
+    from skillgate.bench.choosing.selecting import searched, with_bounds
+    from skillgate.bench.choosing.strategies import strategy_of
+    from skillgate.bench.evaluation.running import planned
 
     args.skills = [args.skills_dir]
     asked, strategy = with_bounds(asked_of(args, session), strategy_of(args, session))
@@ -75,13 +75,13 @@ def run(args: argparse.Namespace, session: Session) -> int:
 def _ran(
     plan: Plan, asked: Asked, found: Searched, strategy: Strategy, args: argparse.Namespace, session: Session
 ) -> int:
-    from skillgate.cli.bench_asking import require_leave
-    from skillgate.cli.bench_publishing import require_output
-    from skillgate.cli.benching import evaluated, exit_code
+    from skillgate.bench.choosing.selecting import selected
+    from skillgate.bench.evaluation.asking import require_leave
+    from skillgate.bench.evaluation.publishing import require_output
+    from skillgate.bench.evaluation.running import evaluated, exit_code
+    from skillgate.bench.evaluation.writing_back import require_writable
     from skillgate.cli.commands.eval import delivered, require_required
-    from skillgate.cli.run_selecting import selected
-    from skillgate.cli.storing import keeping, settled
-    from skillgate.cli.writing_back import require_writable
+    from skillgate.store.results import keeping, settled
 
     require_required(plan, asked)
     require_output(asked.formats, asked.output_dir, session)
@@ -102,7 +102,7 @@ def _ran(
 
 
 def _shown(report: BenchReport, choices: tuple[Choice, ...], entrants: tuple[Entrant, ...], session: Session) -> str:
-    from skillgate.cli.bench_publishing import rendered
+    from skillgate.bench.evaluation.publishing import rendered
 
     if session.json:
         return rendered(report, "json", session)

@@ -19,7 +19,7 @@ from skillgate.report.schema import (
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "reference"
 _SCHEMAS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
@@ -13,7 +14,7 @@ from skillgate.report.kinds import formats_of
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.cli.session import Session
+    from skillgate.session import Session
 
 GROUP = "everyday"
 FORMATS = formats_of("score")
@@ -33,13 +34,17 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Score, print, gate."""
     evaluation = evaluate(args, session, command="score")
     if evaluation.estimate is not None:
-        from skillgate.cli.spending import estimated  # brings in the judge
+        from skillgate.evaluate.models.spending import estimated  # brings in the judge
 
         session.out(estimated(evaluation.estimate, args))
         return EXIT_PASSED
     publish(evaluation, args, session, command="score")
     evaluation.finish()
-    if evaluation.report.depth is Depth.QUICK and session.config.origin("depth") == "default" and args.depth is None:
+    if (
+        evaluation.report.depth is Depth.QUICK
+        and session.config.origin(settings.DEPTH) == "default"
+        and args.depth is None
+    ):
         _tell_what_a_key_is_for(session)
     return exit_code(evaluation)
 

@@ -11,17 +11,17 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from skillgate.bench.choosing.strategies import add_filters, add_ranking, strategy_of
 from skillgate.cli.choosing_options import add_looking
-from skillgate.cli.strategies import add_filters, add_ranking, strategy_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skillgate.bench.choosing.candidates import Field
     from skillgate.bench.evidence import Evidence
-    from skillgate.cli.candidates import Field
-    from skillgate.cli.session import Session
     from skillgate.model.strategy import Choice
+    from skillgate.session import Session
 
 GROUP = "programs"
 _STDOUT = "-"
@@ -63,9 +63,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """
     if args.source is None:
         raise UsageError("--from DIR|FILE is required: where the candidates are\nTry: skillgate select --help")
+    from skillgate.bench.choosing.candidates import candidates_of, entrants_of
     from skillgate.bench.selecting import choose
-    from skillgate.cli.candidates import candidates_of, entrants_of
-    from skillgate.cli.writing import require_place, write
+    from skillgate.files import require_place, write
 
     strategy = strategy_of(args, session)
     to_file = args.output if args.output != _STDOUT else None

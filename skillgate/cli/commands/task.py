@@ -18,12 +18,12 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, Usa
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:
+    from skillgate.bench.evaluation.running import Plan
     from skillgate.bench.ports import Scorer
     from skillgate.cli.bench_options import Asked
-    from skillgate.cli.benching import Plan
-    from skillgate.cli.session import Session
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
+    from skillgate.session import Session
 
 GROUP = "programs"
 _EXPECTATIONS = ("judge", "schema", "regex", "custom", "exact", "contains")
@@ -68,8 +68,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid; nothing was run.
     """
-    from skillgate.cli.bench_asking import require_leave
-    from skillgate.cli.benching import evaluated, planned
+    from skillgate.bench.evaluation.asking import require_leave
+    from skillgate.bench.evaluation.running import evaluated, planned
 
     loaded, expects = _loaded(args, session)
     asked = _asked(args, session)

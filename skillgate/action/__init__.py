@@ -1,0 +1,1 @@
+"""The GitHub Action: inputs and event in, a gated report, a comment and outputs out."""

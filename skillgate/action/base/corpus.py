@@ -1,0 +1,148 @@
+"""The corpus that skills are ranked against, as the base of a change has it: a change brings no opponents."""
+# ruff: noqa: PTH102, PTH118, PTH123
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.errors import UsageError
+from skillgate.evaluate.corpus.folder import Store, place_of
+from skillgate.model.text import printable
+from skillgate.skill.git import changes, is_tracked
+from skillgate.skill.tree import toplevel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from skillgate.action.context import Stand
+    from skillgate.action.listening import Listening
+    from skillgate.config import Config
+    from skillgate.config_file import Files
+
+MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half of it
+_INDEX, _MATCHES, _TEXTS = "index.json", "matches.jsonl", "texts"
+
+
+@contextmanager
+def with_base_corpus(stand: Stand, session: Listening) -> Iterator[Config]:
+    """Give the configuration with the corpus that holds: of a change, that of its base, in a directory of its own.
+
+    A corpus outside of the repository, or one in it that git does not know (a step before has put it there), is used
+    as it is. One that only the change brings is not used, and that is noted.
+
+    Raises:
+        UsageError: it lies behind a link, or in a repository inside of this one, or is broken or too large.
+        IncompleteError: git fails.
+    """
+    place = _place(stand, session.environ)
+    below = None if stand.base.commit is None or not place else _below(stand, place)
+    if below is None:
+        yield stand.config
+        return
+    with tempfile.TemporaryDirectory(prefix="skillgate-corpus-") as folder:
+        if stand.files.is_file(os.path.join(place, _INDEX)):
+            _copy(stand.files, place, folder, below)
+        elif is_tracked(stand.top, below):
+            is_gone = stand.is_gone(os.path.join(place, _INDEX))
+            told = (
+                "is no longer in the base branch; nothing is ranked against it"
+                if is_gone
+                else "comes with this change; skills are ranked against it after the merge"
+            )
+            session.note(f"the corpus {printable(below)} {told}")
+        else:
+            _require_own(stand, place, below)
+            yield stand.config
+            return
+        yield stand.config.with_options({"corpus-dir": folder})
+
+
+def corpus_changes(stand: Stand, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what a change does to the corpus, in at most one sentence; it holds after the merge.
+
+    Raises:
+        UsageError: the corpus lies where it must not.
+        IncompleteError: git fails.
+    """
+    place = _place(stand, environ)
+    below = None if stand.base.commit is None or not place else _below(stand, place)
+    if below is None:
+        return ()
+    start = "" if below == "." else f"{below}/"
+    touched = [path for path in changes(stand.top, stand.base.commit, committed=True) if path.startswith(start)]
+    if not touched:
+        return ()
+    return (f"corpus-dir {below}: {len(touched)} file{'s' * (len(touched) != 1)} of the corpus changed",)
+
+
+def _place(stand: Stand, environ: Mapping[str, str]) -> str:
+    """Give where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
+    given = stand.config.get(settings.CORPUS_DIR)
+    return place_of(environ, given, stand.config.base(settings.CORPUS_DIR)) if isinstance(given, str) else ""
+
+
+def _below(stand: Stand, place: str) -> str | None:
+    """Give a place in the repository relative to its top, with ``/``; None for one outside.
+
+    Raises:
+        UsageError: it is outside by its name, and a link leads into the repository.
+    """
+    top, real = os.path.realpath(stand.top), os.path.realpath(place)
+    for one in (stand.top, top, stand.place.workspace):
+        if place == one or place.startswith(one.rstrip(os.sep) + os.sep):
+            return os.path.relpath(place, one if one != stand.place.workspace else stand.top).replace(os.sep, "/")
+    if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
+        raise UsageError(f"corpus-dir {_shown(place)} leads into the repository by a link: name the place itself")
+    return None
+
+
+def _require_own(stand: Stand, place: str, below: str) -> None:
+    """Make sure that what git does not know was not brought by the change all the same.
+
+    Raises:
+        UsageError: it lies behind a link, or another repository's files are in its place.
+    """
+    real = os.path.realpath(place)
+    if real != os.path.normpath(os.path.join(os.path.realpath(stand.top), below)):
+        raise UsageError(f"corpus-dir {_shown(below)} lies behind a symbolic link, which a change may have made")
+    if os.path.lexists(real) and toplevel(real) not in (None, stand.top, os.path.realpath(stand.top)):
+        raise UsageError(
+            f"corpus-dir {_shown(below)} lies in a repository inside of this one, which a change may choose"
+        )
+
+
+def _copy(files: Files, place: str, folder: str, shown: str) -> None:
+    """Write index, matches and texts of a corpus in a commit to a directory; a text that is missing is left out.
+
+    Raises:
+        UsageError: the index is broken, or there is too much.
+    """
+    left = _write(files, os.path.join(place, _INDEX), os.path.join(folder, _INDEX), MAX_BYTES)
+    try:
+        index = Store(folder).index()
+    except UsageError as error:
+        raise UsageError(str(error).replace(folder, _shown(shown))) from None
+    if files.is_file(os.path.join(place, _MATCHES)):
+        left = _write(files, os.path.join(place, _MATCHES), os.path.join(folder, _MATCHES), left)
+    os.mkdir(os.path.join(folder, _TEXTS))
+    for member in index.members if index else ():
+        name = os.path.join(_TEXTS, f"{member.digest}.json")
+        if files.is_file(os.path.join(place, name)):
+            left = _write(files, os.path.join(place, name), os.path.join(folder, name), left)
+
+
+def _write(files: Files, place: str, to: str, left: int) -> int:
+    data = files.read(place, left + 1)
+    if len(data) > left:
+        raise UsageError(f"the corpus in the base of the change has more than {MAX_BYTES:,} bytes")
+    with open(to, "wb") as file:
+        file.write(data)
+    return left - len(data)
+
+
+def _shown(path: str) -> str:
+    return printable(path)[:120]

@@ -1,0 +1,1 @@
+"""Benchmarks in the Action, of head and base."""

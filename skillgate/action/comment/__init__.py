@@ -1,0 +1,1 @@
+"""The comment on a pull request, and the issue of a regression."""

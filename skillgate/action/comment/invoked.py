@@ -1,0 +1,37 @@
+"""What a comment says of gates on recorded invocations: how many failed in sight, all of it folded away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.action.comment.fit import Section
+from skillgate.report import invocations_words as words
+from skillgate.report.escape import inert
+from skillgate.report.findings import bounded
+from skillgate.report.invocations_markdown import gates_markdown
+
+if TYPE_CHECKING:
+    from skillgate.model.invocation_report import InvocationReport
+
+_TITLE = "gates on recorded invocations"
+_TEXT = 200  # characters of what it rests on
+
+
+def gates(report: InvocationReport, *, limit: int) -> Section:
+    """Show what came of each gate, then a row for each skill, the worst first.
+
+    Args:
+        report: the figures and the gates.
+        limit: bytes that the table may take, at least 20,000.
+    """
+    if not report.gates:
+        return Section(_TITLE)
+    bad = sum(check.status in words.BROKEN for check in report.gates)
+    undecided = sum(check.status in words.UNDECIDED for check in report.gates)
+    counted = ((bad, "failed"), (undecided, "not decided"), (len(report.gates) - bad - undecided, "passed"))
+    told = ", ".join(f"{count:,} {what}" for count, what in counted if count)
+    rated = f"{words.counted(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
+    about = inert(bounded(f"{rated}, of {report.invocations:,} in {words.of_window(report)}", _TEXT))
+    table = gates_markdown(report.gates, limit).rstrip("\n").split("\n")
+    head = ("", f"<details><summary>Gates on recorded invocations: {told}</summary>", "", *table)
+    return Section(_TITLE, (*head, "", f"<sub>{about}</sub>", "", "</details>"), rank=7)

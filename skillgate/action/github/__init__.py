@@ -1,0 +1,1 @@
+"""GitHub: its API, events and the protocol of its runner."""

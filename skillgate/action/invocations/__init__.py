@@ -1,0 +1,1 @@
+"""Gates on recorded invocations in the Action."""

@@ -1,0 +1,195 @@
+"""Performs what a run publishes: the one place where the Action writes to GitHub and to the workspace."""
+# ruff: noqa: PTH118, PTH123
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from skillgate.action.github.protocol import command, outputs_text
+from skillgate.action.inputs import variable
+from skillgate.action.plan import Log, PutComment, PutIssue, SetOutputs, Summarise, WriteCertificates, WriteFile
+from skillgate.errors import SkillgateError, UsageError
+from skillgate.files import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from skillgate.action.comment.issue import Issue
+    from skillgate.action.github.api import Posted, Repository
+    from skillgate.action.github.event import Event
+    from skillgate.action.github.redaction import Redactor
+    from skillgate.action.listening import Listening
+    from skillgate.action.plan import Effect
+    from skillgate.model.report import Report
+
+
+def token() -> str:
+    """Give 32 random hexadecimal digits, for delimiters that nobody can foresee."""
+    return uuid.uuid4().hex
+
+
+class Performer:
+    """Performs effects; every text goes through the redactor first.
+
+    Attributes:
+        posted: what became of the comment, None while none was asked for.
+        issue: what became of the issue about regressions, likewise.
+        failures: what could not be written, in sentences.
+    """
+
+    def __init__(self, session: Listening, redactor: Redactor, event: Event) -> None:
+        """Take the run, what takes secrets out, and where to comment."""
+        self.posted: Posted | None = None
+        self.issue: Posted | None = None
+        self.failures: list[str] = []
+        self._session, self._redactor, self._event = session, redactor, event
+
+    def perform(self, effects: Iterable[Effect]) -> None:
+        """Perform each; what cannot be written is a failure, and keeps none of the others from being done."""
+        for effect in effects:
+            match effect:
+                case WriteFile(path, text, is_json):
+                    self._file(path, text if is_json else self._redactor.clean(text))
+                case Log(text):
+                    self._say(text)
+                case Summarise(text):
+                    self._append("GITHUB_STEP_SUMMARY", self._redactor.clean(text) + "\n")
+                case PutComment():
+                    self._comment(effect)
+                case PutIssue(issue):
+                    self._issue(issue)
+                case WriteCertificates(report):
+                    self._certificates(report)
+                case SetOutputs(values):
+                    self._outputs(dict(values))
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._session.out(self._redactor.clean(text))
+
+    def _file(self, path: str, text: str) -> None:
+        data = text.encode(errors="backslashreplace")
+        try:
+            write(path, data, cwd=self._session.cwd, parents=True)
+            _give_away(self._session.cwd, path)
+        except UsageError as error:
+            self._fail(str(error))
+
+    def _append(self, variable: str, text: str) -> None:
+        """Add to a file of the runner's; outside of GitHub there is none."""
+        place = self._session.environ.get(variable, "")
+        if not place:
+            return
+        try:
+            with open(place, "ab") as file:
+                file.write(text.encode(errors="backslashreplace"))
+        except OSError as error:
+            self._fail(f"cannot write the file that {variable} names: {error.strerror}")
+
+    def _outputs(self, values: Mapping[str, str]) -> None:
+        told = dict(values)
+        if self.posted is not None:
+            told |= {"comment-status": self.posted.status, "comment-url": self.posted.url}
+        if self.issue is not None:
+            told |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
+        # JSON was made from cleaned values; in its text a secret that is a word of ours would take a key with it.
+        cleaned = {
+            name: text if name in ("scores", "gates") else self._redactor.clean(text) for name, text in told.items()
+        }
+        self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
+
+    def _comment(self, effect: PutComment) -> None:
+        from skillgate.action.github.api import Posted  # brings in the client: only for who comments
+
+        try:
+            repository = repository_of(self._event, self._session.environ)
+            body = self._redactor.clean(effect.body)
+            self.posted = repository.put_comment(effect.number, body, effect.marker, create=effect.create)
+        except UsageError as error:
+            self.posted = Posted("skipped", reason=str(error))
+        except SkillgateError as error:
+            self.posted = Posted("failed", reason=str(error))
+        if self.posted.reason:
+            # Of a fork it is nothing unusual, and the second workflow may be there.
+            level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
+            self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
+
+    def _issue(self, issue: Issue) -> None:
+        from skillgate.action.github.api import Posted  # brings in the client: only for who writes
+
+        clean = self._redactor.clean
+        try:
+            repository = repository_of(self._event, self._session.environ)
+            if issue.body:
+                self.issue = repository.put_issue(issue.marker, clean(issue.title), clean(issue.body))
+            else:
+                self.issue = repository.close_issue(issue.marker, clean(issue.closing))
+        except UsageError as error:
+            self.issue = Posted("skipped", reason=str(error))
+        except SkillgateError as error:
+            self.issue = Posted("failed", reason=str(error))
+        if self.issue.reason:
+            self._warn(f"issue {self.issue.status}: {self.issue.reason}")
+
+    def _certificates(self, report: Report) -> None:
+        from skillgate.action.certificates import written  # few runs ask for them
+
+        if self._session.certifying is None:
+            return
+        try:
+            for path in written(report, self._session.certifying, self._session):
+                _give_away(self._session.cwd, path)
+        except SkillgateError as error:
+            self._fail(str(error))
+
+    def _fail(self, text: str) -> None:
+        self.failures.append(text)
+        self._warn(text)
+
+    def _warn(self, text: str, *, level: str = "warning") -> None:
+        self._say(command(level, (("title", "skillgate"),), text) + "\n")
+
+
+def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
+    """Open the repository that the workflow runs in.
+
+    Raises:
+        UsageError: there is no token, or nothing says which repository it is.
+        IncompleteError: the address of the API does not do.
+    """
+    from skillgate.action.github.api import open_repository  # brings in the client: only for who comments
+
+    secret = environ.get(variable("github-token"), "").strip()
+    if not secret or not event.repository:
+        missing = "GITHUB_REPOSITORY is not set" if secret else "the input github-token is empty"
+        raise UsageError(f"nothing to comment with: {missing}")
+    address = environ.get(variable("github-api-url"), "").strip() or event.api_url or "https://api.github.com"
+    return open_repository(
+        address,
+        secret,
+        event.repository,
+        sleep=time.sleep,
+        clock=time.monotonic,
+        jitter=random.random,
+    )
+
+
+def _give_away(workspace: str, path: str) -> None:
+    """Give a file, and the directories that were made for it, to whoever owns the workspace.
+
+    A container's root would leave what the runner's own user cannot remove.
+    """
+    change_owner = getattr(os, "lchown", None)
+    if change_owner is None or os.geteuid() != 0:
+        return
+    owner = os.lstat(workspace)
+    place = os.path.normpath(os.path.join(workspace, path))
+    while place.startswith(workspace.rstrip(os.sep) + os.sep):
+        if os.lstat(place).st_uid != 0:
+            break
+        change_owner(place, owner.st_uid, owner.st_gid)
+        place = os.path.dirname(place)  # noqa: PTH120

@@ -1,0 +1,158 @@
+"""What earlier jobs of the same run have found, told by a later one: shards joined, and compared with another report.
+
+The reports are this workflow's own, as those of its jobs on a commit that is trusted; in a pull request they could be
+anybody's, and there they are refused.
+"""
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.action.context import take_stand
+from skillgate.action.outcome import judged
+from skillgate.action.parts import gated, gating
+from skillgate.action.paths import inside
+from skillgate.action.run import Evaluated, budgeted, policies_of, record
+from skillgate.errors import UsageError
+from skillgate.evaluate.depth import chosen_depth
+from skillgate.evaluate.diffing import Asked, diff_files
+from skillgate.evaluate.findings import read_whole
+from skillgate.evaluate.policies import require_bounds
+from skillgate.evaluate.shards import joined
+from skillgate.model.documents import SingleReport
+from skillgate.model.report import Report, Verdict
+from skillgate.model.score import Outcome
+from skillgate.report.joining import decided
+from skillgate.report.json import read, render
+from skillgate.scoring.regression import sampled_layers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from skillgate.action.context import Stand
+    from skillgate.action.github.event import Event
+    from skillgate.action.inputs import Value
+    from skillgate.action.listening import Listening
+    from skillgate.model.diff import Diff
+
+_CHANGES = "input reports: what earlier jobs have found is told where the workflow's own commit was evaluated, not in"
+_COMPARABLE = "depth", "scoring_version", "models"
+BUDGETS = ("max-cost-usd", "max-calls")
+"""The settings that a reason names which a budget gave."""
+
+
+def retell(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
+    """Join the reports that the input names, set them beside another report, and decide.
+
+    Gates of skills are those that the earlier jobs were given; what is decided here is the regression.
+
+    Raises:
+        UsageError: the event is a change, or a report does not do.
+    """
+    if event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment"):
+        raise UsageError(f"{_CHANGES} {event.name}")
+    stand = take_stand(inputs, event, session.cwd)
+    session.settled = stand.config
+    depth = chosen_depth(stand.config)
+    require_bounds(stand.config, depth)
+    for notice in stand.notes:
+        session.note(notice)
+    asking = gating(stand, session)
+    report = _report(stand, session)
+    diff = _compared(stand, report, session)
+    if diff is not None:
+        report = _with_regressions(report, diff)
+    told = dataclasses.replace(record(stand, event), notices=session.notes)
+    done = Evaluated(judged(told, report, diff, stand, complete=True), report, diff)
+    short = sorted({reason for reason in _reasons(report) if any(limit in reason for limit in BUDGETS)})
+    return gated(budgeted(done, "; ".join(short[:3]) or None), asking, stand, session)
+
+
+def _reasons(report: Report) -> Iterator[str]:
+    """Give why layers that ask models were not wholly measured."""
+    for result in report.results:
+        yield from (layer.reason for layer in sampled_layers(result) if layer.reason)
+
+
+def _report(stand: Stand, session: Listening) -> Report:
+    """Read the reports: one over all skills as it is, or all the shards of one run, joined."""
+    listed = stand.inputs["reports"]
+    names = [_inside(stand, name, "reports") for name in listed] if isinstance(listed, tuple) else []
+    if len(names) == 1:
+        alone = _read(names[0], session.cwd, "the report")
+        if alone.shard is None:
+            return alone
+
+    return joined(names, None, lambda depth: policies_of(stand, session, {}, depth), session)[0]
+
+
+def _compared(stand: Stand, report: Report, session: Listening) -> Diff | None:
+    """Compare with the report that the input ``baseline`` names; None without one, and where numbers mean others.
+
+    Raises:
+        UsageError: it is no report, or a revision, of which there is none.
+    """
+    name = stand.compared.value
+    if name is None:
+        return None
+    if not name.endswith(".json"):
+        raise UsageError("input baseline: reports are compared with a report: write report:PATH, or none")
+    name = _inside(stand, name, "baseline")
+    before = _read(name, session.cwd, "the baseline")
+    other = [key for key in _COMPARABLE if getattr(before, key) != getattr(report, key)]
+    if other:
+        session.note(f"not compared with {name}: it has another {' and '.join(other).replace('_', ' ')}")
+        return None
+    with tempfile.TemporaryDirectory(prefix="skillgate-report-") as folder:
+        place = os.path.join(folder, "report.json")
+        with open(place, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(render(report))
+        asked = Asked(a=name, b=place, label_a=name, label_b="this run", gated=_gates_regressions(stand))
+        return diff_files(asked, session)
+
+
+def _gates_regressions(stand: Stand) -> bool:
+    listed = stand.config.get(settings.FAIL_ON)
+    return isinstance(listed, tuple) and "regression" in listed
+
+
+def _with_regressions(report: Report, diff: Diff) -> Report:
+    """Give each skill the outcome of its regression gate, where that gate was asked for."""
+    if diff.gate.passed is None and not diff.gate.outcomes:
+        return report
+    outcomes = {one.after.path: one.regression for one in diff.skills if one.after and one.regression}
+    results = []
+    for result in report.results:
+        found = outcomes.get(result.skill.path)
+        if found is not None:
+            fails = found.verdict is Outcome.FAIL or result.gate.passed is False
+            passed = False if fails else result.gate.passed
+            # Shards that were compared with the same report have said so already, each for its own skills.
+            others = tuple(one for one in result.gate.outcomes if one.gate != found.gate)
+            result = result._replace(gate=Verdict(passed, (*others, found)))
+        results.append(result)
+    return decided(report._replace(results=tuple(results)))
+
+
+def _read(name: str, workspace: str, what: str) -> Report:
+    """Read a report over several skills.
+
+    Raises:
+        UsageError: it is none.
+    """
+    document = read(read_whole(os.path.join(workspace, name), name, what), source=name)
+    if isinstance(document, SingleReport):
+        raise UsageError(f"{name} is about one skill, and not a report of the Action")
+    if not isinstance(document, Report):
+        raise UsageError(f"{name} is not a report of scores")
+    return document
+
+
+def _inside(stand: Stand, name: str, declared: str) -> str:
+    place = inside(stand.place.workspace, os.path.join(stand.place.directory, name), f"input {declared}: {name!r}")
+    return os.path.relpath(place, stand.place.workspace)

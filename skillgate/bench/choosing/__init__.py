@@ -1,0 +1,1 @@
+"""Choose among skills: what there is, and which to run."""

@@ -1,0 +1,1 @@
+"""Run benchmarks: from a request to a report."""

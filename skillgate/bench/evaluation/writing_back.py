@@ -1,0 +1,130 @@
+"""``--write-metadata``: what an evaluation measured goes into the skill.json of each skill."""
+# ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH118, PTH123
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from skillgate.bench.files import MAX_BYTES, parse_json, read_json
+from skillgate.bench.loading import SKILL_JSON
+from skillgate.bench.write_back import with_result
+from skillgate.errors import UsageError
+from skillgate.files import require_place
+from skillgate.model.executable import AdapterType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.cli.bench_options import Asked
+    from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.model.executable import Runnable
+    from skillgate.session import Session
+
+
+def require_writable(skills: Sequence[Runnable], asked: Asked, session: Session) -> None:
+    """Make sure, before anything is run, that results can be written into every skill.json.
+
+    Raises:
+        UsageError: one cannot be written, or a part of the tasks is run, which is no result of the benchmark.
+    """
+    if asked.task_ids or asked.tags or asked.shard is not None:
+        raise UsageError("--write-metadata takes the results of all tasks; leave out --task-id, --task-tag, --shard")
+    problems = []
+    for skill in _programs(skills):
+        file = os.path.join(skill.root, SKILL_JSON)
+        try:
+            require_place(file, session.cwd)
+        except UsageError as error:
+            problems.append(str(error))
+            continue
+        if not _is_of(file, skill):
+            problems.append(
+                f"--write-metadata: {skill.shown} holds no skill.json of {skill.spec.id}: it was read through a link,"
+                " or from a file of another name"
+            )
+        elif not (os.access(file, os.W_OK) and os.access(skill.root, os.W_OK)):
+            problems.append(f"--write-metadata: {skill.shown}/{SKILL_JSON} cannot be written: not permitted")
+    if problems:
+        raise UsageError("\n".join(problems))
+
+
+def write_back(skills: Sequence[Runnable], report: BenchReport, session: Session) -> str | None:
+    """Write each skill's result, where everything was measured; give what went wrong, None for nothing."""
+    by_key = {one.skill_id: one for one in report.reports}
+    problems = []
+    written = 0
+    for skill in _programs(skills):
+        one = by_key.get(skill.key)
+        if one is None:
+            continue
+        result = _result(one)
+        if result is None:
+            session.note(f"{skill.shown}: nothing is written into its metadata: not everything was measured")
+            continue
+        try:
+            _write(skill, result, session)
+            written += 1
+        except UsageError as error:
+            problems.append(str(error))
+    if written:
+        session.note(f"wrote results into {written} skill.json")
+    return "\n".join(problems) or None
+
+
+def _is_of(file: str, skill: Runnable) -> bool:
+    """Tell whether a file is the skill.json that a skill was read from."""
+    try:
+        data = read_json(file, file)
+    except UsageError:
+        return False
+    return isinstance(data, dict) and (data.get("id"), data.get("version")) == (skill.spec.id, skill.spec.version)
+
+
+def _programs(skills: Sequence[Runnable]) -> list[Runnable]:
+    return [skill for skill in skills if skill.spec.adapter_type is not AdapterType.SKILLMD]
+
+
+def _result(one: CompletionReport) -> dict[str, Any] | None:
+    summary = one.summary
+    if summary.completion_rate is None or summary.counts.skipped or one.incomplete is not None:
+        return None
+    return {
+        "benchmarkId": one.benchmark_id,
+        "benchmarkVersion": one.benchmark_version,
+        "skillVersion": one.skill_version,
+        "completionRate": summary.completion_rate,
+        "compositeScore": summary.composite_score,
+        "results": summary.counts.total,
+        "timestamp": one.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+def _write(skill: Runnable, result: dict[str, Any], session: Session) -> None:
+    """Write beside the file and put it in its place: a reader sees the old one or the new one.
+
+    Raises:
+        UsageError: it cannot be written, or is no longer what was read.
+    """
+    file, shown = os.path.join(skill.root, SKILL_JSON), f"{skill.shown}/{SKILL_JSON}"
+    if not _is_of(file, skill):
+        raise UsageError(f"cannot write {shown}: it is another one now")
+    require_place(file, session.cwd)
+    beside = f"{file}.{secrets.token_hex(6)}.tmp"
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read(MAX_BYTES)
+        mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
+        parse_json(data, shown)
+        text = with_result(data.removeprefix(mark).decode("utf-8"), result)
+        mode = os.stat(file).st_mode & 0o7777
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as opened:
+            opened.write(mark + text.encode("utf-8"))
+        os.chmod(beside, mode)
+        os.replace(beside, file)
+    except (OSError, ValueError) as error:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise UsageError(f"cannot write {shown}: {getattr(error, 'strerror', None) or error}") from error

@@ -1,0 +1,1 @@
+"""Serve skills for benchmarks, on this machine."""

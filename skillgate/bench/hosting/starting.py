@@ -1,0 +1,61 @@
+"""Whether this machine can start the programs of skills, asked before any run."""
+# ruff: noqa: PTH100, PTH118
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.bench.isolation.spawner import ProcessSpawner
+from skillgate.bench.loading import read_skill
+from skillgate.bench.program import command_of
+from skillgate.bench.runnable import has_address
+from skillgate.errors import SkillgateError, UsageError
+from skillgate.model.executable import AdapterType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.bench.validating import Checked
+    from skillgate.model.executable import Runnable
+    from skillgate.session import Session
+
+
+def with_starting(checked: Sequence[Checked], session: Session) -> list[Checked]:
+    """Add to each valid skill.json why its program, which exists, cannot be started here; nothing is run."""
+    skills = [one for one in checked if one.kind == "skill" and not one.problems]
+    if not skills or session.config.get(settings.ALLOW_EXEC) is not True:
+        return list(checked)
+    try:
+        spawner = ProcessSpawner(
+            path=session.environ.get("PATH", os.defpath),
+            stop=threading.Event(),
+            sandbox=str(session.config.get(settings.SANDBOX)),
+        )
+    except SkillgateError as error:
+        session.note(f"not looked at whether programs can be started: {error}")
+        return list(checked)
+    with closing(spawner):
+        return [one._replace(not_started=_problem(one, spawner, session)) if one in skills else one for one in checked]
+
+
+def _problem(one: Checked, spawner: ProcessSpawner, session: Session) -> str:
+    skill = read_skill(os.path.abspath(os.path.join(session.cwd, one.path)), one.path)
+    try:
+        argv = _command(skill)
+    except UsageError:  # whoever checks the file says so
+        return ""
+    if not argv:
+        return ""
+    copy = skill.config.work_dir == "copy"
+    return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
+
+
+def _command(skill: Runnable) -> tuple[str, ...]:
+    kind = skill.spec.adapter_type
+    if kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not has_address(skill)):
+        return command_of(skill)
+    return ()

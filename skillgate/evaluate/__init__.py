@@ -1,0 +1,1 @@
+"""Evaluate skills: from a request to a report."""

@@ -1,0 +1,1 @@
+"""The corpus that skills are ranked against."""

@@ -1,0 +1,297 @@
+"""Plays the skills of a corpus against one another, and rates them: every decided match is on disk at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate import settings
+from skillgate.cli.options import gate_options
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.evaluate.corpus.listing import tell
+from skillgate.evaluate.corpus.outcome import Outcome, told, unjudged
+from skillgate.evaluate.corpus.place import require_index, rerated, store_of
+from skillgate.evaluate.corpus.stored import StoredCorpus, member
+from skillgate.evaluate.models.connecting import Asking, Models
+from skillgate.evaluate.models.progress import LOG_S, WATCH_S, progress_line
+from skillgate.evaluate.models.spending import UNASKED_USD, Told, bound_of
+from skillgate.judge.expense import is_live
+from skillgate.llm import dry
+from skillgate.llm.extras import require_packages
+from skillgate.model.corpus import LIVE, CorpusIndex, Played, Provoked
+from skillgate.model.exchange import SCRIPTED_PREFIX, Together
+from skillgate.model.text import printable
+from skillgate.ranking.entrant import MEDIAN, Arena, Entrant
+from skillgate.ranking.match import PROMPT_VERSION, played, settled
+from skillgate.ranking.opponents import opponents
+from skillgate.ranking.standings import Identity, identity, source_of, standing_out
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Collection, Sequence
+
+    from skillgate.config import Config
+    from skillgate.evaluate.corpus.folder import Store
+    from skillgate.evaluate.models.setup import Bench
+    from skillgate.llm.port import Progress
+    from skillgate.model.corpus import Fit
+    from skillgate.model.exchange import Steps
+    from skillgate.ranking.entrant import Member
+    from skillgate.session import Session
+
+_REASON = 300  # characters of what is kept of a reason
+_SAMPLED = 64  # pairs from which the cost of all is estimated before leave is asked for
+_OTHERS = ("layers", "judges", "calibration")  # options of scoring that mean nothing here
+
+
+class _Rating(NamedTuple):
+    """What a run plays with."""
+
+    store: Store
+    corpus: StoredCorpus
+    arena: Arena
+    source: str
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    """Play what was not played yet, then rate.
+
+    Raises:
+        UsageError: an option does not fit, there is no corpus, or much would be spent that nobody agreed to.
+        IncompleteError: a package is missing, or another run writes the corpus.
+        KeyboardInterrupt: the user wants no more; what was decided is kept.
+    """
+    require_packages()
+    config = _config(args, session)
+    store = store_of(args, session, writes=True)
+    require_index(store)
+    asking = Asking(record=args.record, replay=args.replay, refresh=args.refresh, keep=not args.no_cache)
+    with store.writing():
+        models = Models(config, session, asking, session.environ)
+        try:
+            return _rate(args, config, session, store, models)
+        finally:
+            failure = models.close()
+            if failure is not None:
+                session.note(failure)
+
+
+def pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...]:
+    """Give every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
+
+    Ratings have no say, so that a run that goes on plays the pairs that the first one would have.
+    """
+    level = [one._replace(rating=MEDIAN, matches=0, rateable=True) for one in members]
+    found = {}
+    for one in level:
+        entrant = Entrant(one.name, one.digest, one.category, one.lines, ())
+        for other in opponents(entrant, level, n):
+            first, second = sorted((one, other), key=lambda skill: skill.digest)
+            found[first.digest, second.digest] = (first, second)
+    return tuple(found[key] for key in sorted(found))
+
+
+def _rate(args: argparse.Namespace, config: Config, session: Session, store: Store, models: Models) -> int:
+    index, matches = require_index(store), store.matches()
+    source = source_of(live=models.provider.live, provider=models.provider.name)
+    _require_source(index.fit, source, store)
+    rating = _Rating(store, StoredCorpus(store, index), _arena(config, models), source)
+    known = {identity(one) for one in matches.played}
+    refused = _refused(rating, index, matches.played)
+    level = tuple(member(one) for one in index.members if one.digest not in refused)
+    wanted = pairs(level, rating.arena.opponents)
+    missing = [pair for pair in wanted if _identity(rating, *pair) not in known]
+    layers = [partial(_layer, rating, *pair) for pair in missing]
+    if args.dry_run:
+        forecast = _forecast(layers, len(wanted), models.bench)
+        session.out(forecast.document if session.json else forecast)
+        return EXIT_PASSED
+    _require_leave(layers, models.bench, session)
+    outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.bench, session)
+    source = _answered_by(outcomes, source)
+    _require_source(index.fit, source, store)
+    index = rerated(_recorded(index, outcomes), store.matches().played, source)
+    store.put_index(index)
+    tell(
+        told(index, store.matches().played, outcomes, len(wanted) - len(missing), rating.arena.judge.model),
+        index,
+        session,
+    )
+    for sentence in unjudged(outcomes, index):
+        session.note(sentence)
+    return EXIT_INCOMPLETE if any(one.played is None for one in outcomes) else EXIT_PASSED
+
+
+def _layer(rating: _Rating, one: Member, two: Member) -> Steps[Outcome]:
+    """Have one pair judged; texts are read when its turn comes."""
+    first, second = rating.corpus.entrant(one), rating.corpus.entrant(two)
+    if first is None or second is None:
+        yield Together(())
+        gone = one if first is None else two
+        return Outcome(None, f"the text of {gone.name} is gone or changed: skillgate corpus verify says more")
+    found = yield from played(first, second, rating.arena, one.path)
+    costs = [answer.cost_usd for answer in found.answers]
+    cost = None if any(one is None for one in costs) else sum(one for one in costs if one is not None)
+    result = settled(found.first, found.second)
+    key = _identity(rating, one, two)
+    if key.source == LIVE and not is_live(found.answers, live=True):
+        key = key._replace(source=SCRIPTED_PREFIX)
+    if result.result is None:
+        said = printable(result.reason or "")[:_REASON]
+        return Outcome(None, result.reason, Provoked(**key._asdict(), reason=said) if result.provoked else None, cost)
+    match = Played(
+        **key._asdict(),
+        result=result.result,
+        orders=result.orders,
+        position_bias=result.position_bias,
+        won=result.won,
+        lost=result.lost,
+    )
+    return Outcome(match, cost_usd=cost)
+
+
+def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> frozenset[str]:
+    """Give the skills that this judge cannot compare: asked again, it would say the same."""
+
+    def is_own(one: Played | Provoked) -> bool:
+        return (one.model, one.prompt_version, one.source) == (
+            rating.arena.judge.model,
+            PROMPT_VERSION,
+            rating.source,
+        )
+
+    return standing_out(filter(is_own, index.provoked), filter(is_own, played))
+
+
+def _recorded(index: CorpusIndex, outcomes: Sequence[Outcome]) -> CorpusIndex:
+    """Note the pairs that a text may have kept from a verdict, each once for each judge."""
+    found = {one._replace(reason=""): one for one in index.provoked}
+    found |= {one.provoked._replace(reason=""): one.provoked for one in outcomes if one.provoked is not None}
+    return replace(index, provoked=tuple(found[key] for key in sorted(found)))
+
+
+def _answered_by(outcomes: Sequence[Outcome], source: str) -> str:
+    """Return whose verdicts a run gave: a scripted model's, where a server that passes for a live one is none."""
+    found = {one.played.source for one in outcomes if one.played is not None}
+    return found.pop() if len(found) == 1 else source
+
+
+def _kept(rating: _Rating, layer: Callable[[], Steps[Outcome]], known: Collection[Identity]) -> Steps[Outcome]:
+    """Have a pair judged, and write what was decided down before anything else is asked for."""
+    outcome = yield from layer()
+    if outcome.played is not None and identity(outcome.played) not in known:
+        rating.store.add([outcome.played])
+    return outcome
+
+
+def _play(layers: Sequence[Callable[[], Steps[Outcome]]], bench: Bench, session: Session) -> list[Outcome]:
+    watch = _watch(session, len(layers))
+    try:
+        return list(bench.drive(layers, watch))
+    except KeyboardInterrupt:
+        session.note("interrupted: decided matches are kept; the same command goes on from them, and rates")
+        raise
+    finally:
+        if watch is not None and session.stderr.isatty():
+            session.show_progress("\r" + " " * 79 + "\r")
+
+
+def _config(args: argparse.Namespace, session: Session) -> Config:
+    """Give the configuration with what was asked for: one judge.
+
+    Raises:
+        UsageError: an option means nothing here, or asks for several judges.
+    """
+    given = [f"--{name}" for name in _OTHERS if getattr(args, name, None)]
+    if given:
+        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(given)}")
+    config = session.config.with_options(gate_options(args))
+    names = config.get(settings.JUDGE_MODEL)
+    if not isinstance(names, tuple) or not names:
+        return config.with_options({"judges": 1})
+    if len(names) > 1:
+        if config.origin(settings.JUDGE_MODEL) == "option":
+            raise UsageError(f"corpus rate has one judge: give one --judge-model, not {len(names)}")
+        session.note(f"of the models that judge, {names[0]} compares")
+    return config.with_options({"judge-model": (names[0],), "judges": 1})
+
+
+def _arena(config: Config, models: Models) -> Arena:
+    return Arena(
+        judge=models.panel.opinions[0],
+        opponents=config.get(settings.OPPONENTS),
+        provider=models.provider.name,
+        live=models.provider.live,
+        most_characters=models.panel.most_characters,
+    )
+
+
+def _require_source(fit: Fit | None, source: str, store: Store) -> None:
+    """Keep ratings of a real model from being replaced by those of what stands in for one.
+
+    Raises:
+        UsageError: they would be.
+    """
+    if fit is not None and fit.source == LIVE != source:
+        raise UsageError(
+            f"the ratings in {store.folder} are a real model's, and the provider {source} asks none:"
+            " give another --corpus-dir, or another --provider"
+        )
+
+
+def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], bench: Bench, session: Session) -> None:
+    """Ask before much is spent without a limit.
+
+    Raises:
+        UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
+    """
+    if not layers or not bench.provider.live or any(limit is not None for limit in bench.limits):
+        return
+    sample = layers[:: -(-len(layers) // _SAMPLED)]
+    cost = dry.estimate(sample, answers=bench.answers, provider=bench.provider).cost_usd
+    times = len(layers) / len(sample)
+    if cost is None:
+        return
+    if cost.high * times <= UNASKED_USD:
+        bench.bound(bound_of(0.0))
+        return
+    about = f"these {len(layers)} pairs may cost about ${cost.low * times:.2f} to ${cost.high * times:.2f}"
+    if not session.interactive:
+        raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+    if not session.confirm(f"{about}; go on?"):
+        raise UsageError(f"{about}, and were not begun")
+    bench.bound(bound_of(cost.high * times))
+
+
+def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, bench: Bench) -> Told:
+    """Say what a run would ask and cost."""
+    found = dry.estimate(layers, answers=bench.answers, provider=bench.provider)
+    cost, calls = bench.limits
+    _, *more = dry.lines(found, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
+    first = f"Dry run, nothing was sent: {len(layers):,} of {wanted:,} pairs to play, {found.calls:,} calls to make."
+    return Told.of((first, *more), found)
+
+
+def _identity(rating: _Rating, one: Member, two: Member) -> Identity:
+    return Identity(one.digest, two.digest, rating.arena.judge.model, PROMPT_VERSION, rating.source)
+
+
+def _watch(session: Session, many: int) -> Callable[[Progress], None] | None:
+    """Say on stderr how far it is: drawn where somebody is looking, in lines of their own with ``-v``."""
+    is_drawn = session.stderr.isatty()
+    if session.quiet or not (is_drawn or session.verbose):
+        return None
+    told = [0.0]
+
+    def show(now: Progress) -> None:
+        if now.elapsed_s - told[0] < (WATCH_S if is_drawn else LOG_S) and now.layers_done < now.layers:
+            return
+        told[0] = now.elapsed_s
+        line = progress_line(now, many)
+        if is_drawn:
+            session.show_progress("\r" + line.ljust(79)[:79])
+        else:
+            session.detail(line)
+
+    return show

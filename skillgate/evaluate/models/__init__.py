@@ -1,0 +1,1 @@
+"""Who judges, simulates and ranks, and what that may cost."""

@@ -1,0 +1,153 @@
+"""Evaluation at a depth that asks models: connects, evaluates beside the baseline, says what it could not do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.config import config_digest
+from skillgate.evaluate import pipeline
+from skillgate.evaluate.deepening import Deepener
+from skillgate.evaluate.depth import chosen_depth
+from skillgate.evaluate.models.connecting import Asking, Models
+from skillgate.evaluate.models.driving import BATCH
+from skillgate.evaluate.models.spending import Estimator
+from skillgate.evaluate.reporting import compared
+from skillgate.model.digest import digest
+from skillgate.model.judging import JudgeLayer
+from skillgate.model.score import Depth
+from skillgate.model.simulating import MonteCarloLayer, RankingLayer
+from skillgate.model.skill import SkillSource
+from skillgate.scoring.regression import sampled_layers
+from skillgate.skill.read import read
+
+_MOST_REASONS = 5
+_DONE = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from skillgate.config import Config
+    from skillgate.evaluate.reporting import Run
+    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.skill import Unreadable
+    from skillgate.session import Session
+
+
+def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | None, Callable[[], None]]:
+    """Evaluate with the sampled layers; or, with ``--dry-run``, say what they would ask.
+
+    Returns:
+        The report; the estimate as text where that was all that was wanted; and what is called once the report is
+        written, from when on the run need not be gone on from.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+        KeyboardInterrupt: the user wants no more.
+    """
+    name = "" if run.args.dry_run else _name(run, context)
+    with _judging(run.args, run.config, run.session, name) as (deepen, models):
+        asked = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
+        report = compared(run, asked)
+    if isinstance(deepen, Estimator):
+        return report, deepen.text(), models.finish
+    for sentence in unanswered(report.results):
+        run.session.note(sentence)
+    resumed = None if models.journal is None else models.journal.resumed
+    return report._replace(resumed=resumed), None, models.finish
+
+
+def _name(run: Run, context: pipeline.Context) -> str:
+    """Name a run by what it asks about and how: the same command on the same skills is the same run."""
+    if context.depth not in (Depth.DEEP, Depth.CERTIFY) and run.config.get(settings.PROVIDER) != BATCH:
+        return ""
+    sources = [read(root) for root in run.found.roots]
+    contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
+    said = (run.session.cwd, context.depth.value, config_digest(run.config), getattr(run.args, "shard", None))
+    args = run.args
+    # One that asks everything anew takes nothing from a run that did not.
+    asked = (args.lift, args.calibration, args.changed, args.since, args.refresh, getattr(args, "no_cache", False))
+    paths = [str(root.path) for root in run.found.roots]
+    return digest(repr((said, asked, paths, contents)).encode("utf-8", "surrogatepass"))
+
+
+def both_sides(
+    sources: Sequence[SkillSource | Unreadable],
+    args: argparse.Namespace,
+    config: Config,
+    session: Session,
+    plain: pipeline.Context,
+) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], str | None]:
+    """Evaluate two skills; where both bear one name, the second on the prompts of the first.
+
+    Returns:
+        Both results, the models, and the estimate as text where that was all that was wanted.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+    """
+    with _judging(args, config, session, "") as (deepen, models):
+        context = plain._replace(
+            depth=chosen_depth(config), deepen=deepen, models=models.names, judged_as=models.judged_as
+        )
+        a = pipeline.evaluate(sources[:1], context).results[0]
+        # The baseline gives the prompts alone; a drop is judged where both sides are known.
+        shared = {str(sources[1].root.path): a} if sources[1].root.name == sources[0].root.name else None
+        b = pipeline.evaluate(sources[1:], context._replace(baseline=shared)).results[0]
+    if isinstance(deepen, Estimator):
+        return (a, b), models.names, deepen.text()
+    for sentence in unanswered((a, b)):
+        session.note(sentence)
+    return (a, b), models.names, None
+
+
+@contextmanager
+def _judging(
+    args: argparse.Namespace, config: Config, session: Session, run: str
+) -> Iterator[tuple[Deepener | Estimator, Models]]:
+    asking = Asking(
+        record=args.record,
+        replay=args.replay,
+        refresh=args.refresh,
+        keep=not getattr(args, "no_cache", False),
+        run=run,
+        lift=getattr(args, "lift", False),
+    )
+    models = Models(config, session, asking, session.environ, chosen_depth(config))
+    is_through = False
+    try:
+        if args.dry_run:
+            yield Estimator(models.bench), models
+        else:
+            yield Deepener(models.bench, session, calibration=args.calibration), models
+        is_through = True
+    finally:
+        if not is_through:
+            models.leave()
+        failure = models.close()
+        if failure is not None:
+            session.note(failure)
+
+
+def unanswered(results: Iterable[SkillResult]) -> Iterator[str]:
+    """Say once for each cause how many skills have no score for it."""
+    reasons = Counter(
+        f"{'not' if result.composite.score is None else 'not wholly'} {_DONE[type(layer)]}: {layer.reason}"
+        for result in results
+        for layer in sampled_layers(result)
+        if layer.reason
+    )
+    reasons.update(
+        f"without the lift that was asked for: {result.lift.reason}"
+        for result in results
+        if result.lift is not None and result.lift.reason
+    )
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        yield f"{count} skill{'s' * (count != 1)} {reason}"
+    if len(reasons) > _MOST_REASONS:
+        yield f"and {len(reasons) - _MOST_REASONS} more reasons; the report has them all"

@@ -1,1 +1,0 @@
-"""GitHub: events, the runner's protocol, the sticky comment and the API's door."""

@@ -1,0 +1,176 @@
+"""Where the results of a command are kept: which store is meant, and what is written into it when it ends."""
+# ruff: noqa: PTH118
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.errors import EXIT_GATE_FAILED, IncompleteError, UsageError
+from skillgate.store.target import DEFAULT, missing_package, require_file, require_packages, target_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from skillgate.model.bench import BenchReport
+    from skillgate.session import Session
+    from skillgate.store.keeper import Store
+    from skillgate.store.target import Target
+
+
+def add_store(parser: argparse._ActionsContainer, *, default: object = None) -> None:
+    """Declare ``--store``."""
+    parser.add_argument(
+        "--store",
+        metavar="PATH|URL",
+        default=default,
+        help=f"where results are kept: a SQLite file, or postgresql://USER@HOST/DATABASE (default: {DEFAULT})",
+    )
+
+
+def add_keeping(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--store`` and ``--no-store``."""
+    group = parser.add_argument_group("store of results").add_mutually_exclusive_group()
+    add_store(group)
+    group.add_argument("--no-store", action="store_true", help="keep nothing there")
+
+
+def add_write_back(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--write-metadata``."""
+    parser.add_argument(
+        "--write-metadata",
+        action="store_true",
+        help="write the completion rate into metadata.benchmarkResults of each skill.json",
+    )
+
+
+def named_store(given: str | None, session: Session) -> tuple[Target, bool]:
+    """Say which store is meant, and whether anybody named it: the option, the settings, else the default.
+
+    Raises:
+        UsageError: it is not valid.
+    """
+    from skillgate.files import require_place
+
+    config = session.config
+    url, path = config.get(settings.STORE_URL), config.get(settings.STORE)
+    if given is not None:
+        target, named = target_of(given, cwd=session.cwd), True
+    elif url is not None:
+        target, named = target_of(str(url), cwd=session.cwd), True
+        if target.secrets:
+            raise UsageError("store-url holds a password: keep it in ~/.pgpass or PGPASSWORD, and take it out there")
+    elif path is not None:
+        if "://" in str(path):
+            raise UsageError(
+                f"{config.origin(settings.STORE)}: store is a file's path; a URL is given with --store, or as store-url"
+                " in your own configuration"
+            )
+        target, named = target_of(os.path.join(config.base(settings.STORE), str(path)), cwd=session.cwd), True
+        target = target._replace(shown=str(path))
+    else:
+        target, named = target_of(DEFAULT, cwd=session.cwd), False
+    if target.path is not None:
+        require_place(target.path, session.cwd)
+    return target, named
+
+
+class Keeping:
+    """What becomes of a run's report in the store; nothing where no store is wanted."""
+
+    def __init__(self, target: Target | None, store: Store | None, session: Session) -> None:
+        """Take where to write: a PostgreSQL store is open already, a file is opened when the run has ended."""
+        self._target = target
+        self._store = store
+        self._session = session
+
+    def keep(self, report: BenchReport) -> str | None:
+        """Write a report; what to say where that failed: the report itself is written elsewhere, too."""
+        if self._target is None:
+            return None
+        from skillgate.model.codec import encode
+        from skillgate.store.keeper import Told, document_digest, open_store
+
+        commit, branch = _checked_out(self._session)
+        try:
+            store = self._store or open_store(self._target, create=True)
+            try:
+                store.write(report, document_digest(encode(report)), Told("eval", None, commit, branch))
+            finally:
+                store.close()
+        except (IncompleteError, UsageError) as error:
+            return f"the results are not in the store, and skillgate history import takes the report in later: {error}"
+        self._session.detail(f"kept in {self._target.shown}")
+        return None
+
+
+def keeping(args: argparse.Namespace, session: Session) -> Keeping:
+    """Make sure, before anything is run, that results can be kept where they are to be.
+
+    Without the packages of the extra nothing is kept unless a store was named, and a note says so.
+
+    Raises:
+        UsageError: the store cannot be used.
+    """
+    if args.no_store:
+        return Keeping(None, None, session)
+    target, named = named_store(args.store, session)
+    if not named:
+        missing = missing_package(target)
+        if missing is not None:
+            session.note(f"results are not kept: {missing} (--no-store says no more about it)")
+            return Keeping(None, None, session)
+    require_packages(target)
+    if target.path is not None:
+        require_file(target, create=True)  # without what a store needs: that is loaded when the run has ended
+        return Keeping(target, None, session)
+    from skillgate.store.keeper import open_store
+
+    return Keeping(target, open_store(target, create=True), session)
+
+
+def require_store(args: argparse.Namespace, session: Session) -> None:
+    """Make sure that a store which is named, or is there, can be used; nothing is made, and no server is asked.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if args.no_store:
+        return
+    target, named = named_store(args.store, session)
+    if named:
+        require_packages(target)
+    if target.path is not None and os.path.lexists(target.path):
+        require_file(target, create=False)
+
+
+def settled(code: int, problem: str | None, session: Session) -> int:
+    """Put together how a run ended and what could not be kept: a gate that failed comes first.
+
+    Raises:
+        IncompleteError: the results could not be kept.
+    """
+    if problem is not None and code != EXIT_GATE_FAILED:
+        raise IncompleteError(problem)
+    if problem is not None:
+        session.note(problem)
+    return code
+
+
+def _checked_out(session: Session) -> tuple[str | None, str | None]:
+    """Name the commit and the branch of the working directory; a runner's variables say which branch it is about."""
+    from skillgate.skill.git import commit_of, git
+    from skillgate.skill.tree import toplevel
+
+    environ = session.environ
+    branch = environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME") or None
+    try:
+        top = toplevel(session.cwd)
+        commit = None if top is None else commit_of(top, "HEAD")
+        if top is not None and branch is None:
+            done = git(top, "symbolic-ref", "--quiet", "--short", "HEAD")
+            branch = done.stdout.decode("utf-8", "replace").strip() or None
+    except IncompleteError:  # no git: what was evaluated is in the digests
+        return None, branch
+    return commit, branch
