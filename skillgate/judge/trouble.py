@@ -6,8 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from skillgate.judge.sheet import Missing, provoked
-from skillgate.model.finding import Span
-from skillgate.model.skill import Problem
+from skillgate.model.skill import Problem, Span
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ Annotations are evaluated: as text each would be compiled once more at start-up.
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 
 class Severity(Enum):
@@ -32,13 +31,6 @@ class Client(Enum):
     CLAUDE_CODE = "claude-code"
     CLAUDE_UPLOAD = "claude-upload"  # claude.ai and the API, which take a skill as an upload
     CODEX = "codex"
-
-
-class Span(NamedTuple):
-    """A place in a file: line and column count from 1."""
-
-    line: int = 1
-    column: int = 1
 
 
 class Hit(NamedTuple):
@@ -80,7 +72,7 @@ class Rule(NamedTuple):
     severity: Severity
     summary: str
     fix: str
-    find: Callable[["Skill"], Iterator[Hit]]
+    find: Callable[[Skill], Iterator[Hit]]
     advice: str | None = None
     blocks_badge: bool = False
     group: str = ""

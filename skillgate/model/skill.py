@@ -10,9 +10,15 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from skillgate.model.finding import Span
 from skillgate.model.ports import Tree
 from skillgate.model.routing import Routing
+
+
+class Span(NamedTuple):
+    """A place in a file: line and column count from 1."""
+
+    line: int = 1
+    column: int = 1
 
 
 class SkillRoot(NamedTuple):

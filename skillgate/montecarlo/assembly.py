@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.judge.expense import answered_by, is_live, usage
 from skillgate.judge.trouble import SWAYED
-from skillgate.model.finding import Span
 from skillgate.model.judging import Estimate
 from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, MonteCarloLayer, Simulation
-from skillgate.model.skill import Problem
+from skillgate.model.skill import Problem, Span
 from skillgate.montecarlo.gaps import gaps_of, unearned
 from skillgate.montecarlo.subject import Simulated
 from skillgate.montecarlo.wording import PROMPT_VERSION, RUBRIC_VERSION
@@ -20,23 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.model.exchange import Answer
-    from skillgate.model.judging import TriggerPrompt
     from skillgate.montecarlo.gaps import Gap
-    from skillgate.montecarlo.grading import Grade
+    from skillgate.montecarlo.grading import Run
     from skillgate.montecarlo.measures import Measured
     from skillgate.montecarlo.prompts import Prompts
-    from skillgate.montecarlo.session import Session
     from skillgate.montecarlo.subject import Plan, Subject
 
 UNMEASURED = "not measured: see the reason of the layer"
-
-
-class Run(NamedTuple):
-    """One session with the grades of its answer."""
-
-    case: TriggerPrompt
-    session: Session
-    grade: Grade
 
 
 def row(run: Run) -> Simulation:

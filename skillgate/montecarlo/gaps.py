@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.simulating import Loads, Simulation
-    from skillgate.montecarlo.assembly import Run
-    from skillgate.montecarlo.grading import Grade
+    from skillgate.montecarlo.grading import Grade, Run
     from skillgate.montecarlo.prompts import Prompts
     from skillgate.montecarlo.subject import Subject
 

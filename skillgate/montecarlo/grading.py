@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from skillgate.model.exchange import Answer, Steps
     from skillgate.model.judging import TriggerPrompt
+    from skillgate.montecarlo.session import Session
     from skillgate.montecarlo.subject import Plan, Subject
 
 GRADE, SCOPE = "grade", "scope_grade"
@@ -55,6 +56,14 @@ class Grade(NamedTuple):
     missing: int = 0
     obeyed: int = 0
     answers: tuple[Answer, ...] = ()
+
+
+class Run(NamedTuple):
+    """One session with the grades of its answer."""
+
+    case: TriggerPrompt
+    session: Session
+    grade: Grade
 
 
 class Mark(NamedTuple):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from skillgate.model.exchange import Together
 from skillgate.model.simulating import COMPLETED, NOT_RUN, Simulation
-from skillgate.montecarlo.assembly import Run, row, simulated
+from skillgate.montecarlo.assembly import row, simulated
 from skillgate.montecarlo.curtailment import decided
 from skillgate.montecarlo.gaps import lacking
-from skillgate.montecarlo.grading import NOT_ASKED, Grade, graded
+from skillgate.montecarlo.grading import NOT_ASKED, Grade, Run, graded
 from skillgate.montecarlo.session import named_file, session
 from skillgate.montecarlo.tools import ORDERS
 from skillgate.montecarlo.transcript import RUNNER, transcript

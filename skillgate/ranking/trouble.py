@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Span
-from skillgate.model.skill import Problem
+from skillgate.model.skill import Problem, Span
 from skillgate.model.text import printable
 from skillgate.ranking.match import OBEYED, cut
 

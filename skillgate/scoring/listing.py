@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.across import ListingUse
 from skillgate.model.assessment import Clash
-from skillgate.model.finding import Client, Hit, Span
+from skillgate.model.finding import Client, Hit
+from skillgate.model.skill import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import Document, Problem, TextFile
+from skillgate.model.skill import Document, Problem, Span, TextFile
 from skillgate.skill import frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.links import Resolver

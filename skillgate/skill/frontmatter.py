@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Span
-from skillgate.model.skill import Frontmatter, Problem
+from skillgate.model.skill import Frontmatter, Problem, Span
 from skillgate.model.yaml_bounded import YamlProblem, load_mapping
 
 if TYPE_CHECKING:

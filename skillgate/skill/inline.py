@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Span
-from skillgate.model.skill import Link
+from skillgate.model.skill import Link, Span
 from skillgate.skill.markdown import parse_inline
 
 if TYPE_CHECKING:

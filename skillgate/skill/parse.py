@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Span
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import BETWEEN_BLOCKS, Document, Frontmatter, Problem, Skill, Waiver
+from skillgate.model.skill import BETWEEN_BLOCKS, Document, Frontmatter, Problem, Skill, Span, Waiver
 from skillgate.skill import documents, frontmatter
 from skillgate.skill.body import Body
 from skillgate.skill.description import routing_of

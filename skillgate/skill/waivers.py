@@ -13,8 +13,7 @@ from bisect import bisect_right
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Span
-from skillgate.model.skill import Problem, Waiver
+from skillgate.model.skill import Problem, Span, Waiver
 from skillgate.skill.comments import MARK, in_markdown, in_yaml
 
 if TYPE_CHECKING:

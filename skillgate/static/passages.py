@@ -11,7 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Hit, Span
+from skillgate.model.finding import Hit
+from skillgate.model.skill import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,7 @@ from skillgate.skill.links import target_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.finding import Span
-    from skillgate.model.skill import Document, Link
+    from skillgate.model.skill import Document, Link, Span
 
 _FILES = (
     "bash c cfg cpp cs css csv docx drawio gif go graphql h htm html ini ipynb java jpeg jpg js json jsonl jsx kt lua"

@@ -24,10 +24,11 @@ class Module(NamedTuple):
         """Give the package it lies in, relative to ``skillgate``, with dots."""
         return ".".join(self.name.split(".")[1:-1])
 
-    def imports(self) -> set[str]:
-        """Give every module it imports, at any depth of its code; not those for type checkers alone."""
+    def imports(self, *, types: bool = False) -> set[str]:
+        """Return every module it imports, at any depth of its code; with ``types`` also those for type checkers."""
         found: set[str] = set()
-        skipped = {id(node) for block in self._for_type_checkers() for node in ast.walk(block)}
+        blocks = () if types else self._for_type_checkers()
+        skipped = {id(node) for block in blocks for node in ast.walk(block)}
         for node in ast.walk(self.tree):
             if id(node) in skipped:
                 continue

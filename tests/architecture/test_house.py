@@ -19,8 +19,26 @@ LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
     "skillgate.skill": 28,
     "skillgate.static.rules": 34,
 }
-CIRCLES: set[frozenset[str]] = set()
-"""Modules that import one another in a circle; imports within functions count."""
+CIRCLES: set[frozenset[str]] = {
+    frozenset(
+        {
+            "skillgate.action.benchmarks.outcome",
+            "skillgate.action.invocations.gates",
+            "skillgate.action.parts",
+            "skillgate.action.run",
+            "skillgate.action.storing",
+        }
+    ),
+    frozenset({"skillgate.action.github.api", "skillgate.action.github.repository"}),
+    frozenset(
+        {
+            "skillgate.bench.evaluation.asking",
+            "skillgate.bench.evaluation.reporting",
+            "skillgate.bench.evaluation.running",
+        }
+    ),
+}
+"""Modules that import one another in a circle; imports within functions and for type checkers count."""
 
 
 KNOW_ARGPARSE = {
@@ -82,7 +100,8 @@ def test_only_the_command_line_knows_argparse() -> None:
 
 def _own_imports(module: Module) -> set[str]:
     known = {other.name for other in modules()}
-    return (module.imports() & known) - {module.name}
+    types = module.name != "skillgate"  # the package names there what it loads at first use
+    return (module.imports(types=types) & known) - {module.name}
 
 
 def _circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:

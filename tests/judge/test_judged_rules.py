@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from skillgate.judge.trouble import PARTLY, SWAYED
-from skillgate.model.finding import Severity, Span
-from skillgate.model.skill import Frontmatter, Problem, Skill, SkillRoot
+from skillgate.model.finding import Severity
+from skillgate.model.skill import Frontmatter, Problem, Skill, SkillRoot, Span
 from skillgate.registry import Room
 from skillgate.skill.tree import DiskTree
 from skillgate.static.catalogue import read_docstring

@@ -22,7 +22,6 @@ import pytest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.llm import demo_server
 from skillgate.llm.demo_server import DemoServer, Options
-from skillgate.llm.scripted import handler
 from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.filler import OPENING
 from skillgate.llm.scripted.rules import parse
@@ -67,7 +66,7 @@ def client(server: DemoServer, *, max_retries: int = 0) -> Anthropic:
 
 
 def post(
-    server: DemoServer, body: Any, path: str = handler.MESSAGES, **headers: str
+    server: DemoServer, body: Any, path: str = demo_server.MESSAGES, **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
     """Send bytes, or a value as JSON; give status, headers and bytes."""
     connection = HTTPConnection(*address(server), timeout=10)
@@ -187,9 +186,9 @@ def test_a_chat_is_answered_in_its_own_protocol() -> None:
         "response_format": {"type": "json_schema", "json_schema": form},
     }
     with serving() as server:
-        status, headers, data = post(server, chat, handler.CHATS)
-        refused = post(server, chat | {"stream": True}, handler.CHATS)
-        wrong = post(server, {"model": "m"}, handler.CHATS)
+        status, headers, data = post(server, chat, demo_server.CHATS)
+        refused = post(server, chat | {"stream": True}, demo_server.CHATS)
+        wrong = post(server, {"model": "m"}, demo_server.CHATS)
     reply = json.loads(data)
     assert (status, headers["x-skillgate-scripted"], reply["model"]) == (200, "true", "scripted-some/model")
     assert request.check is not None
@@ -211,14 +210,14 @@ def test_a_chat_is_answered_in_its_own_protocol() -> None:
 def test_the_end_of_a_chat_says_why(reply: str, end: str, text: str | None) -> None:
     chat = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     with serving(f"rules: [{{reply: {reply}}}]") as server:
-        choice = json.loads(post(server, chat, handler.CHATS)[2])["choices"][0]
+        choice = json.loads(post(server, chat, demo_server.CHATS)[2])["choices"][0]
     assert (choice["finish_reason"], choice["message"]["content"]) == (end, text)
 
 
 def test_health_is_told() -> None:
     with serving() as server:
         connection = HTTPConnection(*address(server), timeout=10)
-        connection.request("GET", handler.HEALTH)
+        connection.request("GET", demo_server.HEALTH)
         assert json.loads(connection.getresponse().read()) == {"status": "ok", "scripted": True}
         connection.request("GET", "/")
         assert connection.getresponse().status == 404
@@ -229,7 +228,7 @@ def test_one_connection_serves_many_requests_failures_among_them() -> None:
     with serving(TWICE_BUSY) as server:
         connection = HTTPConnection(*address(server), timeout=10)
         found = []
-        for path in (handler.MESSAGES, handler.MESSAGES, "/v1/nothing", handler.MESSAGES):
+        for path in (demo_server.MESSAGES, demo_server.MESSAGES, "/v1/nothing", demo_server.MESSAGES):
             connection.request("POST", path, json.dumps(plain()))
             reply = connection.getresponse()
             reply.read()
@@ -280,8 +279,8 @@ def test_a_malformed_body_is_an_error_of_the_client(body: bytes, status: int) ->
         found, _, data = post(server, body)
         assert found == status
         assert json.loads(data)["type"] == ("message" if status == 200 else "error")
-        assert post(server, body, handler.COUNT)[0] in (200, 400)
-        assert post(server, body, handler.CHATS)[0] in (200, 400)
+        assert post(server, body, demo_server.COUNT)[0] in (200, 400)
+        assert post(server, body, demo_server.CHATS)[0] in (200, 400)
         assert alive(server)
 
 
@@ -394,7 +393,7 @@ def test_the_command_says_how_to_try_it_and_ends_with_ctrl_c(tmp_path: Path) -> 
         assert export.rstrip().endswith(" ANTHROPIC_API_KEY=demo")
         url = export.split("ANTHROPIC_BASE_URL=")[1].split()[0]
         connection = HTTPConnection(url.removeprefix("http://"), timeout=10)
-        connection.request("POST", handler.MESSAGES, json.dumps(plain()), {"x-api-key": "sk-secret"})
+        connection.request("POST", demo_server.MESSAGES, json.dumps(plain()), {"x-api-key": "sk-secret"})
         assert connection.getresponse().status == 200
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)

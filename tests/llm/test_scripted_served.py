@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.llm.demo_server import DemoServer, Options
+from skillgate.llm.demo_server import MESSAGES, DemoServer, Options
 from skillgate.llm.port import Connection, ProviderError
 from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.handler import MESSAGES
 from skillgate.llm.scripted.rules import parse
 from skillgate.llm.scripted.work import truths
 from skillgate.model.exchange import Cause, Reply

@@ -24,7 +24,8 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from skillgate.model.assessment import CatalogueRule, Clash
-from skillgate.model.finding import Hit, Severity, Span
+from skillgate.model.finding import Hit, Severity
+from skillgate.model.skill import Span
 from skillgate.scoring.listing import comparable, harness, main_file, project, shelf
 
 if TYPE_CHECKING:

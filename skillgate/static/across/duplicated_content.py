@@ -24,7 +24,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.assessment import CatalogueRule, Clash
-from skillgate.model.finding import Hit, Severity, Span
+from skillgate.model.finding import Hit, Severity
+from skillgate.model.skill import Span
 from skillgate.scoring.listing import comparable, main_file
 
 if TYPE_CHECKING:

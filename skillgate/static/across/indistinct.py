@@ -29,7 +29,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.assessment import CatalogueRule, Clash
-from skillgate.model.finding import Hit, Severity, Span
+from skillgate.model.finding import Hit, Severity
+from skillgate.model.skill import Span
 from skillgate.scoring.listing import comparable, main_file, shelf
 from skillgate.skill.similarity import Index
 

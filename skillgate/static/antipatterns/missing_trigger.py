@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.routing import Language
+from skillgate.model.skill import Span
 from skillgate.static.signals import needs_no_trigger
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.static.signals import excerpt
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.static.invisible import invisible
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
-from skillgate.model.skill import anchor_key
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Span, anchor_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

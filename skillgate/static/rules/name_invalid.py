@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.skill.naming import MAX_LENGTH, name_defect
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.static.unread import is_absent
 
 if TYPE_CHECKING:

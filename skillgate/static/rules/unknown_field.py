@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Client, Hit, Rule, Severity, Span
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.static.fields import CLAUDE_CODE, SPECIFIED
 from skillgate.static.signals import excerpt
 

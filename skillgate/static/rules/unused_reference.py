@@ -19,7 +19,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Hit, Rule, Severity, Span
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Span
 from skillgate.skill.documents import other_texts
 from skillgate.static.mentions import Names, folded
 
