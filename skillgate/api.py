@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
+import sys
 from typing import TYPE_CHECKING
 
-from skillgate import __version__
-from skillgate.config import Config, config_digest
-from skillgate.evaluate import pipeline
+from skillgate.config import Config
+from skillgate.evaluate import run
+from skillgate.evaluate.request import EvaluateRequest, Scope
 from skillgate.scoring.gate import Policy
-from skillgate.scoring.selection import Selection
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.session import Session
 
 if TYPE_CHECKING:
     from pathlib import PurePath
@@ -34,15 +32,13 @@ def evaluate(*paths: str | PurePath, policy: Policy | None = None) -> Report:
     Raises:
         skillgate.errors.UsageError: a path does not exist, or is a file that is no skill.
     """
-    asked = policy if policy is not None else Policy()
-    discovery = discover([os.fspath(path) for path in paths] or ["."])
-    digest = config_digest(Config(cwd="."))  # no configuration file is read
-    everything = Selection(today=time.strftime("%Y-%m-%d"))
-    context = pipeline.Context(
-        version=__version__,
-        clock=time.perf_counter_ns,
-        config_digest=digest,
-        policy=lambda _: asked,
-        selection=lambda _: everything,
+    gate = policy if policy is not None else Policy()
+    cwd = os.getcwd()  # noqa: PTH109
+    request = EvaluateRequest(
+        config=Config(cwd="."),  # no configuration file is read
+        scope=Scope(tuple(os.fspath(path) for path in paths) or (".",), allow_empty=True),
+        use_cache=False,
+        use_processes=False,
     )
-    return pipeline.evaluate((read(root) for root in discovery.roots), context)
+    session = Session(stdout=sys.stdout, stderr=sys.stderr, environ={}, cwd=cwd, quiet=True)
+    return run.evaluate(request, session, policy=lambda _: gate).report

@@ -55,6 +55,16 @@ def require_place(name: str, cwd: str) -> str:
     return place
 
 
+def require_folder(name: str, cwd: str) -> None:
+    """Refuse a file that must not be written, or whose directory does not exist.
+
+    Raises:
+        UsageError: as said.
+    """
+    if not os.path.isdir(os.path.dirname(require_place(name, cwd))):  # noqa: PTH112
+        raise UsageError(f"cannot write {name}: there is no directory {os.path.dirname(name)}")
+
+
 def _link_on_the_way(place: str, cwd: str) -> str | None:
     here = os.path.realpath(cwd)
     top = os.path.join(toplevel(here) or here, "")

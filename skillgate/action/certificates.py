@@ -3,59 +3,68 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.cli.commands.certify import add_arguments
+from skillgate.action.run import shard_of
 from skillgate.errors import UsageError
-from skillgate.evaluate.certifying import require_certificates, write_certificates
+from skillgate.evaluate.certifying import contents_of, require_certificates, unmoved, write_certificates
+from skillgate.evaluate.request import CertificateRequest, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillgate.action.inputs import Value
     from skillgate.action.listening import Listening
+    from skillgate.model.certificate import Content
     from skillgate.model.report import Report
 
 
-def prepare(inputs: Mapping[str, Value], session: Listening) -> argparse.Namespace:
+class Certifying(NamedTuple):
+    """What is to be written of which skills, and what their files were before anything was asked."""
+
+    wanted: CertificateRequest
+    scope: Scope
+    before: Mapping[str, Content]
+
+
+def prepare(inputs: Mapping[str, Value], session: Listening) -> Certifying:
     """Make sure that both can be written, and take down what the skills' files are, before anything is asked.
 
     Raises:
         UsageError: one cannot be written.
         IncompleteError: git is missing, or refuses the repository.
     """
-    given = {name: str(inputs[name] or "") for name in ("certificate", "badges", "shard")}
-    for folder in (os.path.dirname(given["certificate"]), given["badges"]):
+    certificate, badges = (str(inputs[name] or "") for name in ("certificate", "badges"))
+    for folder in (os.path.dirname(certificate), badges):
         try:
             os.makedirs(os.path.join(session.cwd, folder), exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write {folder}: {error.strerror}") from error
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    options = [f"--{name}={value}" for name, value in given.items() if value]
-    arguments = parser.parse_args([*options, "--", *_paths(inputs)])
-    require_certificates(arguments, session)
-    return arguments
+    wanted = CertificateRequest(certificate or None, badges=badges or None)
+    scope = Scope(_paths(inputs), shard=shard_of(inputs))
+    require_certificates(wanted, scope, session)
+    return Certifying(wanted, scope, contents_of(scope, session, wanted))
 
 
-def written(report: Report, arguments: argparse.Namespace, session: Listening) -> Iterator[str]:
+def written(report: Report, certifying: Certifying, session: Listening) -> Iterator[str]:
     """Write them, and give the files, relative to the workspace.
 
     Raises:
         UsageError: one cannot be written.
         IncompleteError: git is missing, or refuses the repository.
     """
-    write_certificates(report, arguments, session)
-    if arguments.certificate:
-        yield arguments.certificate
-    if arguments.badges:
-        for name in sorted(os.listdir(os.path.join(session.cwd, arguments.badges))):
-            yield os.path.join(arguments.badges, name)
+    wanted, scope, before = certifying
+    contents = {} if wanted.certificate is None else unmoved(before, contents_of(scope, session, wanted))
+    write_certificates(report, contents, wanted, session)
+    if wanted.certificate is not None:
+        yield wanted.certificate
+    if wanted.badges is not None:
+        for name in sorted(os.listdir(os.path.join(session.cwd, wanted.badges))):
+            yield os.path.join(wanted.badges, name)
 
 
-def _paths(inputs: Mapping[str, Value]) -> list[str]:
+def _paths(inputs: Mapping[str, Value]) -> tuple[str, ...]:
     listed = inputs["paths"]
     wanted = [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else []
-    return [os.path.normpath(os.path.join(str(inputs["working-directory"]), path)) for path in wanted or ["."]]
+    return tuple(os.path.normpath(os.path.join(str(inputs["working-directory"]), path)) for path in wanted or ["."])

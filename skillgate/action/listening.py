@@ -8,8 +8,7 @@ from skillgate.model.text import printable
 from skillgate.session import Session
 
 if TYPE_CHECKING:
-    import argparse
-
+    from skillgate.action.certificates import Certifying
     from skillgate.action.github.redaction import Redactor
     from skillgate.config import Config
 
@@ -31,7 +30,7 @@ class Listening(Session):
     notes: tuple[str, ...] = ()
     redactor: Redactor | None = None
     settled: Config | None = None
-    certifying: argparse.Namespace | None = None
+    certifying: Certifying | None = None
 
     @property
     def config(self) -> Config:

@@ -38,12 +38,13 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
     require_own_cache(stand, session.cwd)
     from skillgate.action.base.corpus import with_base_corpus  # starts processes
     from skillgate.evaluate.deepening import Deepener  # brings in the judge
-    from skillgate.evaluate.models.connecting import Asking, Models
+    from skillgate.evaluate.models.connecting import Models
+    from skillgate.evaluate.request import ModelOptions
 
     with with_base_corpus(stand, session) as config:
-        models = Models(config, session, Asking(), session.environ, depth)
+        models = Models(config, session, ModelOptions(), session.environ, depth)
         try:
-            yield Deepener(models.bench, session), models
+            yield Deepener(models.setup, session), models
         finally:
             failure = models.close()
             if failure is not None:

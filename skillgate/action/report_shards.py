@@ -20,7 +20,7 @@ from skillgate.action.paths import inside
 from skillgate.action.run import Evaluated, budgeted, policies_of, record
 from skillgate.errors import UsageError
 from skillgate.evaluate.depth import chosen_depth
-from skillgate.evaluate.diffing import Asked, diff_files
+from skillgate.evaluate.diffing import DiffRequest, diff_files
 from skillgate.evaluate.findings import read_whole
 from skillgate.evaluate.policies import require_bounds
 from skillgate.evaluate.shards import joined
@@ -112,7 +112,7 @@ def _compared(stand: Stand, report: Report, session: Listening) -> Diff | None:
         place = os.path.join(folder, "report.json")
         with open(place, "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write(render(report))
-        asked = Asked(a=name, b=place, label_a=name, label_b="this run", gated=_gates_regressions(stand))
+        asked = DiffRequest(a=name, b=place, label_a=name, label_b="this run", gated=_gates_regressions(stand))
         return diff_files(asked, session)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import time
 from functools import cache
@@ -24,7 +23,6 @@ from skillgate.action.models import sampled
 from skillgate.action.outcome import judged
 from skillgate.action.parts import Evaluated as Evaluated
 from skillgate.action.parts import benchmarked, gated, gating, kept, storing
-from skillgate.cli.evaluation import in_shard, is_unjudged
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate import pipeline
@@ -34,7 +32,9 @@ from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.findings import selections, wants_optional
 from skillgate.evaluate.keeper import Keeper
 from skillgate.evaluate.policies import require_bounds
-from skillgate.evaluate.reporting import Run, reported
+from skillgate.evaluate.reporting import reported
+from skillgate.evaluate.request import EvaluateRequest, Scope
+from skillgate.evaluate.run import in_shard, is_unjudged
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
 
@@ -99,7 +99,7 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
         if models is not None:
             context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
         done = _evaluated(stand, event, session, found, keeper, context, changes)
-        done = done if models is None else budgeted(done, models.bench.spent())
+        done = done if models is None else budgeted(done, models.setup.spent())
     done = done._replace(run=dataclasses.replace(done.run, notices=session.notes))  # also what the models' end brought
     # Before a benchmark, whose programs nothing that decides should lie beside.
     done = benchmarked(gated(done, asking, stand, session), stand, session)
@@ -128,13 +128,21 @@ def _evaluated(
         policy_of = policies_of(stand, session, base.moved, context.depth)
         context = context._replace(policy=policy_of, selection=strict_selections(stand.config, base.moved))
     touching: set[str] = set()
-    arguments = _arguments(stand)
-    narrowed = in_shard(arguments, found.roots, _touched(stand, found, session))
+    request = _request(stand)
+    shard = request.scope.shard
+    narrowed = in_shard(shard, found.roots, _touched(stand, found, session))
     if narrowed is not None:
         context = context._replace(touched=_noting(narrowed, touching))
-    run = Run(arguments, stand.config, session, found, reading=stand.reading, merging=read_of_base(stand))
     files = digests(found.roots, context.depth, session.cwd)
-    report = reported(run, context._replace(honoured=waived))._replace(shard=shard_of(stand.inputs))
+    report = reported(
+        request,
+        found,
+        context._replace(honoured=waived),
+        session,
+        read_known=stand.reading,
+        read_sarif=read_of_base(stand),
+    )
+    report = report._replace(shard=None if shard is None else "{}/{}".format(*shard))
     report = with_digests(report, files, digests(found.roots, context.depth, session.cwd) if files else {})
     if before is not None:
         report = report._replace(across=across_change(report, before, told[-1]))
@@ -274,23 +282,24 @@ def _noting(touches: Touched, asked: set[str]) -> Touched:
     return told
 
 
-def _arguments(stand: Stand) -> argparse.Namespace:
-    """Give what the shared steps of an evaluation read of a command's arguments."""
-    merged, shard = stand.inputs["merge-sarif"], shard_of(stand.inputs)
-    return argparse.Namespace(
-        paths=asked(stand),
-        merge_sarif=list(merged) if isinstance(merged, tuple) else [],
-        write_known_findings=None,
-        changed=stand.changed_only,
-        files=False,
-        shard=None if shard is None else (int(shard.partition("/")[0]), int(shard.partition("/")[2])),
+def _request(stand: Stand) -> EvaluateRequest:
+    """Build what the evaluation is asked for."""
+    merged = stand.inputs["merge-sarif"]
+    return EvaluateRequest(
+        stand.config,
+        Scope(tuple(asked(stand)), changed=stand.changed_only, shard=shard_of(stand.inputs)),
+        merge_sarif=merged if isinstance(merged, tuple) else (),
+        use_cache=False,
     )
 
 
-def shard_of(inputs: Mapping[str, Value]) -> str | None:
-    """Give the shard that is asked about as ``I/N``, None for all skills."""
+def shard_of(inputs: Mapping[str, Value]) -> tuple[int, int] | None:
+    """Return the shard that is asked about, None for all skills."""
     given = inputs.get("shard")
-    return given if isinstance(given, str) else None
+    if not isinstance(given, str):
+        return None
+    part, _, of = given.partition("/")
+    return int(part), int(of)
 
 
 def _touched(stand: Stand, found: Discovery, session: Session) -> Touched | None:

@@ -1,14 +1,10 @@
-"""What check and score share: from arguments to a report, from a report to stdout, files and an exit code."""
+"""What evaluating commands share: options, the request that they make, and where its report goes."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import argparse
+from typing import TYPE_CHECKING, Any
 
-from skillgate import __version__
-from skillgate.cache import Cache, directory
 from skillgate.cli.options import (
     add_depth,
     add_findings,
@@ -19,56 +15,21 @@ from skillgate.cli.options import (
     output_format,
 )
 from skillgate.cli.rendering import rendered, require_format
-from skillgate.config import config_digest
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate import pipeline
-from skillgate.evaluate.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
-from skillgate.evaluate.findings import selections, wants_optional
-from skillgate.evaluate.keeper import Keeper
-from skillgate.evaluate.policies import policies, require_bounds
-from skillgate.evaluate.reporting import Run, compared
-from skillgate.files import require_place, write
-from skillgate.model.score import Depth
-from skillgate.model.simulating import MonteCarloLayer
+from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
+from skillgate.evaluate.run import Evaluation
+from skillgate.files import require_folder, write
 from skillgate.report.terminal import Style
-from skillgate.scoring.regression import sampled_layers
-from skillgate.skill.discover import discover
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
-    from skillgate.config import Config
-    from skillgate.model.assessment import Assessment
+    from skillgate.evaluate.models.spending import Told
     from skillgate.model.documents import Comparison
-    from skillgate.model.report import Report, SkillResult
-    from skillgate.model.skill import SkillRoot
     from skillgate.session import Session
-    from skillgate.skill.discover import Discovery
 
-    Touched = Callable[[SkillRoot, Assessment | None], bool]
-
-_PART = ("changed", "files", "profile", "select", "ignore")  # options that leave some findings out
-_MANY = 100  # skills before progress is worth a line
-
-
-def _nothing() -> None:
-    """There is nothing to go on from."""
-
-
-class Evaluation(NamedTuple):
-    """A report, whether it is of one path that is itself a skill, how long it took, and whether all was searched.
-
-    ``estimate`` is what asking models would take, as text, where that was all that was wanted; ``finish`` is called
-    once the report is written, so that a run that is cut short before can be gone on from.
-    """
-
-    report: Report
-    single: bool
-    seconds: float
-    complete: bool = True
-    estimate: str | None = None
-    finish: Callable[[], None] = _nothing
+_DAYS = 90  # as in report/certificate.py, which is loaded only where one is written
+_MOST_DAYS = 3650
+_WITH_DIGEST = {"json", "html"}  # formats that show the configuration's digest
 
 
 def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
@@ -80,80 +41,68 @@ def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> N
     add_output(parser, formats)
 
 
-def evaluate(args: argparse.Namespace, session: Session, *, command: str) -> Evaluation:
-    """Find, read and evaluate the skills that the arguments name.
-
-    Raises:
-        UsageError: a path or an option is not valid, or no skill was found.
-        IncompleteError: the depth asked for cannot run.
-        KeyboardInterrupt: the user wants no more.
-    """
-    started = time.perf_counter()
-    config = session.config.with_options(gate_options(args))
-    depth = static_depth(config) if command == "check" else chosen_depth(config)
-    require_bounds(config, depth)
-    require_places(args, session)
-    discovery = find(args, session)
-    for notice in discovery.notices:
-        session.note(notice)
-    keeper = Keeper(_cache(args, session), clock=time.perf_counter_ns, optional=wants_optional(config))
-    context = pipeline.Context(
-        version=__version__,
-        clock=time.perf_counter_ns,
-        config_digest=_digest(config, args),
-        policy=policies(config, command=command, note=session.note, depth=depth),
-        selection=selections(config),
-        progress=_progress(len(discovery.roots), session),
-        assess=keeper.assess,
-        across=keeper.across,
-        touched=in_shard(args, discovery.roots, touching(args, discovery.roots, session)),
-        detail=command != "check",
-        depth=depth,
+def add_certificates(group: argparse._ActionsContainer) -> None:
+    """Declare ``--certificate``, ``--certificate-days`` and ``--badges``."""
+    group.add_argument("--certificate", metavar="FILE", help="write a certificate, which certificate verify checks")
+    group.add_argument(
+        "--certificate-days",
+        metavar="N",
+        type=_days,
+        help=f"how many days it holds (default: {_DAYS})",
     )
-    run = Run(args, config, session, discovery)
-    estimate, finish = None, _nothing
-    if depth is Depth.QUICK:
-        require_no_models(args)
-        report = compared(run, context)
-    else:
-        require_sessions(args, depth)
-        require_able(config, depth, replay=args.replay is not None)
-        if getattr(args, "benchmark_json", None) is not None:
-            from skillgate.evaluate.lifting import require_benchmark  # few runs write one
-
-            require_benchmark(args, session, discovery.roots)
-        from skillgate.llm.extras import require_packages
-
-        require_packages()
-        from skillgate.evaluate.standard import compared_deeper  # brings in the judge
-
-        report, estimate, finish = compared_deeper(run, context)
-    keeper.close()
-    if keeper.failure is not None:
-        session.note(keeper.failure)
-    if getattr(args, "shard", None) is not None:
-        report = report._replace(shard="{}/{}".format(*args.shard))
-    single = discovery.single and len(report.results) == 1
-    return Evaluation(report, single, time.perf_counter() - started, discovery.complete, estimate, finish)
+    group.add_argument(
+        "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and NAME.json for shields.io"
+    )
 
 
-def find(args: argparse.Namespace, session: Session) -> Discovery:
-    """Find the skills that the arguments name. Where not all could be searched, there may be some that nobody saw.
+def certificate_request(args: argparse.Namespace) -> CertificateRequest:
+    """Build the request from what :func:`add_certificates` declares."""
+    return CertificateRequest(args.certificate, args.certificate_days, args.badges)
+
+
+def evaluate_request(args: argparse.Namespace, session: Session, *, command: str) -> EvaluateRequest:
+    """Build the request from what :func:`add_evaluation` declares.
 
     Raises:
-        UsageError: a path is not valid, or no skill was found.
+        UsageError: an option is not valid, or a file that it names must not be written.
     """
-    discovery = discover(args.paths, cwd=session.cwd)
-    if not discovery.roots and discovery.complete and args.paths and not args.allow_empty and not args.changed:
-        where = ", ".join(args.paths)
-        raise UsageError(
-            f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
-        )
-    return discovery
+    require_places(args, session)
+    formats = {output_format(args), *(name for name, _ in args.output_file)}
+    return EvaluateRequest(
+        config=session.config.with_options(gate_options(args)),
+        scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
+        command=command,
+        merge_sarif=tuple(args.merge_sarif),
+        write_known_findings=args.write_known_findings,
+        use_cache=not args.no_cache,
+        digest=not formats.isdisjoint(_WITH_DIGEST),
+    )
+
+
+def model_options(args: argparse.Namespace) -> ModelOptions:
+    """Build what :func:`skillgate.cli.options.add_models` declares beside the settings."""
+    return ModelOptions(
+        record=args.record,
+        replay=args.replay,
+        refresh=args.refresh,
+        keep_answers=not args.no_cache,
+        calibration=args.calibration,
+        dry_run=args.dry_run,
+    )
+
+
+def score_request(args: argparse.Namespace, session: Session) -> EvaluateRequest:
+    """Build the request of a command that has the options of models and sessions too.
+
+    Raises:
+        UsageError: an option is not valid, or a file that it names must not be written.
+    """
+    models = model_options(args)._replace(lift=args.lift, benchmark_json=args.benchmark_json)
+    return evaluate_request(args, session, command="score")._replace(models=models)
 
 
 def require_places(args: argparse.Namespace, session: Session) -> None:
-    """Refuse files that must not be written, before anything is done.
+    """Refuse formats and files that cannot be written, before anything is done.
 
     Raises:
         UsageError: naming the first.
@@ -161,67 +110,7 @@ def require_places(args: argparse.Namespace, session: Session) -> None:
     for name in {output_format(args), *(name for name, _ in args.output_file)}:
         require_format("score", name)  # whatever it needs must be there before anything is paid for
     for _, path in args.output_file:
-        folder = os.path.dirname(require_place(path, session.cwd))  # noqa: PTH120
-        if not os.path.isdir(folder):  # noqa: PTH112
-            raise UsageError(f"cannot write {path}: there is no directory {os.path.dirname(path)}")  # noqa: PTH120
-    if args.write_known_findings:
-        require_place(args.write_known_findings, session.cwd)
-        given = [f"--{name}" for name in _PART if getattr(args, name, None)]
-        if given:
-            raise UsageError(f"--write-known-findings writes all that is known: run it without {', '.join(given)}")
-
-
-def _cache(args: argparse.Namespace, session: Session) -> Cache | None:
-    folder = "" if args.no_cache else directory(session.environ)
-    return Cache(folder, now=time.time) if folder else None
-
-
-def touching(args: argparse.Namespace, roots: Sequence[SkillRoot], session: Session) -> Touched | None:
-    """Give the test of whether a change touches a skill; None without ``--changed``.
-
-    Raises:
-        UsageError: a skill is in no repository, or there is no such revision.
-        IncompleteError: git is missing or fails.
-    """
-    if args.since is not None and not args.changed:
-        raise UsageError("--since says what --changed compares with; give --changed too")
-    if not args.changed:
-        return None
-    from skillgate.evaluate.changed import touched  # starts git
-
-    return touched(roots, args.since, session)
-
-
-def in_shard(args: argparse.Namespace, roots: Sequence[SkillRoot], touched: Touched | None) -> Touched | None:
-    """Narrow what is asked about to one shard of the skills, where one is asked for."""
-    shard: tuple[int, int] | None = getattr(args, "shard", None)
-    if shard is None:
-        return touched
-    from skillgate.model.shard import dealt  # few runs are split
-
-    part, of = shard
-    own = {root.path for root in roots if dealt(str(root.path), of) == part}
-    return lambda root, facts: root.path in own and (touched is None or touched(root, facts))
-
-
-def exit_code(evaluation: Evaluation) -> int:
-    """Give 1 for a failed gate, 3 where a skill or a directory could not be read or judged, else 0."""
-    if evaluation.report.gate.passed is False:
-        return EXIT_GATE_FAILED
-    report = evaluation.report
-    whole = evaluation.complete and not report.summary.not_evaluated and not any(map(is_unjudged, report.results))
-    return EXIT_PASSED if whole else EXIT_INCOMPLETE
-
-
-def is_unjudged(result: SkillResult) -> bool:
-    """Tell a skill that a sampled layer was asked about and did not wholly measure."""
-    layers = sampled_layers(result)
-    if any(layer.reason is not None for layer in layers) or (
-        result.lift is not None and result.lift.reason is not None
-    ):
-        return True
-    ended_early = any(isinstance(layer, MonteCarloLayer) and layer.stopped_early is not None for layer in layers)
-    return bool(layers) and result.composite.score is None and not ended_early
+        require_folder(path, session.cwd)
 
 
 def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
@@ -231,14 +120,15 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
         UsageError: a file cannot be written.
     """
     write_files(evaluation, args, session, command=command)
-    if getattr(args, "benchmark_json", None) is not None:
-        from skillgate.evaluate.lifting import write_benchmark
-
-        write_benchmark(evaluation.report, args, session)
     style = Style(width=session.width, color=session.color)
     seconds = evaluation.seconds if session.stdout.isatty() else None
     name = output_format(args)
     session.out(rendered_as(evaluation, name, command=command, style=style, verbose=session.verbose, seconds=seconds))
+
+
+def publish_estimate(estimate: Told, args: argparse.Namespace, session: Session) -> None:
+    """Print what asking models would take: the JSON document where that is the format, else lines for people."""
+    session.out(estimate.document if output_format(args) == "json" else estimate)
 
 
 def write_files(subject: Evaluation | Comparison, args: argparse.Namespace, session: Session, *, command: str) -> None:
@@ -270,19 +160,8 @@ def rendered_as(
     return rendered(what, command, name, style, verbose=verbose, seconds=seconds)
 
 
-def _digest(config: Config, args: argparse.Namespace) -> str:
-    """Digest the configuration where it is shown; hashing costs more than a short run."""
-    documents = {output_format(args), *(name for name, _ in args.output_file)}
-    return config_digest(config) if documents & {"json", "html"} else ""
-
-
-def _progress(total: int, session: Session) -> Callable[[int], None] | None:
-    """Count on stderr while many skills are evaluated, where somebody is looking."""
-    if total < _MANY or session.quiet or not session.stderr.isatty():
-        return None
-
-    def show(done: int) -> None:
-        if done % 25 == 0 or done == total:
-            session.show_progress(f"\r{done} of {total} skills" if done < total else "\r" + " " * 40 + "\r")
-
-    return show
+def _days(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    if not 1 <= number <= _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"expected a number of days from 1 to {_MOST_DAYS}, found {text!r}")
+    return number

@@ -7,11 +7,12 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from skillgate.cli.evaluation import evaluate
+from skillgate.cli.evaluation import score_request
 from skillgate.cli.options import add_models, add_paths
 from skillgate.cli.parser import Parser, shared_defaults
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluate.findings import read_whole
+from skillgate.evaluate.run import evaluate
 from skillgate.files import require_place, write
 from skillgate.llm.extras import require_packages
 from skillgate.model.codec import encode
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         read_whole(os.path.join(session.cwd, args.labels), args.labels, "the labels"),  # noqa: PTH118
         args.labels,
     )
-    evaluation = evaluate(_as_score(args), session, command="score")
+    evaluation = evaluate(score_request(_as_score(args), session), session)
     if evaluation.estimate is not None:
         session.out(evaluation.estimate)
         return EXIT_PASSED

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.evaluate.deepen import Asked
-    from skillgate.evaluate.models.setup import Bench, Found
+    from skillgate.evaluate.models.setup import Found, ModelSetup
     from skillgate.judge.subject import Judged
     from skillgate.model.calibration import Calibration
     from skillgate.model.exchange import Steps
@@ -44,13 +44,13 @@ _LATER = ("skillgate.llm.shape", "skillgate.stats.intervals", "skillgate.stats.a
 class Deepener:
     """Judges the skills that are asked about, as ``pipeline.Context.deepen`` asks for; may be called several times."""
 
-    def __init__(self, bench: Bench, session: Session, *, calibration: str | None = None) -> None:
+    def __init__(self, setup: ModelSetup, session: Session, *, calibration: str | None = None) -> None:
         """Take who judges, where to say how far it is, and a file of ratings that people gave too."""
-        self._bench = bench
+        self._setup = setup
         self._session = session
         self._calibration = None if calibration is None else load_calibration(calibration, session.cwd)
         self._shelves = Shelves()
-        self._leave = Leave(bench, session)
+        self._leave = Leave(setup, session)
 
     def __call__(self, asked: Sequence[Asked]) -> Deepened:
         """Judge them all, several at a time; what cannot be judged is said so and stops none of the others.
@@ -58,14 +58,14 @@ class Deepener:
         Raises:
             KeyboardInterrupt: the user wants no more; answers that came are kept.
         """
-        bench, panel = self._bench, self._bench.panel
+        setup, panel = self._setup, self._setup.panel
         wanted = [one for one in asked if one.facts.unscored is None]
         layers = [partial(self._layer, one) for one in wanted]
         self._leave.require(wanted, layers)
         threading.Thread(target=_load_later, daemon=True).start()
-        watch = watching(self._session, len(layers), expected_calls(bench, len(layers)))
+        watch = watching(self._session, len(layers), expected_calls(setup, len(layers)))
         try:
-            found = list(bench.drive(layers, watch))
+            found = list(setup.drive(layers, watch))
         except KeyboardInterrupt:
             self._session.note("interrupted: the answers that came are kept; the same command goes on from them")
             raise
@@ -79,7 +79,7 @@ class Deepener:
             self._warn(str(one.source.root.path), got.simulated)
             skills[str(one.source.root.path)] = deeper(self._calibrated(got), agreed, one.source.root)
         known = None if self._calibration is None else _trust(self._calibration, [one.judged for one in found])
-        return Deepened(skills, agreed, models_of(panel, bench.plan), bench.spent(), known)
+        return Deepened(skills, agreed, models_of(panel, setup.plan), setup.spent(), known)
 
     def _warn(self, path: str, simulated: Simulated | None) -> None:
         """Say that no session meant for a skill completed: it is measured, and its score is about failures alone."""
@@ -101,7 +101,7 @@ class Deepener:
 
     def _layer(self, asked: Asked) -> Steps[Found]:
         """Begin with one skill: its files are read when its turn comes, and not kept after it."""
-        return layer_of(asked, self._bench, self._shelves, self._session.note)
+        return layer_of(asked, self._setup, self._shelves, self._session.note)
 
 
 def _load_later() -> None:

@@ -9,22 +9,25 @@ from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
+    from typing import Any
 
     from skillgate.config import Config
+    from skillgate.evaluate.request import ModelOptions
+    from skillgate.model.setting import Setting
 
-MODEL_OPTIONS = (
-    *("provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature", "max-cost-usd"),
-    *("max-calls", "in-flight", "poll-seconds", "cache-dir", "refresh", "record", "replay", "calibration", "dry-run"),
+_MODELS = (
+    *(settings.PROVIDER, settings.BASE_URL, settings.KEY_VARIABLE, settings.SCRIPT, settings.JUDGE_MODEL),
+    *(settings.JUDGES, settings.TEMPERATURE, settings.MAX_COST_USD, settings.MAX_CALLS, settings.IN_FLIGHT),
+    *(settings.POLL_SECONDS, settings.CACHE_DIR),
 )
-SESSION_OPTIONS = (
-    *("model", "simulations", "near-misses", "seed", "max-turns", "runner", "min-activation", "max-failure-rate"),
-    *("early-stop", "lift", "benchmark-json"),
+"""Who judges and what it may cost, apart from depth and layers."""
+_SESSIONS = (
+    *(settings.MODEL, settings.SIMULATIONS, settings.NEAR_MISSES, settings.SEED, settings.MAX_TURNS),
+    *(settings.RUNNER, settings.MIN_ACTIVATION, settings.MAX_FAILURE_RATE, settings.EARLY_STOP),
 )
-"""Options that only mean something where sessions are simulated."""
-"""Options that say who judges and what it may cost, beside depth and layers."""
-
+"""What only means something where sessions are simulated."""
+_MATCHES = (settings.CORPUS_DIR, settings.OPPONENTS)
 WITHOUT_TOOLS = ("openai-compatible",)
 """Providers that give models no tools: they judge and compare, and simulate no session."""
 _LAYERS = {
@@ -56,32 +59,31 @@ def chosen_depth(config: Config) -> Depth:
     return depth
 
 
-def require_no_models(args: argparse.Namespace) -> None:
+def require_no_models(config: Config, options: ModelOptions) -> None:
     """Refuse options that only mean something where a model is asked.
 
     Raises:
         UsageError: naming those that were given.
     """
-    given = _given(args, (*MODEL_OPTIONS, *SESSION_OPTIONS, "corpus-dir", "opponents"))
+    of_models = _model_options(config, options)
+    given = [*of_models, *_session_options(config, options), *_given(config, _MATCHES)]
     if given:
-        needed = "standard" if _given(args, MODEL_OPTIONS) else "deep"
+        needed = "standard" if of_models else "deep"
         raise UsageError(f"{', '.join(given)}: quick depth asks no model; give --depth {needed} too")
 
 
-def require_sessions(args: argparse.Namespace, depth: Depth) -> None:
+def require_sessions(config: Config, options: ModelOptions, depth: Depth) -> None:
     """Refuse options that the depth has no use for.
 
     Raises:
         UsageError: naming those that were given.
     """
     if depth in (Depth.DEEP, Depth.CERTIFY):
-        given = _given(args, ("corpus-dir", "opponents")) if depth is Depth.DEEP else []
-        if "--corpus-dir" in given:
-            given.remove("--corpus-dir")  # skills are listed beside those of a corpus too
-        if given:
+        given = _given(config, (settings.OPPONENTS,))  # skills are listed next to those of a corpus too
+        if given and depth is Depth.DEEP:
             raise UsageError(f"{', '.join(given)}: depth deep plays no matches; give --depth certify")
         return
-    given = _given(args, (*SESSION_OPTIONS, "corpus-dir", "opponents"))
+    given = [*_session_options(config, options), *_given(config, _MATCHES)]
     if given:
         raise UsageError(f"{', '.join(given)}: {depth.value} depth simulates no sessions; give --depth deep")
 
@@ -105,8 +107,25 @@ def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
         )
 
 
-def _given(args: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    return [f"--{name}" for name in names if getattr(args, name.replace("-", "_"), None) not in (None, False, [])]
+def _model_options(config: Config, options: ModelOptions) -> list[str]:
+    others = {
+        "--refresh": options.refresh,
+        "--record": options.record is not None,
+        "--replay": options.replay is not None,
+        "--calibration": options.calibration is not None,
+        "--dry-run": options.dry_run,
+    }
+    return _given(config, _MODELS) + [option for option, is_given in others.items() if is_given]
+
+
+def _session_options(config: Config, options: ModelOptions) -> list[str]:
+    others = {"--lift": options.lift, "--benchmark-json": options.benchmark_json is not None}
+    return _given(config, _SESSIONS) + [option for option, is_given in others.items() if is_given]
+
+
+def _given(config: Config, asked: Sequence[Setting[Any]]) -> list[str]:
+    """List the options that set one of some settings; one that sets a number to 0 asks for nothing."""
+    return [f"--{one.key}" for one in asked if config.origin(one) == "option" and config.get(one) not in (None, 0)]
 
 
 def static_depth(config: Config) -> Depth:

@@ -52,7 +52,7 @@ class Scored(NamedTuple):
     results: tuple[SkillResult, ...]
 
 
-class Asked(NamedTuple):
+class DiffRequest(NamedTuple):
     """What is asked of two documents: the files, what to call them, and what a regression is (None: as configured)."""
 
     a: str
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     on_inconclusive: str | None = None
 
 
-def diff_files(asked: Asked, session: Session) -> Diff:
+def diff_files(asked: DiffRequest, session: Session) -> Diff:
     """Say what differs between two documents.
 
     Raises:
@@ -144,7 +144,7 @@ def _require_comparable(a: Scored, b: Scored) -> None:
         raise UsageError("\n".join([*problems, "Score both sides again, with the same skillgate and options"]))
 
 
-def _diff(a: Scored, b: Scored, asked: Asked, session: Session) -> Diff:
+def _diff(a: Scored, b: Scored, asked: DiffRequest, session: Session) -> Diff:
     pairs = _pairs(a, b)
     before, after = a.document, b.document
     listing, across = _together(a, b, pairs)

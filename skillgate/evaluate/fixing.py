@@ -1,4 +1,4 @@
-"""``check --fix`` and ``check --diff``: repair what is safe to repair, or show it."""
+"""Repair what is safe to repair, or plan it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.cli.evaluation import find, require_places, touching
-from skillgate.cli.options import gate_options
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluate.findings import selections
-from skillgate.files import require_place, write
-from skillgate.fixes import apply, diff, plan
+from skillgate.evaluate.known import require_writable
+from skillgate.evaluate.run import find, touching
+from skillgate.fixes import apply, plan
 from skillgate.model.skill import Unreadable
 from skillgate.model.text import printable
 from skillgate.scoring.listing import harness
@@ -21,9 +19,9 @@ from skillgate.skill.write import disk_of
 from skillgate.static.layer import ANTIPATTERNS, DEFECTS, RULES
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from skillgate.evaluate.request import EvaluateRequest
     from skillgate.fixes import Change
     from skillgate.model.skill import SkillRoot
     from skillgate.scoring.selection import Selection
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
 RENAMES = "NAME_MISMATCH"
 _GROUPS = ((ANTIPATTERNS, "anti-pattern"), (RULES, "rule"), (DEFECTS, "reading"))
-_NOT_BESIDE_DIFF = ("fix", "output", "json", "output_file", "write_known_findings")
 
 
 class _Plan(NamedTuple):
@@ -43,46 +40,38 @@ class _Plan(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def show(args: argparse.Namespace, session: Session) -> int:
-    """Print what would be repaired, as a patch to read; 1 where there is something, as other formatters say it.
+class Repairs(NamedTuple):
+    """The files that repairing would change, and whether all of the paths could be searched."""
 
-    What is printed holds no control or hidden character, whoever reads it. ``--patch`` names a file for the exact one.
-
-    Raises:
-        UsageError: a path or an option is not valid, or asks for something else as well.
-    """
-    others = [f"--{name.replace('_', '-')}" for name in _NOT_BESIDE_DIFF if getattr(args, name, None)]
-    if others:
-        asked = "--patch" if args.patch else "--diff"
-        raise UsageError(f"{asked} shows a patch and does nothing else: leave out {', '.join(others)}")
-    if args.patch:
-        require_place(args.patch, session.cwd)
-    found = find(args, session)
-    for notice in found.notices:
-        session.note(notice)
-    changes = [change for planned in _planned(args, session, found) for change in planned.changes]
-    _tell_skipped(changes, session)
-    wanted = [change for change in changes if change.skipped is None]
-    if args.patch:
-        write(args.patch, diff(wanted, terminal=False).encode(), cwd=session.cwd)
-    if not wanted:
-        session.note("nothing to repair")
-        return EXIT_PASSED if found.complete else EXIT_INCOMPLETE
-    session.out(diff(wanted, terminal=True))
-    session.note(f"{len(wanted)} file{'s' * (len(wanted) != 1)} would change; --fix changes them")
-    return EXIT_GATE_FAILED
+    changes: tuple[Change, ...]
+    complete: bool
 
 
-def repair(args: argparse.Namespace, session: Session) -> None:
-    """Repair, and say on stderr what was and what was not.
+def planned(request: EvaluateRequest, session: Session) -> Repairs:
+    """Plan repairs and change nothing; what is left alone is noted.
 
     Raises:
         UsageError: a path or an option is not valid.
     """
-    require_places(args, session)
+    discovery = find(request.scope, session)
+    for notice in discovery.notices:
+        session.note(notice)
+    changes = [change for planned in _plans(request, discovery, session) for change in planned.changes]
+    _note_skipped(changes, session)
+    return Repairs(tuple(change for change in changes if change.skipped is None), discovery.complete)
+
+
+def repair(request: EvaluateRequest, session: Session) -> None:
+    """Repair, and note what was and what was not.
+
+    Raises:
+        UsageError: a path or an option is not valid.
+    """
+    if request.write_known_findings is not None:
+        require_writable(request.write_known_findings, request, session)  # the run after it would stop there
     count = 0
-    for planned in _planned(args, session, find(args, session)):
-        _tell_skipped(planned.changes, session)
+    for planned in _plans(request, find(request.scope, session), session):
+        _note_skipped(planned.changes, session)
         wanted = tuple(change for change in planned.changes if change.skipped is None)
         for result in apply(wanted, disk_of(planned.root)):
             change = result.change
@@ -95,17 +84,17 @@ def repair(args: argparse.Namespace, session: Session) -> None:
     session.note(f"repaired {count} file{'s' * (count != 1)}")
 
 
-def _planned(args: argparse.Namespace, session: Session, found: Discovery) -> list[_Plan]:
+def _plans(request: EvaluateRequest, discovery: Discovery, session: Session) -> list[_Plan]:
     """Plan the repairs of each skill that is asked about; of a change, by the files it touches."""
-    asked = selections(session.config.with_options(gate_options(args)))
-    touched = touching(args, found.roots, session)
+    selection_of = selections(request.config)
+    touched = touching(request.scope, discovery.roots, session)
     plans = []
-    for root in found.roots:
+    for root in discovery.roots:
         if touched is None or touched(root, None):
-            selection = asked(root.path)
+            selection = selection_of(root.path)
             plans.append(_Plan(root, selection, plan(root, _wanted(selection), today=selection.today)))
     if any(map(_renaming, plans)):
-        plans = list(_without_clashes(plans, found.roots))
+        plans = list(_without_clashes(plans, discovery.roots))
     return plans
 
 
@@ -171,7 +160,7 @@ def _declared(identifier: str) -> tuple[str, bool]:
     raise LookupError(identifier)
 
 
-def _tell_skipped(changes: Iterable[Change], session: Session) -> None:
+def _note_skipped(changes: Iterable[Change], session: Session) -> None:
     for change in changes:
         if change.skipped is not None:
             session.note(f"left alone {change.path}: {', '.join(change.rules)}: {change.skipped}")

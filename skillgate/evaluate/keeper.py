@@ -39,7 +39,13 @@ class Keeper:
     """
 
     def __init__(
-        self, cache: Cache | None, *, clock: Callable[[], int], optional: bool = True, made_by: bytes | None = None
+        self,
+        cache: Cache | None,
+        *,
+        clock: Callable[[], int],
+        optional: bool = True,
+        made_by: bytes | None = None,
+        use_processes: bool = True,
     ) -> None:
         """Take the cache and a clock of monotonic nanoseconds.
 
@@ -48,11 +54,13 @@ class Keeper:
             clock: for how long judging takes.
             optional: whether opt-in rules are asked too.
             made_by: names the programs that judge; None for :func:`stamp`. Nothing that others made is used.
+            use_processes: whether several processes may share the work.
         """
         self.reused = 0
         self._cache = cache
         self._clock = clock
         self._optional = optional
+        self._use_processes = use_processes
         self._stamp = b"" if cache is None else stamp() if made_by is None else made_by
 
     @property
@@ -104,7 +112,7 @@ class Keeper:
         if not sources:
             return
         done = 0
-        jobs = _jobs(sources, optional=self._optional) if len(sources) > 1 else []
+        jobs = _jobs(sources, optional=self._optional) if self._use_processes and len(sources) > 1 else []
         if jobs:
             from skillgate.evaluate.workers import LostError, entries, pays
 

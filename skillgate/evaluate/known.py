@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluate.findings import MAX_BYTES, read_whole
-from skillgate.files import write
+from skillgate.files import require_place, write
 from skillgate.model.digest import digest
 from skillgate.report.known import EXACT, Known, Seen, read, render
 from skillgate.skill.walk import SKILL_FILE
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
     from skillgate.config import Config
     from skillgate.evaluate.findings import Reading
+    from skillgate.evaluate.request import EvaluateRequest
     from skillgate.model.documents import KnownFinding
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report
@@ -55,28 +55,43 @@ def load_known(config: Config, session: Session, *, merges: bool, reading: Readi
     return Known(findings, _seen_from(session.cwd, place), whole=whole)
 
 
-def write_known(report: Report, args: argparse.Namespace, session: Session, *, complete: bool) -> None:
+def require_writable(name: str, request: EvaluateRequest, session: Session) -> None:
+    """Refuse a file that must not be written, and a run that leaves some findings out.
+
+    Raises:
+        UsageError: as said.
+    """
+    require_place(name, session.cwd)
+    scope, config = request.scope, request.config
+    partial = ["--changed"] * scope.changed + ["--files"] * scope.of_files
+    selecting = (settings.PROFILE, settings.SELECT, settings.IGNORE)
+    partial += [f"--{one.key}" for one in selecting if config.origin(one) == "option"]
+    if partial:
+        raise UsageError(f"--write-known-findings writes all that is known: run it without {', '.join(partial)}")
+
+
+def write_known(name: str, report: Report, request: EvaluateRequest, session: Session, *, complete: bool) -> None:
     """Write the findings that stand, those of other tools too, to a file of known findings.
 
     Of a file that is there, what this run did not look at is kept: entries about files outside the paths that were
     given, of skills that could not be read, and of other tools where none is merged. Directories above it are made.
 
     Args:
+        name: the file, as it was given.
         report: what was found.
-        args: the arguments: the file's name, the paths, and what is merged.
+        request: which paths were searched, and what was merged.
         session: the run.
         complete: whether all of the paths could be searched.
 
     Raises:
         UsageError: it cannot be written, or there is a file of another kind.
     """
-    name: str = args.write_known_findings
     place = os.path.join(session.cwd, name)
     before = _before(place, name)
     findings = [*(finding for result in report.results for finding in result.findings), *report.outside]
     seen = _seen_from(session.cwd, place)
     rewritten = {seen(finding).path for finding in findings}
-    unseen = _unseen(report, args, session.cwd, place, complete=complete)
+    unseen = _unseen(report, request, session.cwd, place, complete=complete)
     kept = [
         item for item in before if unseen(item) and (_is_foreign(item) or item.skills or item.path not in rewritten)
     ]
@@ -100,16 +115,16 @@ def _before(place: str, name: str) -> tuple[KnownFinding, ...]:
 
 
 def _unseen(
-    report: Report, args: argparse.Namespace, cwd: str, place: str, *, complete: bool
+    report: Report, request: EvaluateRequest, cwd: str, place: str, *, complete: bool
 ) -> Callable[[KnownFinding], bool]:
     """Make the test of whether a run could not have met a known finding."""
     top = os.path.realpath(os.path.dirname(place))
-    given = {_folder(os.path.join(cwd, path)) for path in args.paths}
+    given = {_folder(os.path.join(cwd, path)) for path in request.scope.paths}
     skills = {os.path.realpath(os.path.join(cwd, one.skill.path)): one.evaluated for one in report.results}
 
     def unseen(item: KnownFinding) -> bool:
         if _is_foreign(item):
-            return not args.merge_sarif
+            return not request.merge_sarif
         several = item.skills if len(item.skills) > 1 else ()
         return any(unseen_at(f"{skill}/{SKILL_FILE}") for skill in several) if several else unseen_at(item.path)
 

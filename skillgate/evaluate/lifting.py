@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.files import require_place, write
+from skillgate.files import require_folder, write
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
+    from skillgate.evaluate.request import ModelOptions
     from skillgate.model.report import Report
     from skillgate.model.skill import SkillRoot
     from skillgate.session import Session
 
 
-def require_benchmark(args: argparse.Namespace, session: Session, roots: Sequence[SkillRoot]) -> None:
+def require_benchmark(path: str, options: ModelOptions, session: Session, roots: Sequence[SkillRoot]) -> None:
     """Make sure that the file can be written, and that there is one skill to write of, before anything is asked.
 
     Raises:
         UsageError: saying what is in the way.
     """
-    path: str | None = getattr(args, "benchmark_json", None)
-    if path is None:
-        return
-    if not args.lift:
+    if not options.lift:
         raise UsageError("--benchmark-json writes what --lift measures; give --lift too")
     if len(roots) != 1:
         raise UsageError(f"--benchmark-json writes of one skill, and there are {len(roots)}; name one")
-    folder = os.path.dirname(require_place(path, session.cwd))  # noqa: PTH120
-    if not os.path.isdir(folder):  # noqa: PTH112
-        raise UsageError(f"cannot write {path}: there is no directory {os.path.dirname(path)}")  # noqa: PTH120
+    require_folder(path, session.cwd)
 
 
-def write_benchmark(report: Report, args: argparse.Namespace, session: Session) -> None:
+def write_benchmark(path: str, report: Report, session: Session) -> None:
     """Write the file where it was asked for.
 
     Raises:
         UsageError: it cannot be written.
     """
-    path: str | None = getattr(args, "benchmark_json", None)
-    if path is None:
-        return
     from skillgate.report.benchmark_json import benchmark  # few runs write one
 
     found = [result for result in report.results if result.lift is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.evaluate import pipeline
@@ -10,12 +10,11 @@ from skillgate.evaluate.findings import read_whole
 from skillgate.skill.read import read
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
-    from skillgate.config import Config
     from skillgate.evaluate.findings import Reading
     from skillgate.evaluate.merging import Merging
+    from skillgate.evaluate.request import EvaluateRequest
     from skillgate.model.assessment import Assessment
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report
@@ -26,71 +25,63 @@ if TYPE_CHECKING:
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
-class Run(NamedTuple):
-    """What a report is made from: the arguments, the configuration with their options in it, and what was found.
-
-    ``reading`` reads the file of known findings, by its path, its shown path and what it is for; ``merging`` likewise
-    the findings of other tools.
-    """
-
-    args: argparse.Namespace
-    config: Config
-    session: Session
-    found: Discovery
-    reading: Reading = read_whole
-    merging: Reading = read_whole
-
-
-def compared(run: Run, context: pipeline.Context) -> Report:
-    """Evaluate, and where a baseline is set, beside what was there before.
+def compared(request: EvaluateRequest, discovery: Discovery, context: pipeline.Context, session: Session) -> Report:
+    """Evaluate, and compare with the baseline where one is set.
 
     Raises:
         UsageError: a file that an option names cannot be read or written.
     """
-    if run.config.get(settings.BASELINE) is None:
-        return reported(run, context)
+    if request.config.get(settings.BASELINE) is None:
+        return reported(request, discovery, context, session)
     from skillgate.evaluate.baseline.loading import across_change, load_baseline  # most runs compare with nothing
 
-    before = load_baseline(run.config, run.found.roots, run.args.paths, run.session, context)
+    before = load_baseline(request.config, discovery.roots, request.scope.paths, session, context)
     told: list[tuple[Finding, ...]] = []
     beside = context._replace(baseline=before.results, before=before.listing, again=before.again, beside=told.append)
-    report = reported(run, beside)
+    report = reported(request, discovery, beside, session)
     return report._replace(across=across_change(report, before, told[-1]))
 
 
-def reported(run: Run, context: pipeline.Context) -> Report:
+def reported(
+    request: EvaluateRequest,
+    discovery: Discovery,
+    context: pipeline.Context,
+    session: Session,
+    *,
+    read_known: Reading = read_whole,
+    read_sarif: Reading = read_whole,
+) -> Report:
     """Evaluate, less what is known already; where known findings are to be written, they are what is found now.
+
+    ``read_known`` reads the file of known findings, by its path, its shown path and what it is for; ``read_sarif``
+    likewise the findings of other tools.
 
     Raises:
         UsageError: a file that an option names cannot be read or written.
     """
-    args, config, session, found, reading, _ = run
-    sources = [read(root) for root in found.roots]
-    others, context = _others(run, context)
-    if not args.write_known_findings and config.get(settings.KNOWN_FINDINGS) is None:
+    config, scope = request.config, request.scope
+    sources = [read(root) for root in discovery.roots]
+    others = None
+    if request.merge_sarif:
+        from skillgate.evaluate.merging import Merging  # most runs merge nothing
+
+        part = "--changed" if scope.changed else "--files" if scope.of_files else ""
+        others = Merging(request.merge_sarif, session, part=part, reading=read_sarif)
+        context = context._replace(touched=_telling(context.touched, others.aside))
+    if request.write_known_findings is None and config.get(settings.KNOWN_FINDINGS) is None:
         return _merged(sources, context, others)
     from skillgate.evaluate.known import load_known, write_known  # most runs know nothing
 
-    if args.write_known_findings:
-        write_known(_merged(sources, context, others), args, session, complete=found.complete)
-        config = config.with_options({"known-findings": args.write_known_findings})
-    known = load_known(config, session, merges=others is not None, reading=reading)
+    if request.write_known_findings is not None:
+        found = _merged(sources, context, others)
+        write_known(request.write_known_findings, found, request, session, complete=discovery.complete)
+        config = config.with_options({settings.KNOWN_FINDINGS.key: request.write_known_findings})
+    known = load_known(config, session, merges=others is not None, reading=read_known)
     report = _merged(sources, context._replace(known=known), others)
-    if known is not None and known.unmet and not args.changed and args.paths == ["."]:
+    if known is not None and known.unmet and not scope.changed and scope.paths == (".",):
         gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"
         session.note(f"{gone} gone; --write-known-findings brings the file up to date")
     return report
-
-
-def _others(run: Run, context: pipeline.Context) -> tuple[Merging | None, pipeline.Context]:
-    """Read the findings of other tools, and let them know which skills are not asked about."""
-    if not run.args.merge_sarif:
-        return None, context
-    from skillgate.evaluate.merging import Merging  # most runs merge nothing
-
-    part = "--changed" if run.args.changed else "--files" if getattr(run.args, "files", False) else ""
-    others = Merging(run.args.merge_sarif, run.session, part=part, reading=run.merging)
-    return others, context._replace(touched=_telling(context.touched, others.aside))
 
 
 def _telling(touched: Touched | None, aside: set[str]) -> Touched | None:

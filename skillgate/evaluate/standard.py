@@ -11,7 +11,7 @@ from skillgate.config import config_digest
 from skillgate.evaluate import pipeline
 from skillgate.evaluate.deepening import Deepener
 from skillgate.evaluate.depth import chosen_depth
-from skillgate.evaluate.models.connecting import Asking, Models
+from skillgate.evaluate.models.connecting import Models
 from skillgate.evaluate.models.driving import BATCH
 from skillgate.evaluate.models.spending import Estimator
 from skillgate.evaluate.reporting import compared
@@ -27,21 +27,24 @@ _MOST_REASONS = 5
 _DONE = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.config import Config
-    from skillgate.evaluate.reporting import Run
+    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.request import CompareRequest, EvaluateRequest, ModelOptions
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import Unreadable
     from skillgate.session import Session
+    from skillgate.skill.discover import Discovery
 
 
-def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | None, Callable[[], None]]:
-    """Evaluate with the sampled layers; or, with ``--dry-run``, say what they would ask.
+def compared_deeper(
+    request: EvaluateRequest, discovery: Discovery, context: pipeline.Context, session: Session
+) -> tuple[Report, Told | None, Callable[[], None]]:
+    """Evaluate with the sampled layers; or, in a dry run, only estimate what they would ask.
 
     Returns:
-        The report; the estimate as text where that was all that was wanted; and what is called once the report is
+        The report; the estimate where that was all that was wanted; and what is called once the report is
         written, from when on the run need not be gone on from.
 
     Raises:
@@ -49,49 +52,49 @@ def compared_deeper(run: Run, context: pipeline.Context) -> tuple[Report, str | 
         IncompleteError: a package is missing.
         KeyboardInterrupt: the user wants no more.
     """
-    name = "" if run.args.dry_run else _name(run, context)
-    with _judging(run.args, run.config, run.session, name) as (deepen, models):
+    run = "" if request.models.dry_run else _name(request, discovery, context.depth, session)
+    with _judging(request.config, request.models, session, run) as (deepen, models):
         asked = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
-        report = compared(run, asked)
+        report = compared(request, discovery, asked, session)
     if isinstance(deepen, Estimator):
         return report, deepen.text(), models.finish
     for sentence in unanswered(report.results):
-        run.session.note(sentence)
+        session.note(sentence)
     resumed = None if models.journal is None else models.journal.resumed
     return report._replace(resumed=resumed), None, models.finish
 
 
-def _name(run: Run, context: pipeline.Context) -> str:
+def _name(request: EvaluateRequest, discovery: Discovery, depth: Depth, session: Session) -> str:
     """Name a run by what it asks about and how: the same command on the same skills is the same run."""
-    if context.depth not in (Depth.DEEP, Depth.CERTIFY) and run.config.get(settings.PROVIDER) != BATCH:
+    config, scope, options = request.config, request.scope, request.models
+    if depth not in (Depth.DEEP, Depth.CERTIFY) and config.get(settings.PROVIDER) != BATCH:
         return ""
-    sources = [read(root) for root in run.found.roots]
+    sources = [read(root) for root in discovery.roots]
     contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
-    said = (run.session.cwd, context.depth.value, config_digest(run.config), getattr(run.args, "shard", None))
-    args = run.args
+    said = (session.cwd, depth.value, config_digest(config), scope.shard)
     # One that asks everything anew takes nothing from a run that did not.
-    asked = (args.lift, args.calibration, args.changed, args.since, args.refresh, getattr(args, "no_cache", False))
-    paths = [str(root.path) for root in run.found.roots]
+    asked = (options.lift, options.calibration, scope.changed, scope.since, options.refresh, not options.keep_answers)
+    paths = [str(root.path) for root in discovery.roots]
     return digest(repr((said, asked, paths, contents)).encode("utf-8", "surrogatepass"))
 
 
 def both_sides(
     sources: Sequence[SkillSource | Unreadable],
-    args: argparse.Namespace,
-    config: Config,
+    request: CompareRequest,
     session: Session,
     plain: pipeline.Context,
-) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], str | None]:
+) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], Told | None]:
     """Evaluate two skills; where both bear one name, the second on the prompts of the first.
 
     Returns:
-        Both results, the models, and the estimate as text where that was all that was wanted.
+        Both results, the models, and the estimate where that was all that was wanted.
 
     Raises:
         UsageError: an option does not fit another, or a file cannot be read.
         IncompleteError: a package is missing.
     """
-    with _judging(args, config, session, "") as (deepen, models):
+    config = request.config
+    with _judging(config, request.models, session) as (deepen, models):
         context = plain._replace(
             depth=chosen_depth(config), deepen=deepen, models=models.names, judged_as=models.judged_as
         )
@@ -108,23 +111,15 @@ def both_sides(
 
 @contextmanager
 def _judging(
-    args: argparse.Namespace, config: Config, session: Session, run: str
+    config: Config, options: ModelOptions, session: Session, run: str = ""
 ) -> Iterator[tuple[Deepener | Estimator, Models]]:
-    asking = Asking(
-        record=args.record,
-        replay=args.replay,
-        refresh=args.refresh,
-        keep=not getattr(args, "no_cache", False),
-        run=run,
-        lift=getattr(args, "lift", False),
-    )
-    models = Models(config, session, asking, session.environ, chosen_depth(config))
+    models = Models(config, session, options, session.environ, chosen_depth(config), run=run)
     is_through = False
     try:
-        if args.dry_run:
-            yield Estimator(models.bench), models
+        if options.dry_run:
+            yield Estimator(models.setup), models
         else:
-            yield Deepener(models.bench, session, calibration=args.calibration), models
+            yield Deepener(models.setup, session, calibration=options.calibration), models
         is_through = True
     finally:
         if not is_through:

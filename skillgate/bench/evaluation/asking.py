@@ -38,16 +38,16 @@ def with_models(
         session.note(f"what a model has to answer is not measured: {error}")
         return None, surroundings._replace(no_model=str(error))
     from skillgate.bench.evaluation.models import Models
-    from skillgate.evaluate.models.connecting import Asking
+    from skillgate.evaluate.request import ModelOptions
 
     record, replay = asked.asking["record"], asked.asking["replay"]
-    asking = Asking(
+    options = ModelOptions(
         record=record if isinstance(record, str) else None,
         replay=replay if isinstance(replay, str) else None,
         refresh=asked.asking["refresh"] is True,
-        keep=asked.asking["no-cache"] is not True,
+        keep_answers=asked.asking["no-cache"] is not True,
     )
-    models = Models(session, asked.config, asking, surroundings.stop)
+    models = Models(session, asked.config, options, surroundings.stop)
     found = surroundings._replace(ask=models.ask, model=models.model, judge_model=models.judge_model)
     return models, found
 

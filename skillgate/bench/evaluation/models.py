@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Adapter, Scorer
     from skillgate.bench.runner import Item
     from skillgate.config import Config
-    from skillgate.evaluate.models.connecting import Asking
+    from skillgate.evaluate.request import ModelOptions
     from skillgate.llm.ledger import Spent
     from skillgate.model.exchange import Answer, Request, Steps
     from skillgate.session import Session
@@ -46,20 +46,20 @@ class Models:
         unanswered: why the first question without an answer had none, ``""`` where there is none.
     """
 
-    def __init__(self, session: Session, config: Config, asking: Asking, stop: threading.Event) -> None:
+    def __init__(self, session: Session, config: Config, options: ModelOptions, stop: threading.Event) -> None:
         """Connect; nothing is sent yet.
 
         Args:
             session: for its environment, its working directory and its streams.
             config: what configuration and options say.
-            asking: what options say beside it.
+            options: how models are asked.
             stop: ends every wait.
 
         Raises:
             UsageError: an option does not fit.
             IncompleteError: a package is missing.
         """
-        if config.get(settings.PROVIDER) == BATCH and asking.replay is None:
+        if config.get(settings.PROVIDER) == BATCH and options.replay is None:
             raise UsageError(
                 "provider batch is for scores: a benchmark waits for every answer; name another --provider"
             )
@@ -70,10 +70,10 @@ class Models:
             session.note(f"one model judges in a benchmark: {judges[0]}, the first of judge-model")
         self._session = session
         self._limits = (config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS))
-        self._provider = connect(config, asking, session.environ, session.cwd)
+        self._provider = connect(config, options, session.environ, session.cwd)
         self._budget = budget_of(config, self._provider, stop)
-        self._answers = kept_answers(config, session, asking, session.environ, stop) if asking.keep else None
-        self._recorder = Recorder(asking.record, cwd=session.cwd, now=time.time) if asking.record else None
+        self._answers = kept_answers(config, session, options, session.environ, stop) if options.keep_answers else None
+        self._recorder = Recorder(options.record, cwd=session.cwd, now=time.time) if options.record else None
         self._asker = PortAsker(
             self._provider,
             budget=self._budget,

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.cli.commands.score import FORMATS
-from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.cli.evaluation import (
+    add_certificates,
+    add_evaluation,
+    certificate_request,
+    publish,
+    publish_estimate,
+    score_request,
+)
 from skillgate.cli.options import add_models, add_sessions
+from skillgate.cli.shard_word import shard_of_word
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.evaluate.certifying import add_certificates, require_certificates, with_contents, write_certificates
+from skillgate.evaluate.certifying import certify
+from skillgate.evaluate.run import exit_code
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_evaluation(parser, FORMATS)
     add_models(parser)
     add_sessions(parser)
-    add_certificates(parser)
+    group = parser.add_argument_group("certificate, badges and shards")
+    group.add_argument(
+        "--shard",
+        metavar="I/N",
+        type=shard_of_word,
+        help="ask about the I-th of N parts of the skills; report merge joins the reports",
+    )
+    add_certificates(group)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -39,15 +55,13 @@ def run(args: argparse.Namespace, session: Session) -> int:
         raise UsageError(
             "certify simulates sessions: give --depth certify (the default) or deep; score has quick and standard"
         )
-    require_certificates(args, session)
-    evaluation = evaluate(args, session, command="score")
+    request = score_request(args, session)
+    request = request._replace(scope=request.scope._replace(shard=args.shard))
+    outputs = [path for _, path in args.output_file]
+    evaluation = certify(request, certificate_request(args), session, outputs=outputs)
     if evaluation.estimate is not None:
-        from skillgate.evaluate.models.spending import estimated  # brings in the judge
-
-        session.out(estimated(evaluation.estimate, args))
+        publish_estimate(evaluation.estimate, args, session)
         return EXIT_PASSED
-    evaluation = evaluation._replace(report=with_contents(evaluation.report, args, session))
-    write_certificates(evaluation.report, args, session)
     publish(evaluation, args, session, command="score")
     evaluation.finish()
     return exit_code(evaluation)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.evaluate.run import evaluate, exit_code
 from skillgate.report.kinds import formats_of
 
 if TYPE_CHECKING:
     import argparse
 
+    from skillgate.evaluate.request import EvaluateRequest
     from skillgate.session import Session
 
 GROUP = "everyday"
@@ -36,18 +39,60 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: an option or a path is not valid.
         IncompleteError: what was asked for cannot run.
     """
+    if args.diff or args.patch:
+        _require_alone(args)
+    request = evaluate_request(args, session, command="check")
     if args.files:
         from skillgate.evaluate.changed import owning_skills
 
-        args.paths = owning_skills(args.paths, session.cwd)
-        if not args.paths:
+        paths = tuple(owning_skills(args.paths, session.cwd))
+        request = request._replace(scope=request.scope._replace(paths=paths, of_files=True))
+        if not paths:
             session.note("no file of a skill among them")  # the report is empty, and still goes where it is expected
-    if args.fix or args.diff or args.patch:
-        from skillgate.evaluate import fixing  # parses every skill, and writes
+    if args.diff or args.patch:
+        return _show_repairs(args, request, session)
+    if args.fix:
+        from skillgate.evaluate.fixing import repair  # parses every skill, and writes
 
-        if args.diff or args.patch:
-            return fixing.show(args, session)
-        fixing.repair(args, session)
-    evaluation = evaluate(args, session, command="check")
+        repair(request, session)
+    evaluation = evaluate(request, session)
     publish(evaluation, args, session, command="check")
     return exit_code(evaluation)
+
+
+def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: Session) -> int:
+    """Print what would be repaired, as a patch to read; 1 where there is something, as other formatters say it.
+
+    What is printed holds no control or hidden character, whoever reads it. ``--patch`` names a file for the exact one.
+    """
+    from skillgate.evaluate.fixing import planned  # parses every skill
+    from skillgate.files import require_place, write
+    from skillgate.fixes import diff
+
+    if args.patch:
+        require_place(args.patch, session.cwd)
+    repairs = planned(request, session)
+    if args.patch:
+        write(args.patch, diff(repairs.changes, terminal=False).encode(), cwd=session.cwd)
+    if not repairs.changes:
+        session.note("nothing to repair")
+        return EXIT_PASSED if repairs.complete else EXIT_INCOMPLETE
+    session.out(diff(repairs.changes, terminal=True))
+    count = len(repairs.changes)
+    session.note(f"{count} file{'s' * (count != 1)} would change; --fix changes them")
+    return EXIT_GATE_FAILED
+
+
+def _require_alone(args: argparse.Namespace) -> None:
+    """Refuse options that mean nothing where only a patch is shown."""
+    others = {
+        "--fix": args.fix,
+        "--output": args.output,
+        "--json": args.json,
+        "--output-file": args.output_file,
+        "--write-known-findings": args.write_known_findings,
+    }
+    given = [option for option, value in others.items() if value]
+    if given:
+        asked = "--patch" if args.patch else "--diff"
+        raise UsageError(f"{asked} shows a patch and does nothing else: leave out {', '.join(given)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.bench.evaluation.diffing import (
     add_limits,
     are_benchmarks,
@@ -15,12 +16,13 @@ from skillgate.bench.evaluation.diffing import (
 )
 from skillgate.bench.evaluation.reading import KIND, kinds_of
 from skillgate.cli.bench_options import add_gates
+from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
 from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate.certifying import add_written, require_outside, require_written, write_of
-from skillgate.evaluate.diffing import Asked, diff_files
+from skillgate.evaluate.certifying import require_outside, require_written, write_certificates
+from skillgate.evaluate.diffing import DiffRequest, diff_files
 from skillgate.files import require_place, write
 from skillgate.report.kinds import FORMATS as EVERY_FORMAT
 from skillgate.report.kinds import formats_of
@@ -69,8 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_gate(merging)
     add_gates(merging, title="gate of benchmarks", undecided=False)
     add_output(merging, [form for form in EVERY_FORMAT if form in (*formats_of("score"), *formats_of("bench"))])
-    add_written(merging.add_argument_group("certificate and badges of all skills"))
-    merging.set_defaults(write_known_findings=None)
+    add_certificates(merging.add_argument_group("certificate and badges of all skills"))
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
     comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
     comparing.add_argument("b", metavar="B", help="the one after")
@@ -115,7 +116,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if limits_given(args):
         raise UsageError(f"{limits_given(args)[0]} is for reports of benchmarks, and these are no such")
     label_a, label_b = labels_of(args)
-    asked = Asked(
+    request = DiffRequest(
         a=args.a,
         b=args.b,
         label_a=label_a,
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         gated=args.fail_on_regression,
         on_inconclusive=args.on_inconclusive,
     )
-    found = diff_files(asked, session)
+    found = diff_files(request, session)
     _publish(found, form, args.output, session)
     if found.gate.passed is False:
         return EXIT_GATE_FAILED
@@ -150,15 +151,16 @@ def _merge(args: argparse.Namespace, session: Session) -> int:
 
         return merge(args, session)
     from skillgate.bench.evaluation.merging import refuse_gates
-    from skillgate.cli.evaluation import Evaluation, exit_code, publish, require_places  # brings in all that scores
     from skillgate.evaluate.policies import policies
+    from skillgate.evaluate.run import Evaluation, exit_code
     from skillgate.evaluate.shards import joined
 
     refuse_gates(args)
     require_places(args, session)
-    require_written(args, session)
+    wanted = certificate_request(args)
+    require_written(wanted, session)
     given = gate_options(args)
-    baseline = given.pop("baseline", None)
+    baseline = given.pop(settings.BASELINE.key, None)
     config = session.config.with_options(given)
 
     def asked(depth: Depth) -> Callable[[PurePosixPath], Policy]:
@@ -166,9 +168,10 @@ def _merge(args: argparse.Namespace, session: Session) -> int:
 
     name = None if baseline is None else str(baseline)
     report, single = joined(args.shards, name, asked, session, insisted=bool(given))
-    if args.certificate is not None:
-        require_outside(args, [result.skill.path for result in report.results], session)
-    write_of(report, {}, args, session)
+    if wanted.certificate is not None:
+        outputs = [path for _, path in args.output_file]
+        require_outside([result.skill.path for result in report.results], wanted, session, outputs=outputs)
+    write_certificates(report, {}, wanted, session)
     evaluation = Evaluation(report, single, 0.0)
     publish(evaluation, args, session, command="score")
     return exit_code(evaluation)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.evaluation import add_evaluation, evaluate, exit_code, publish
+from skillgate.cli.evaluation import add_evaluation, publish, publish_estimate, score_request
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
+from skillgate.evaluate.run import evaluate, exit_code
 from skillgate.model.score import Depth
 from skillgate.report.kinds import formats_of
 
@@ -32,11 +33,9 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Score, print, gate."""
-    evaluation = evaluate(args, session, command="score")
+    evaluation = evaluate(score_request(args, session), session)
     if evaluation.estimate is not None:
-        from skillgate.evaluate.models.spending import estimated  # brings in the judge
-
-        session.out(estimated(evaluation.estimate, args))
+        publish_estimate(evaluation.estimate, args, session)
         return EXIT_PASSED
     publish(evaluation, args, session, command="score")
     evaluation.finish()

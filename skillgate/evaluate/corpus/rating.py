@@ -13,9 +13,10 @@ from skillgate.evaluate.corpus.listing import tell
 from skillgate.evaluate.corpus.outcome import Outcome, told, unjudged
 from skillgate.evaluate.corpus.place import require_index, rerated, store_of
 from skillgate.evaluate.corpus.stored import StoredCorpus, member
-from skillgate.evaluate.models.connecting import Asking, Models
+from skillgate.evaluate.models.connecting import Models
 from skillgate.evaluate.models.progress import LOG_S, WATCH_S, progress_line
 from skillgate.evaluate.models.spending import UNASKED_USD, Told, bound_of
+from skillgate.evaluate.request import ModelOptions
 from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.llm.extras import require_packages
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from skillgate.config import Config
     from skillgate.evaluate.corpus.folder import Store
-    from skillgate.evaluate.models.setup import Bench
+    from skillgate.evaluate.models.setup import ModelSetup
     from skillgate.llm.port import Progress
     from skillgate.model.corpus import Fit
     from skillgate.model.exchange import Steps
@@ -66,9 +67,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     config = _config(args, session)
     store = store_of(args, session, writes=True)
     require_index(store)
-    asking = Asking(record=args.record, replay=args.replay, refresh=args.refresh, keep=not args.no_cache)
+    options = ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
     with store.writing():
-        models = Models(config, session, asking, session.environ)
+        models = Models(config, session, options, session.environ)
         try:
             return _rate(args, config, session, store, models)
         finally:
@@ -104,11 +105,11 @@ def _rate(args: argparse.Namespace, config: Config, session: Session, store: Sto
     missing = [pair for pair in wanted if _identity(rating, *pair) not in known]
     layers = [partial(_layer, rating, *pair) for pair in missing]
     if args.dry_run:
-        forecast = _forecast(layers, len(wanted), models.bench)
+        forecast = _forecast(layers, len(wanted), models.setup)
         session.out(forecast.document if session.json else forecast)
         return EXIT_PASSED
-    _require_leave(layers, models.bench, session)
-    outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.bench, session)
+    _require_leave(layers, models.setup, session)
+    outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.setup, session)
     source = _answered_by(outcomes, source)
     _require_source(index.fit, source, store)
     index = rerated(_recorded(index, outcomes), store.matches().played, source)
@@ -185,10 +186,10 @@ def _kept(rating: _Rating, layer: Callable[[], Steps[Outcome]], known: Collectio
     return outcome
 
 
-def _play(layers: Sequence[Callable[[], Steps[Outcome]]], bench: Bench, session: Session) -> list[Outcome]:
+def _play(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelSetup, session: Session) -> list[Outcome]:
     watch = _watch(session, len(layers))
     try:
-        return list(bench.drive(layers, watch))
+        return list(setup.drive(layers, watch))
     except KeyboardInterrupt:
         session.note("interrupted: decided matches are kept; the same command goes on from them, and rates")
         raise
@@ -240,34 +241,34 @@ def _require_source(fit: Fit | None, source: str, store: Store) -> None:
         )
 
 
-def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], bench: Bench, session: Session) -> None:
+def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelSetup, session: Session) -> None:
     """Ask before much is spent without a limit.
 
     Raises:
         UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
     """
-    if not layers or not bench.provider.live or any(limit is not None for limit in bench.limits):
+    if not layers or not setup.provider.live or any(limit is not None for limit in setup.limits):
         return
     sample = layers[:: -(-len(layers) // _SAMPLED)]
-    cost = dry.estimate(sample, answers=bench.answers, provider=bench.provider).cost_usd
+    cost = dry.estimate(sample, answers=setup.answers, provider=setup.provider).cost_usd
     times = len(layers) / len(sample)
     if cost is None:
         return
     if cost.high * times <= UNASKED_USD:
-        bench.bound(bound_of(0.0))
+        setup.bound(bound_of(0.0))
         return
     about = f"these {len(layers)} pairs may cost about ${cost.low * times:.2f} to ${cost.high * times:.2f}"
     if not session.interactive:
         raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
     if not session.confirm(f"{about}; go on?"):
         raise UsageError(f"{about}, and were not begun")
-    bench.bound(bound_of(cost.high * times))
+    setup.bound(bound_of(cost.high * times))
 
 
-def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, bench: Bench) -> Told:
+def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, setup: ModelSetup) -> Told:
     """Say what a run would ask and cost."""
-    found = dry.estimate(layers, answers=bench.answers, provider=bench.provider)
-    cost, calls = bench.limits
+    found = dry.estimate(layers, answers=setup.answers, provider=setup.provider)
+    cost, calls = setup.limits
     _, *more = dry.lines(found, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
     first = f"Dry run, nothing was sent: {len(layers):,} of {wanted:,} pairs to play, {found.calls:,} calls to make."
     return Told.of((first, *more), found)

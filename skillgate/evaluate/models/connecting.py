@@ -6,13 +6,13 @@ import gc
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import judged_as
 from skillgate.evaluate.models.driving import BATCH, Kept, budget_of, drive_of
-from skillgate.evaluate.models.setup import Bench, models_of
+from skillgate.evaluate.models.setup import ModelSetup, models_of
 from skillgate.judge.layer import PROMPT_VERSION, RUBRIC_VERSION
 from skillgate.judge.subject import Opinion, Panel
 from skillgate.llm.answers import Answers, folder_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from skillgate.config import Config
     from skillgate.evaluate.models.ranking import Contest
+    from skillgate.evaluate.request import ModelOptions
     from skillgate.llm.journal import Journal
     from skillgate.llm.port import Provider
     from skillgate.llm.seal import Seal
@@ -46,26 +47,6 @@ _PER_TOKEN = 1.7  # characters: skills have 2.6 as a rule; code and tables have 
 _PROVIDERS = Room("skillgate.llm.providers")
 
 
-class Asking(NamedTuple):
-    """What a run says of models beside the configuration.
-
-    Attributes:
-        record: a file to write every exchange to.
-        replay: a recording that answers in a provider's place.
-        refresh: whether answers that are kept are asked for anew.
-        keep: whether answers are kept between runs.
-        run: which run it is, so that one that was cut short is gone on from; ``""``: it is not kept as a run.
-        lift: whether the skills' tasks are done without them too.
-    """
-
-    record: str | None = None
-    replay: str | None = None
-    refresh: bool = False
-    keep: bool = True
-    run: str = ""
-    lift: bool = False
-
-
 class Models:
     """Who judges in one run, and what is to be closed after it.
 
@@ -74,7 +55,7 @@ class Models:
         panel: who judges.
         budget: what it may cost.
         answers: those of earlier runs, None for none.
-        bench: all of it, for whoever drives the layers.
+        setup: all of it, for whoever drives the layers.
         stop: once it is set nothing waits any more.
     """
 
@@ -82,18 +63,21 @@ class Models:
         self,
         config: Config,
         session: Session,
-        asking: Asking,
+        options: ModelOptions,
         environ: Mapping[str, str],
         depth: Depth = Depth.STANDARD,
+        *,
+        run: str = "",
     ) -> None:
         """Connect.
 
         Args:
             config: provider, models, budget.
             session: for its streams and working directory.
-            asking: what the options say.
+            options: how models are asked.
             environ: the environment that holds keys.
             depth: which layers there are.
+            run: which run it is, so that one that was cut short is gone on from; ``""``: it is not kept as a run.
 
         Raises:
             UsageError: an option does not fit another.
@@ -101,40 +85,33 @@ class Models:
         """
         self._session = session
         runner = str(config.get(settings.RUNNER)) if depth in _SIMULATED else MESSAGES
-        self.provider = connect(config, asking, environ, session.cwd, runner=runner)
+        self.provider = connect(config, options, environ, session.cwd, runner=runner)
         # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
         # behind; what was loaded until now stays, and is not walked again and again.
         gc.freeze()
         gc.enable()
-        opinions = _opinions(config, depth)
-        self.panel = Panel(
-            opinions=tuple(Opinion(model, effort_of(model)) for model in opinions),
-            provider=_answering(self.provider).name,
-            live=self.provider.live,
-            most_characters=min(_characters(model) for model in opinions),
-        )
+        self.panel = _panel(config, self.provider, depth)
         self.stop = threading.Event()
         self.budget = budget_of(config, self.provider, self.stop)
         self._plan, self._contest = _deeper(config, session, environ, self.panel, depth)
         self.budget.require_prices(self.names)
-        self.answers = kept_answers(config, session, asking, environ, self.stop) if asking.keep else None
-        self._recorder = Recorder(asking.record, cwd=session.cwd, now=time.time) if asking.record else None
-        self.journal = _journal(config, session, asking, environ) if asking.run else None
+        self.answers = kept_answers(config, session, options, environ, self.stop) if options.keep_answers else None
+        self._recorder = Recorder(options.record, cwd=session.cwd, now=time.time) if options.record else None
+        self.journal = _journal(config, session, run, environ) if run else None
         kept = Kept(self.answers, self.journal, self._recorder)
         drive, self._end = drive_of(config, self.provider, self.budget, kept, self.stop)
-        cost, calls = config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS)
-        self.bench = Bench(
+        self.setup = ModelSetup(
             panel=self.panel,
             stop=self.stop,
             spent=lambda: self.budget.reason if self.budget.exhausted else None,
             provider=_answering(self.provider),
             answers=self.answers,
-            limits=(cost if isinstance(cost, float) else None, calls if isinstance(calls, int) else None),
+            limits=(config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS)),
             bound=self.budget.bound,
             drive=drive,
             plan=self._plan,
             contest=self._contest,
-            lift=asking.lift,
+            lift=options.lift,
             is_batch=self.provider.name == BATCH,
         )
 
@@ -173,7 +150,7 @@ class Models:
 
 
 def connect(
-    config: Config, asking: Asking, environ: Mapping[str, str], cwd: str, *, runner: str = MESSAGES
+    config: Config, options: ModelOptions, environ: Mapping[str, str], cwd: str, *, runner: str = MESSAGES
 ) -> Provider:
     """Connect to the provider that configuration and options name, and to what runs sessions where it is another.
 
@@ -182,7 +159,7 @@ def connect(
         IncompleteError: a package is missing.
     """
     name = config.get(settings.PROVIDER)
-    if asking.replay is not None:
+    if options.replay is not None:
         if config.origin(settings.PROVIDER) == "option" and name != "replay":
             raise UsageError(f"--replay answers in a provider's place; leave --provider {name} out")
         name = "replay"
@@ -193,7 +170,7 @@ def connect(
         base_url=config.get(settings.BASE_URL),
         key_variable=config.get(settings.KEY_VARIABLE),
         temperature=config.get(settings.TEMPERATURE),
-        file=asking.replay if name == "replay" else config.get(settings.SCRIPT),
+        file=options.replay if name == "replay" else config.get(settings.SCRIPT),
         cwd=cwd if name == "replay" else config.base(settings.SCRIPT),
     )
     try:
@@ -206,6 +183,16 @@ def connect(
     from skillgate.llm.runners import with_runner  # few runs have one
 
     return with_runner(provider, connection, runner)
+
+
+def _panel(config: Config, provider: Provider, depth: Depth) -> Panel:
+    models = _opinions(config, depth)
+    return Panel(
+        opinions=tuple(Opinion(model, effort_of(model)) for model in models),
+        provider=_answering(provider).name,
+        live=provider.live,
+        most_characters=min(map(_characters, models)),
+    )
 
 
 def _opinions(config: Config, depth: Depth) -> tuple[str, ...]:
@@ -252,7 +239,7 @@ def _deeper(
     return plan, found
 
 
-def _journal(config: Config, session: Session, asking: Asking, environ: Mapping[str, str]) -> Journal | None:
+def _journal(config: Config, session: Session, run: str, environ: Mapping[str, str]) -> Journal | None:
     """Open the journal of a run, which may hold what one that was cut short had asked; None without a place for it."""
     from skillgate.llm.journal import Journal  # only deep runs are long enough
 
@@ -261,7 +248,7 @@ def _journal(config: Config, session: Session, asking: Asking, environ: Mapping[
     if not folder:
         session.note("there is no place to keep the run (HOME is not set): if it is cut short it begins anew")
         return None
-    return Journal(os.path.join(folder, "runs"), asking.run, now=time.time, seal=_seal(config, environ))  # noqa: PTH118
+    return Journal(os.path.join(folder, "runs"), run, now=time.time, seal=_seal(config, environ))  # noqa: PTH118
 
 
 def _characters(model: str) -> int:
@@ -271,7 +258,7 @@ def _characters(model: str) -> int:
 
 
 def kept_answers(
-    config: Config, session: Session, asking: Asking, environ: Mapping[str, str], stop: threading.Event
+    config: Config, session: Session, options: ModelOptions, environ: Mapping[str, str], stop: threading.Event
 ) -> Answers | None:
     """Open what is kept of models' answers between runs; None where there is no place for it, which is said.
 
@@ -287,7 +274,7 @@ def kept_answers(
         folder,
         now=time.time,
         classify=classify,
-        refresh=asking.refresh,
+        refresh=options.refresh,
         stop=stop,
         seal=_seal(config, environ),
         signed_only=session.signed_only,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillgate.evaluate.models.setup import Bench
+    from skillgate.evaluate.models.setup import ModelSetup
     from skillgate.llm.port import Progress
     from skillgate.session import Session
 
@@ -20,17 +20,17 @@ _PER_NEAR_MISS = 1.3  # most load nothing, and are not graded
 _LIFT = 50  # requests for ten tasks in two arms
 
 
-def expected_calls(bench: Bench, skills: int) -> int:
+def expected_calls(setup: ModelSetup, skills: int) -> int:
     """Give about how many answers a run takes, for the time that is left; what is kept counts too."""
-    judges = len(bench.panel.opinions)
+    judges = len(setup.panel.opinions)
     one = 1.0 + 5 * judges
-    if bench.plan is not None:
-        plan = bench.plan("")
+    if setup.plan is not None:
+        plan = setup.plan("")
         one += -(-plan.simulations // _PER_PROMPTS) + (plan.near_misses > 0)
         one += _PER_SESSION * plan.simulations + _PER_NEAR_MISS * plan.near_misses
-    if bench.contest is not None and bench.contest.arena is not None and bench.contest.corpus is not None:
-        one += 2 * min(bench.contest.arena.opponents, len(bench.contest.corpus.members))
-    return round(skills * (one + _LIFT * bench.lift))
+    if setup.contest is not None and setup.contest.arena is not None and setup.contest.corpus is not None:
+        one += 2 * min(setup.contest.arena.opponents, len(setup.contest.corpus.members))
+    return round(skills * (one + _LIFT * setup.lift))
 
 
 def watching(session: Session, skills: int, expected: int) -> Callable[[Progress], None] | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Drive = Callable[[Sequence[Callable[[], Steps[Any]]], Watch | None], Iterator[Any]]
 
 
-class Bench(NamedTuple):
+class ModelSetup(NamedTuple):
     """Who judges, simulates and ranks, and who answers.
 
     Attributes:
@@ -75,34 +75,36 @@ class Found(NamedTuple):
     lifted: Lifted | None = None
 
 
-def layer_of(asked: Asked, bench: Bench, shelves: Shelves, note: Callable[[str], None] | None = None) -> Steps[Found]:
+def layer_of(
+    asked: Asked, setup: ModelSetup, shelves: Shelves, note: Callable[[str], None] | None = None
+) -> Steps[Found]:
     """Give the generator of all that is asked about a skill; what it was asked on before, it is asked on again.
 
     ``note`` is told where the skill brings other prompts now.
     """
-    branches: list[Steps[Any]] = [_judged(asked, bench.panel, shelves, note)]
+    branches: list[Steps[Any]] = [_judged(asked, setup.panel, shelves, note)]
     names = ["judged"]
-    for name, branch in _deeper(asked, bench, shelves):
+    for name, branch in _deeper(asked, setup, shelves):
         names.append(name)
         branches.append(branch)
     results = yield Together(tuple(branches))
     return Found(**dict(zip(names, results, strict=True)))
 
 
-def _deeper(asked: Asked, bench: Bench, shelves: Shelves) -> Iterator[tuple[str, Steps[Any]]]:
+def _deeper(asked: Asked, setup: ModelSetup, shelves: Shelves) -> Iterator[tuple[str, Steps[Any]]]:
     """Give what goes beyond the judge."""
-    if bench.plan is not None:
+    if setup.plan is not None:
         from skillgate.evaluate.models.sessions import lifted, simulated  # few runs simulate sessions
 
-        plan = bench.plan(str(asked.source.root.path))
-        siblings = bench.contest.siblings if bench.contest is not None else ()
+        plan = setup.plan(str(asked.source.root.path))
+        siblings = setup.contest.siblings if setup.contest is not None else ()
         yield "simulated", simulated(asked, plan, shelves, siblings)
-        if bench.lift:
+        if setup.lift:
             yield "lifted", lifted(asked, plan, shelves, siblings)
-    if bench.contest is not None and bench.contest.arena is not None:
+    if setup.contest is not None and setup.contest.arena is not None:
         from skillgate.evaluate.models.ranking import ranked  # fewer rank them
 
-        yield "ranked", ranked(asked, bench.contest)
+        yield "ranked", ranked(asked, setup.contest)
 
 
 def _judged(asked: Asked, panel: Panel, shelves: Shelves, note: Callable[[str], None] | None) -> Steps[Judged]:

@@ -7,7 +7,6 @@ from collections import Counter
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import output_format
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import Deepened
 from skillgate.evaluate.models.setup import layer_of
@@ -16,11 +15,10 @@ from skillgate.llm import dry, prices
 from skillgate.model.ports import EntryKind
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Sequence
 
     from skillgate.evaluate.deepen import Asked
-    from skillgate.evaluate.models.setup import Bench, Found
+    from skillgate.evaluate.models.setup import Found, ModelSetup
     from skillgate.judge.subject import Panel
     from skillgate.model.exchange import Steps
     from skillgate.session import Session
@@ -40,9 +38,9 @@ class Leave:
     An estimate can be wrong, by a skill that makes sessions long: so the run gets a limit far above it.
     """
 
-    def __init__(self, bench: Bench, session: Session) -> None:
+    def __init__(self, setup: ModelSetup, session: Session) -> None:
         """Take who would be paid, and who can be asked."""
-        self._bench = bench
+        self._setup = setup
         self._session = session
         self._low = self._high = 0.0
         self._given = False
@@ -53,20 +51,20 @@ class Leave:
         Raises:
             UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
         """
-        bench = self._bench
-        if self._given or not bench.provider.live or any(limit is not None for limit in bench.limits):
+        setup = self._setup
+        if self._given or not setup.provider.live or any(limit is not None for limit in setup.limits):
             return
-        rough = _at_most(asked, bench.panel) if bench.plan is None and bench.contest is None else float("inf")
+        rough = _at_most(asked, setup.panel) if setup.plan is None and setup.contest is None else float("inf")
         if self._high + rough <= UNASKED_USD:
             self._high += rough
-            bench.bound(bound_of(0.0))
+            setup.bound(bound_of(0.0))
             return
-        cost = dry.estimate(layers, answers=bench.answers, provider=bench.provider, batch=bench.is_batch).cost_usd
+        cost = dry.estimate(layers, answers=setup.answers, provider=setup.provider, batch=setup.is_batch).cost_usd
         if cost is None:
             return
         self._low, self._high = self._low + cost.low, self._high + cost.high
         if self._high <= UNASKED_USD:
-            bench.bound(bound_of(0.0))
+            setup.bound(bound_of(0.0))
             return
         about = f"this run may cost about ${self._low:.2f} to ${self._high:.2f}"
         if not self._session.interactive:
@@ -74,7 +72,7 @@ class Leave:
         if not self._session.confirm(f"{about}; go on?"):
             raise UsageError(f"{about}, and was not begun")
         self._given = True
-        bench.bound(bound_of(self._high))
+        setup.bound(bound_of(self._high))
 
 
 def bound_of(agreed: float) -> float:
@@ -134,39 +132,34 @@ class Told(str):
         return told
 
 
-def estimated(estimate: str, args: argparse.Namespace) -> str:
-    """Give an estimate in the form that was asked for: the JSON document where that is the format, else the lines."""
-    return estimate.document if isinstance(estimate, Told) and output_format(args) == "json" else estimate
-
-
 class Estimator:
     """Finds out what judging would ask and cost, in the place of a :class:`Deepener`; nothing is sent."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, setup: ModelSetup) -> None:
         """Take who would judge."""
-        self._bench = bench
+        self._setup = setup
         self._forecasts: list[dry.Forecast] = []
 
     def __call__(self, asked: Sequence[Asked]) -> Deepened:
         """Count what these skills would ask; none of them gets a score."""
-        bench, shelves = _to_the_end(self._bench), Shelves()
+        setup, shelves = _to_the_end(self._setup), Shelves()
         wanted = [one for one in asked if one.facts.unscored is None]
-        layers = [partial(layer_of, one, bench, shelves) for one in wanted]
-        found = dry.estimate(layers, answers=bench.answers, provider=bench.provider, batch=bench.is_batch)
+        layers = [partial(layer_of, one, setup, shelves) for one in wanted]
+        found = dry.estimate(layers, answers=setup.answers, provider=setup.provider, batch=setup.is_batch)
         self._forecasts.append(found)
         return Deepened()
 
     def text(self) -> Told:
         """Say it, for people and for programs."""
-        cost, calls = self._bench.limits
+        cost, calls = self._setup.limits
         whole = _together(self._forecasts)
         return Told.of(dry.lines(whole, max_cost_usd=cost, max_calls=calls), whole)
 
 
-def _to_the_end(bench: Bench) -> Bench:
+def _to_the_end(setup: ModelSetup) -> ModelSetup:
     """Take early stops away: made-up sessions would end earlier than real ones may."""
-    planned = bench.plan
-    return bench if planned is None else bench._replace(plan=lambda path: planned(path)._replace(stop=None))
+    planned = setup.plan
+    return setup if planned is None else setup._replace(plan=lambda path: planned(path)._replace(stop=None))
 
 
 def _together(forecasts: Sequence[dry.Forecast]) -> dry.Forecast:
