@@ -538,6 +538,14 @@ GATES: Setting[Mapping[str, Table] | None] = Setting(
     help="Gates of recorded invocations beside publish, feature and deprecation, or other bounds of these.",
 )
 
+BENCH_GATES: tuple[Setting[float | None], ...] = (
+    MIN_COMPLETION,
+    MIN_PARTIAL,
+    MIN_COMPOSITE,
+    MAX_ERROR_RATE,
+    MAX_P95_MS,
+)
+"""The gates of benchmarks."""
 BENCHMARKS: tuple[Setting[Any], ...] = (
     BENCHMARK,
     RUNS,
@@ -554,11 +562,7 @@ BENCHMARKS: tuple[Setting[Any], ...] = (
     SANDBOX,
     ALLOW_ENV,
     ALLOW_HOST,
-    MIN_COMPLETION,
-    MIN_PARTIAL,
-    MIN_COMPOSITE,
-    MAX_ERROR_RATE,
-    MAX_P95_MS,
+    *BENCH_GATES,
 )
 """Those of benchmarks."""
 SETTINGS: tuple[Setting[Any], ...] = (

@@ -39,7 +39,7 @@ class DiffPolicy(NamedTuple):
     max_p95_ms: float | None = None
     new_tasks: str | None = None
     removed_tasks: str | None = None
-    golden: frozenset[str] = frozenset()
+    golden: tuple[str, ...] = ()
 
 
 def accepts(tasks: Sequence[TaskChange], policy: DiffPolicy) -> bool:

@@ -209,7 +209,7 @@ def _folded(runs: Sequence[TaskResult]) -> _Task:
     return _Task(passed, len(runs), score, worst.status, any(run.golden for run in runs), worst)
 
 
-def _tasks(before: CompletionReport, after: CompletionReport, golden: frozenset[str]) -> Iterator[TaskChange]:
+def _tasks(before: CompletionReport, after: CompletionReport, golden: Sequence[str]) -> Iterator[TaskChange]:
     a, b = _by_task(before), _by_task(after)
     both = {one.task_id for one in before.task_results} & {one.task_id for one in after.task_results}
     for task in dict.fromkeys((*a, *b, *(one.task_id for one in before.task_results if one.task_id in both))):

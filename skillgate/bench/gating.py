@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.model.bench_result import Status
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Outcome
@@ -12,8 +13,10 @@ from skillgate.scoring.gate import Measurement, at_least, at_most
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate import settings
     from skillgate.bench.metrics import Figures
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.config import Config
+from skillgate.model.bench_result import TaskResult
 
 GATE = "benchmark"
 DEFAULT_COMPLETION = 0.7
@@ -39,6 +42,17 @@ class BenchPolicy(NamedTuple):
     max_p95_ms: float | None = None
     require_tasks: tuple[str, ...] = ()
     on_inconclusive: str = "point"
+
+    @classmethod
+    def configured(cls, config: Config) -> BenchPolicy:
+        """Return the gates that a configuration asks for."""
+        return cls(
+            min_completion=config.get(settings.MIN_COMPLETION),
+            min_partial=config.get(settings.MIN_PARTIAL),
+            min_composite=config.get(settings.MIN_COMPOSITE),
+            max_error_rate=config.get(settings.MAX_ERROR_RATE),
+            max_p95_ms=config.get(settings.MAX_P95_MS),
+        )
 
     @property
     def asks(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.bench.checking import rules_of
 from skillgate.bench.runner import Item
 from skillgate.errors import UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.bench.ports import Prepare, Rules, Scorer, Surroundings
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.benchmark import Loaded
     from skillgate.model.executable import Runnable
 
@@ -35,27 +37,14 @@ PROSE_TIMEOUT_MS = 600_000
 """Of a prose skill where nobody says otherwise: as long as is waited for one answer of a model, at most."""
 
 
-def limits_of(
-    skill: Runnable,
-    *,
-    timeout_ms: int,
-    retries: int,
-    given: frozenset[str] = frozenset(),
-    is_default: bool = False,
-) -> Limits:
-    """Give a skill's limits.
-
-    Args:
-        skill: the skill.
-        timeout_ms: the run's.
-        retries: the run's.
-        given: which of ``timeout-ms`` and ``retries`` were given as options, and so come before the skill's own.
-        is_default: whether nobody chose the run's ``timeout_ms``: then prose skills have :data:`PROSE_TIMEOUT_MS`.
-    """
-    if is_default and skill.spec.adapter_type is AdapterType.SKILLMD:
+def limits_of(skill: Runnable, request: EvalRequest) -> Limits:
+    """Return a skill's limits; options come before its own, and its own before those of the configuration."""
+    timeout_ms, retries = request.execution.timeout_ms, request.execution.retries
+    origin = request.config.origin(settings.TIMEOUT_MS)
+    if origin == "default" and skill.spec.adapter_type is AdapterType.SKILLMD:
         timeout_ms = PROSE_TIMEOUT_MS
-    own_timeout = None if "timeout-ms" in given else skill.config.timeout_ms
-    own_retries = None if "retries" in given else skill.config.retries
+    own_timeout = None if origin == "option" else skill.config.timeout_ms
+    own_retries = None if request.config.origin(settings.RETRIES) == "option" else skill.config.retries
     return Limits(
         timeout_s=(timeout_ms if own_timeout is None else own_timeout) / 1000,
         retries=retries if own_retries is None else own_retries,

@@ -1,19 +1,12 @@
-"""Options of the commands that find and select skills, and the store that they look into."""
+"""The options of the commands that find and select skills."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from skillgate.bench.evidence import of_past
 from skillgate.model.executable import AdapterType
+from skillgate.model.strategy import Order, SortKey
 from skillgate.model.text import did_you_mean
-from skillgate.store.results import add_store, named_store
-from skillgate.store.target import missing_package, require_packages
-
-if TYPE_CHECKING:
-    from skillgate.bench.evidence import Evidence
-    from skillgate.session import Session
 
 SKILLS_DIR = "./skills"
 _ADAPTERS = tuple(kind.value for kind in AdapterType)
@@ -32,40 +25,37 @@ def add_query(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_looking(parser: argparse.ArgumentParser) -> None:
-    """Declare where past results are looked up."""
-    group = parser.add_argument_group("store of past results").add_mutually_exclusive_group()
-    add_store(group)
-    group.add_argument("--no-store", action="store_true", help="look up nothing there")
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Declare the filters of figures; ``run`` has them as gates."""
+    group = parser.add_argument_group("what a skill must have")
+    group.add_argument("--min-completion", metavar="SHARE", type=share, help="the least completion rate")
+    group.add_argument("--max-error-rate", metavar="SHARE", type=share, help="the largest share of errors and timeouts")
+    group.add_argument("--max-p95-ms", metavar="MS", type=milliseconds, help="the largest 95th percentile of latencies")
+    group.add_argument(
+        "--adapter", metavar="KIND", nargs="+", action="extend", type=adapter, help="run in one of these ways"
+    )
+    group.add_argument(
+        "--allow-skipped", action="store_true", help="select also what was not wholly measured, by what was"
+    )
 
 
-def past_evidence(args: argparse.Namespace, session: Session, *, measured: bool) -> list[Evidence]:
-    """Give the newest evaluations that the store holds; nothing where there is no store and none was named.
-
-    Raises:
-        UsageError: a store that was named cannot be used.
-        IncompleteError: it cannot be read.
-    """
-    import os  # the one question that is asked of the disk here
-
-    if args.no_store:
-        return []
-    target, named = named_store(args.store, session)
-    if not named:
-        if target.path is None or not os.path.isfile(target.path):  # noqa: PTH113
-            return []
-        missing = missing_package(target)
-        if missing is not None:
-            session.note(f"past results are not looked up: {missing} (--no-store says no more about it)")
-            return []
-    require_packages(target)
-    from skillgate.store.keeper import open_store
-
-    store = open_store(target, create=False)
-    try:
-        return [of_past(past) for past in store.newest(measured=measured)]
-    finally:
-        store.close()
+def add_ranking(parser: argparse.ArgumentParser, *, top_k: int | None = None) -> None:
+    """Declare the strategy's file, tags, the order and how many."""
+    group = parser.add_argument_group("how skills are selected")
+    group.add_argument(
+        "--strategy", metavar="FILE", help="filters, order and number in YAML or JSON; options hold over it"
+    )
+    group.add_argument("--require-tag", metavar="TAG", nargs="+", action="extend", help="has all of these tags")
+    group.add_argument(
+        "--sort-by",
+        choices=[key.value for key in SortKey],
+        help="what they are ranked by (default: compositeScore)",
+    )
+    group.add_argument(
+        "--order", choices=[order.value for order in Order], help="smallest or largest first (default: the best)"
+    )
+    default = "all that pass" if top_k is None else top_k
+    group.add_argument("--top-k", metavar="N", type=count, help=f"how many are selected at most (default: {default})")
 
 
 def adapter(text: str) -> str:

@@ -4,48 +4,33 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
 from skillgate.errors import EXIT_GATE_FAILED, IncompleteError, UsageError
 from skillgate.store.target import DEFAULT, missing_package, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from skillgate.model.bench import BenchReport
+    from skillgate.model.history import PastEvaluation
     from skillgate.session import Session
     from skillgate.store.keeper import Store
     from skillgate.store.target import Target
 
 
-def add_store(parser: argparse._ActionsContainer, *, default: object = None) -> None:
-    """Declare ``--store``."""
-    parser.add_argument(
-        "--store",
-        metavar="PATH|URL",
-        default=default,
-        help=f"where results are kept: a SQLite file, or postgresql://USER@HOST/DATABASE (default: {DEFAULT})",
-    )
+class StoreChoice(NamedTuple):
+    """Which store a command uses.
+
+    Attributes:
+        name: what an option names, a path or a URL; None for that of the configuration, else the default.
+        unused: whether no store is used at all.
+    """
+
+    name: str | None = None
+    unused: bool = False
 
 
-def add_keeping(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--store`` and ``--no-store``."""
-    group = parser.add_argument_group("store of results").add_mutually_exclusive_group()
-    add_store(group)
-    group.add_argument("--no-store", action="store_true", help="keep nothing there")
-
-
-def add_write_back(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--write-metadata``."""
-    parser.add_argument(
-        "--write-metadata",
-        action="store_true",
-        help="write the completion rate into metadata.benchmarkResults of each skill.json",
-    )
-
-
-def named_store(given: str | None, session: Session) -> tuple[Target, bool]:
+def named_store(name: str | None, session: Session) -> tuple[Target, bool]:
     """Say which store is meant, and whether anybody named it: the option, the settings, else the default.
 
     Raises:
@@ -55,8 +40,8 @@ def named_store(given: str | None, session: Session) -> tuple[Target, bool]:
 
     config = session.config
     url, path = config.get(settings.STORE_URL), config.get(settings.STORE)
-    if given is not None:
-        target, named = target_of(given, cwd=session.cwd), True
+    if name is not None:
+        target, named = target_of(name, cwd=session.cwd), True
     elif url is not None:
         target, named = target_of(str(url), cwd=session.cwd), True
         if target.secrets:
@@ -105,7 +90,7 @@ class Keeping:
         return None
 
 
-def keeping(args: argparse.Namespace, session: Session) -> Keeping:
+def keeping(choice: StoreChoice, session: Session) -> Keeping:
     """Make sure, before anything is run, that results can be kept where they are to be.
 
     Without the packages of the extra nothing is kept unless a store was named, and a note says so.
@@ -113,9 +98,9 @@ def keeping(args: argparse.Namespace, session: Session) -> Keeping:
     Raises:
         UsageError: the store cannot be used.
     """
-    if args.no_store:
+    if choice.unused:
         return Keeping(None, None, session)
-    target, named = named_store(args.store, session)
+    target, named = named_store(choice.name, session)
     if not named:
         missing = missing_package(target)
         if missing is not None:
@@ -130,19 +115,51 @@ def keeping(args: argparse.Namespace, session: Session) -> Keeping:
     return Keeping(target, open_store(target, create=True), session)
 
 
-def require_store(args: argparse.Namespace, session: Session) -> None:
+def require_store(choice: StoreChoice, session: Session) -> None:
     """Make sure that a store which is named, or is there, can be used; nothing is made, and no server is asked.
 
     Raises:
         UsageError: it cannot.
     """
-    if args.no_store:
+    if choice.unused:
         return
-    target, named = named_store(args.store, session)
+    target, named = named_store(choice.name, session)
     if named:
         require_packages(target)
     if target.path is not None and os.path.lexists(target.path):
         require_file(target, create=False)
+
+
+def past_evaluations(choice: StoreChoice, session: Session, *, measured: bool) -> tuple[PastEvaluation, ...]:
+    """Return the newest evaluations that the store holds; nothing where there is no store and none was named.
+
+    Args:
+        choice: which store.
+        session: for its configuration and working directory.
+        measured: whether all results must have been measured.
+
+    Raises:
+        UsageError: a store that was named cannot be used.
+        IncompleteError: it cannot be read.
+    """
+    if choice.unused:
+        return ()
+    target, named = named_store(choice.name, session)
+    if not named:
+        if target.path is None or not os.path.isfile(target.path):  # noqa: PTH113
+            return ()
+        missing = missing_package(target)
+        if missing is not None:
+            session.note(f"past results are not looked up: {missing} (--no-store says no more about it)")
+            return ()
+    require_packages(target)
+    from skillgate.store.keeper import open_store
+
+    store = open_store(target, create=False)
+    try:
+        return store.newest(measured=measured)
+    finally:
+        store.close()
 
 
 def settled(code: int, problem: str | None, session: Session) -> int:

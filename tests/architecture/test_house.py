@@ -41,15 +41,8 @@ CIRCLES: set[frozenset[str]] = {
 """Modules that import one another in a circle; imports within functions and for type checkers count."""
 
 
-KNOW_ARGPARSE = {
-    "skillgate.action.benchmarks.running",
-    "skillgate.bench.choosing.candidates",
-    "skillgate.bench.choosing.selecting",
-    "skillgate.bench.choosing.strategies",
-    "skillgate.bench.evaluation.diffing",
+KNOW_ARGPARSE: set[str] = {
     "skillgate.bench.evaluation.importing",
-    "skillgate.bench.evaluation.merging",
-    "skillgate.bench.evaluation.sharding",
     "skillgate.bench.hosting.serving",
     "skillgate.evaluate.calibrating",
     "skillgate.evaluate.corpus.building",
@@ -62,7 +55,6 @@ KNOW_ARGPARSE = {
     "skillgate.invocations.listing",
     "skillgate.invocations.scoring",
     "skillgate.invocations.telling",
-    "skillgate.store.results",
 }
 """Modules outside the command line that still read its arguments."""
 

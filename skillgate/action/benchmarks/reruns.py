@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from skillgate.action.listening import Listening
     from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.request import EvalRequest
     from skillgate.bench.rerunning import Reruns, Wanted
-    from skillgate.cli.bench_options import Asked
     from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
@@ -53,7 +53,7 @@ def rerun_broken(
     after: BenchReport,
     skills: Mapping[Side, Sequence[Runnable]],
     loaded: Loaded,
-    asked: Asked,
+    request: EvalRequest,
     session: Listening,
     purse: Purse,
 ) -> Reruns:
@@ -64,7 +64,7 @@ def rerun_broken(
         after: the report of the head.
         skills: those of each side; a base's skill has the key of the head's.
         loaded: the benchmark.
-        asked: how it is run.
+        request: how it is run.
         session: the run.
         purse: what may still be spent.
     """
@@ -73,9 +73,9 @@ def rerun_broken(
         keys = {one.skill for one in wanted}
         chosen = Skills(tuple(skill for skill in skills[side] if skill.key in keys), ())
         some = narrowed(loaded, {one.task for one in wanted}, ())
-        plan = purse.open(planned(asked, session, some, chosen))
+        plan = purse.open(planned(request, session, some, chosen))
         try:
-            return results_of(plan._replace(items=_items(plan, wanted)), asked, session, [])
+            return results_of(plan._replace(items=_items(plan, wanted)), request, session, [])
         finally:
             purse.close(plan)
             plan.closing.close()

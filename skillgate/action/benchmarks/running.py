@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate import __version__
+from skillgate import __version__, settings
 from skillgate.action.benchmarks.private import private
 from skillgate.action.benchmarks.reruns import Purse, rerun_broken
 from skillgate.action.benchmarks.sides import Sides, place_of, sides, skills_here, top_of, touched
@@ -17,16 +16,16 @@ from skillgate.action.paths import inside
 from skillgate.bench.catalog import BENCHMARK_JSON
 from skillgate.bench.evaluation.answers import files_of_benchmark
 from skillgate.bench.evaluation.running import benchmark_of, evaluated, planned
-from skillgate.bench.evaluation.sharding import add_shard
+from skillgate.bench.gating import BenchPolicy
 from skillgate.bench.loading import Skills
+from skillgate.bench.request import EvalRequest, Execution, ModelChoice, Output, Permissions, TaskChoice
 from skillgate.bench.rerunning import Side
-from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, asked_of
-from skillgate.cli.options import add_asking
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
 from skillgate.model.text import printable
 from skillgate.skill.checkout import check_out
 from skillgate.skill.git import changes
+from skillgate.store.results import StoreChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from skillgate.action.listening import Listening
     from skillgate.bench.evaluation.running import Plan
     from skillgate.bench.rerunning import Reruns
-    from skillgate.cli.bench_options import Asked
     from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
@@ -84,17 +82,17 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
         UsageError: an input, a skill or the benchmark does not do.
         IncompleteError: git fails.
     """
-    asked = _asked(stand, session)
+    request = _request(stand, session)
     with _base(stand) as tree, ExitStack() as closing, private(stand.top, session):
         there = None if tree is None else _there(stand, tree)
         policy = closing.enter_context(_policy(stand, tree))
-        skills = _head(stand, asked, [_there(stand, one) for one in (tree, policy) if one is not None])
-        loaded = _benchmark(stand, asked, session, policy)
+        skills = _head(stand, request, [_there(stand, one) for one in (tree, policy) if one is not None])
+        loaded = _benchmark(stand, request, session, policy)
         if loaded is None:
             return None
         changed = _changed(stand, loaded, policy)
-        both = _both(stand, asked, skills, tree, policy)
-        for told in (*_missing(stand, asked, there), *both.told, *both.removed):
+        both = _both(stand, request, skills, tree, policy)
+        for told in (*_missing(stand, request, there), *both.told, *both.removed):
             session.note(f"benchmark: {told}")
         skills, places = both.now, None
         if stand.changed_only and tree is not None:
@@ -104,27 +102,27 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
         if not skills.found:
             session.note("benchmark: no skill that it could run is touched")
             return Benched(None, None, both.lost, places, changed)
-        plan = planned(asked, session, loaded, skills)  # what is wrong with it is told before anything is run
+        plan = planned(request, session, loaded, skills)  # what is wrong with it is told before anything is run
         purse = Purse(spent)
         earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
-        before = _earlier(earlier, asked, session, loaded, plan, purse)
-        report = evaluated(purse.open(plan), asked, session)
+        before = _earlier(earlier, request, session, loaded, plan, purse)
+        report = evaluated(purse.open(plan), request, session)
         purse.close(plan)
         diff = None
         if before is not None:
             runnable = {Side.BASE: earlier, Side.HEAD: skills.found}
-            reruns = rerun_broken(before, report, runnable, loaded, asked, session, purse)
+            reruns = rerun_broken(before, report, runnable, loaded, request, session, purse)
             diff = _difference(before, report, reruns, stand)
         return Benched(report, diff, both.lost, places, changed)
 
 
-def _both(stand: Stand, asked: Asked, skills: Skills, tree: str | None, policy: str | None) -> Sides:
+def _both(stand: Stand, request: EvalRequest, skills: Skills, tree: str | None, policy: str | None) -> Sides:
     """Pair the skills with those of the base, in ``tree``; their tries are bounded by the tip, in ``policy``, too."""
     if tree is None:
         return Sides(skills, {})
     if policy is not None and policy != tree:
-        skills = sides(stand, asked, skills, tree=policy, there=_there(stand, policy)).now
-    return sides(stand, asked, skills, tree=tree, there=_there(stand, tree))
+        skills = sides(stand, request, skills, tree=policy, there=_there(stand, policy)).now
+    return sides(stand, request, skills, tree=tree, there=_there(stand, tree))
 
 
 def _changed(stand: Stand, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
@@ -149,7 +147,7 @@ def _changed(stand: Stand, loaded: Loaded, policy: str | None) -> tuple[str, ...
 
 
 def _earlier(
-    skills: Sequence[Runnable], asked: Asked, session: Listening, loaded: Loaded, head: Plan, purse: Purse
+    skills: Sequence[Runnable], request: EvalRequest, session: Listening, loaded: Loaded, head: Plan, purse: Purse
 ) -> BenchReport | None:
     """Run the base's skills, before those of the change could lay hands on anything; None where there is none.
 
@@ -161,49 +159,61 @@ def _earlier(
         failing.callback(head.closing.close)  # else its own run closes it
         for skill in skills:
             try:
-                planned(asked, session, loaded, Skills((skill,), ())).closing.close()
+                planned(request, session, loaded, Skills((skill,), ())).closing.close()
                 fine.append(skill)
             except UsageError as error:
                 session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
         if fine:
-            plan = purse.open(planned(asked, session, loaded, Skills(tuple(fine), ())))
-            report = evaluated(plan, asked, session)
+            plan = purse.open(planned(request, session, loaded, Skills(tuple(fine), ())))
+            report = evaluated(plan, request, session)
             purse.close(plan)
         failing.pop_all()
     return report
 
 
-def _asked(stand: Stand, session: Listening) -> Asked:
-    """Put the inputs together as the options of ``eval`` would be; the Action writes its own files.
+def _request(stand: Stand, session: Listening) -> EvalRequest:
+    """Return the request that the inputs make; the Action writes its own files.
 
     Raises:
         UsageError: an input does not do.
     """
     inputs = stand.inputs
-    parser = argparse.ArgumentParser()
-    for add in (add_benchmark, add_running, add_shard, add_asking, add_gates, add_results):
-        add(parser)
-    args = parser.parse_args(["--progress=none"])
-    named = inputs["skills"]
-    args.skills = list(named) if named and isinstance(named, tuple) else _paths(stand)
-    args.benchmark = inputs["benchmark"]
-    args.tasks = inputs["tasks"]
-    runs = inputs["runs"]
+    named, tasks, runs, env = inputs["skills"], inputs["tasks"], inputs["runs"], inputs["allow-env"]
+    skills = named if named and isinstance(named, tuple) else _paths(stand)
     if isinstance(runs, float):
         if not runs.is_integer():
             raise UsageError(f"input runs: expected a whole number, found {runs:g}")
-        args.runs = int(runs)
-    args.min_completion = inputs["min-completion"]
-    args.allow_env = list(inputs["allow-env"]) if isinstance(inputs["allow-env"], tuple) else []
-    args.no_allow_exec = inputs["allow-exec"] is not True
-    asked = asked_of(args, session)
-    return asked._replace(formats=(), guarded=True, answers=tuple(_answers(stand, asked)))
+        runs = int(runs)
+    given = {
+        settings.BENCHMARK.key: inputs["benchmark"],
+        settings.RUNS.key: runs,
+        settings.MIN_COMPLETION.key: inputs["min-completion"],
+    }
+    config = session.config.with_options({key: value for key, value in given.items() if value is not None})
+    choice = TaskChoice.configured(config, file=tasks if isinstance(tasks, str) else None)
+    return EvalRequest(
+        skills=tuple(skills),
+        config=config,
+        tasks=choice,
+        execution=Execution.configured(config),
+        permissions=Permissions.configured(
+            config,
+            env=env if isinstance(env, tuple) else (),
+            programs=inputs["allow-exec"] is True,
+            guarded=True,
+        ),
+        output=Output.configured(config, formats=()),
+        models=ModelChoice(),
+        store=StoreChoice(),
+        policy=BenchPolicy.configured(config),
+        answers=tuple(_answers(stand, choice)),
+    )
 
 
-def _answers(stand: Stand, asked: Asked) -> Iterator[str]:
+def _answers(stand: Stand, tasks: TaskChoice) -> Iterator[str]:
     """Give the places with expected answers that are checked out, whatever the benchmark is read from."""
     here, inputs = stand.place.directory, stand.inputs
-    for word in (asked.tasks, asked.benchmark):
+    for word in (tasks.file, tasks.benchmark):
         if word is not None:
             yield from (os.path.join(here, word, BENCHMARK_JSON), *filter(os.path.isfile, [os.path.join(here, word)]))
     for given in (inputs["report-dir"], inputs["store"]):
@@ -216,31 +226,31 @@ def _paths(stand: Stand) -> list[str]:
     return [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else ["."]
 
 
-def _missing(stand: Stand, asked: Asked, there: str | None) -> Iterator[str]:
+def _missing(stand: Stand, request: EvalRequest, there: str | None) -> Iterator[str]:
     """Say which paths are neither checked out nor where the change began, so that only the base branch's tip has them.
 
     Any other one that is nowhere has been refused.
     """
-    for path in asked.skills:
+    for path in request.skills:
         places = [os.path.join(one, path) for one in (stand.place.directory, there) if one is not None]
         if not any(map(os.path.lexists, places)):
             yield f"{path} is in the base branch alone, and is not run; update the branch"
 
 
-def _head(stand: Stand, asked: Asked, there: Sequence[str]) -> Skills:
+def _head(stand: Stand, request: EvalRequest, there: Sequence[str]) -> Skills:
     """Read the skills that are checked out; ``there`` has the directories of the base, where it began and at its tip.
 
     Raises:
         UsageError: there is none, one is not valid, one lies outside, or programs are not allowed.
     """
     problems = []
-    for path in asked.skills:
+    for path in request.skills:
         place = inside(stand.place.workspace, os.path.join(stand.place.directory, path), f"input skills: {path!r}")
         problems += list(_leading_out(place, stand))
     if problems:
         raise UsageError("\n".join(problems))
-    skills = skills_here(stand, asked, there=there)
-    if not asked.allow_exec and any(
+    skills = skills_here(stand, request, there=there)
+    if not request.permissions.programs and any(
         one.spec.adapter_type.value in ("subprocess", "mcp", "http") for one in skills.found
     ):
         raise UsageError(_NO_EXEC)
@@ -300,21 +310,22 @@ def _there(stand: Stand, tree: str) -> str:
     return os.path.normpath(os.path.join(tree, os.path.relpath(stand.place.directory, top_of(stand))))
 
 
-def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None) -> Loaded | None:
+def _benchmark(stand: Stand, request: EvalRequest, session: Listening, tree: str | None) -> Loaded | None:
     """Read the benchmark: of a change as its base has it; None where only the change brings it.
 
     Raises:
         UsageError: there is none, or it is not valid.
     """
-    word = asked.tasks or asked.benchmark
-    is_path = asked.tasks is not None or "/" in word or word.endswith(".json")
+    word = request.tasks.file or request.tasks.benchmark
+    is_path = request.tasks.file is not None or "/" in word or word.endswith(".json")
     here = stand.place.directory
     if is_path:
         place = inside(stand.place.workspace, os.path.join(here, word), f"input benchmark: {word!r}")
         word = os.path.join(".", os.path.relpath(place, here))
-    asked = asked._replace(benchmark=word) if asked.tasks is None else asked._replace(tasks=word)
+    tasks = request.tasks
+    tasks = tasks._replace(benchmark=word) if tasks.file is None else tasks._replace(file=word)
     if stand.base.commit is None or tree is None:
-        return benchmark_of(asked, session, cwd=here)
+        return benchmark_of(request._replace(tasks=tasks), session, cwd=here)
     cwd = _there(stand, tree)
     if is_path:
         there = inside(tree, os.path.join(cwd, word), f"input benchmark: {word!r}")
@@ -323,11 +334,11 @@ def _benchmark(stand: Stand, asked: Asked, session: Listening, tree: str | None)
                 raise UsageError(f"the benchmark {word[2:]} is no longer in the base branch; update the branch")
             session.note(f"the benchmark {word[2:]} comes with this change; it is run after the merge")
             return None
-    own = asked.benchmarks_dir
+    own = tasks.benchmarks_dir
     if own is not None:
         below = os.path.relpath(os.path.join(stand.place.directory, own), top_of(stand))
-        asked = asked._replace(benchmarks_dir=None if below.startswith("..") else os.path.join(tree, below))
-    return benchmark_of(asked, session, cwd=cwd)
+        tasks = tasks._replace(benchmarks_dir=None if below.startswith("..") else os.path.join(tree, below))
+    return benchmark_of(request._replace(tasks=tasks), session, cwd=cwd)
 
 
 def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, stand: Stand) -> BenchDiff:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.action.context import Stand
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.executable import Runnable
 
 _MOST_FILES = 20_000
@@ -45,32 +45,32 @@ class Sides(NamedTuple):
     gone: tuple[str, ...] = ()
 
 
-def skills_here(stand: Stand, asked: Asked, *, there: Sequence[str]) -> Skills:
+def skills_here(stand: Stand, request: EvalRequest, *, there: Sequence[str]) -> Skills:
     """Read the skills that are checked out; a path that is only in the base is passed over, even if it is the only one.
 
     Raises:
         UsageError: there is none, or one is not valid.
     """
     here = stand.place.directory
-    paths = [path for path in asked.skills if not any(_is_only_in(one, here, path) for one in there)]
-    if asked.skills and not paths:
+    paths = [path for path in request.skills if not any(_is_only_in(one, here, path) for one in there)]
+    if request.skills and not paths:
         return Skills((), ())
-    return load_skills(paths, cwd=here, prose=asked.prose, without=_left_out(stand, top_of(stand)))
+    return load_skills(paths, cwd=here, prose=request.prose, without=_left_out(stand, top_of(stand)))
 
 
-def sides(stand: Stand, asked: Asked, now: Skills, *, tree: str, there: str) -> Sides:
+def sides(stand: Stand, request: EvalRequest, now: Skills, *, tree: str, there: str) -> Sides:
     """Find the base's skills by the same words, and say what each of them has become.
 
     A skill is that of the base in the same directory, whatever it calls itself; where it moved, the one of its id.
 
     Args:
         stand: where the run stands.
-        asked: what to run.
+        request: what to run.
         now: the skills that are checked out.
         tree: a directory with the base's files.
         there: the one in it that stands for the run's own directory.
     """
-    before = _skills_there(stand, asked, tree, there)
+    before = _skills_there(stand, request, tree, there)
     left = {(place_of(one, tree), one.spec.id): one for one in before.found}
     earlier: dict[str, Runnable] = {}
     top = top_of(stand)
@@ -91,7 +91,7 @@ def sides(stand: Stand, asked: Asked, now: Skills, *, tree: str, there: str) -> 
             removed.append(f"{name} of {where} was removed")
     told = tuple(f"the base's cannot be run, and is no baseline: {line}" for line in before.notices)
     gone = tuple(where for where, _ in left)
-    return Sides(_retried(now, earlier, asked), earlier, tuple(removed), tuple(lost), told, gone)
+    return Sides(_retried(now, earlier, request), earlier, tuple(removed), tuple(lost), told, gone)
 
 
 def touched(stand: Stand, both: Sides, tree: str) -> tuple[Runnable, ...]:
@@ -117,17 +117,17 @@ def top_of(stand: Stand) -> str:
     return stand.top if stand.place.directory.startswith(stand.top) else os.path.realpath(stand.top)
 
 
-def _skills_there(stand: Stand, asked: Asked, tree: str, there: str) -> Skills:
+def _skills_there(stand: Stand, request: EvalRequest, tree: str, there: str) -> Skills:
     here, top = stand.place.directory, top_of(stand)
     paths = []
-    for path in asked.skills:
+    for path in request.skills:
         below = os.path.relpath(os.path.normpath(os.path.join(here, path)), top)
         place = os.path.normpath(os.path.join(tree, below))
         if not below.startswith("..") and os.path.exists(place):
             paths.append(place)
     without = [os.path.join(tree, os.path.relpath(folder, top)) for folder in _left_out(stand, top)]
     try:
-        return load_skills(paths, cwd=there, prose=asked.prose, without=without, lenient=True)
+        return load_skills(paths, cwd=there, prose=request.prose, without=without, lenient=True)
     except UsageError as error:
         return Skills((), tuple(str(error).splitlines()[:3]))
 
@@ -148,13 +148,13 @@ def place_of(skill: Runnable, top: str) -> str:
     return os.path.relpath(skill.root, top).replace(os.sep, "/")
 
 
-def _retried(now: Skills, earlier: Mapping[str, Runnable], asked: Asked) -> Skills:
+def _retried(now: Skills, earlier: Mapping[str, Runnable], request: EvalRequest) -> Skills:
     """Give no skill more tries than its base has: more of them make every task easier, and hold after the merge."""
-    return now._replace(found=tuple(_at_most(one, _tries(earlier.get(one.key), asked)) for one in now.found))
+    return now._replace(found=tuple(_at_most(one, _tries(earlier.get(one.key), request)) for one in now.found))
 
 
-def _tries(was: Runnable | None, asked: Asked) -> int:
-    return asked.retries if was is None or was.config.retries is None else was.config.retries
+def _tries(was: Runnable | None, request: EvalRequest) -> int:
+    return request.execution.retries if was is None or was.config.retries is None else was.config.retries
 
 
 def _at_most(skill: Runnable, tries: int) -> Runnable:

@@ -1,4 +1,4 @@
-"""What ``select`` chooses from: candidates of a directory or a JSON file, and what past evaluations say of them."""
+"""Select skills by what their past evaluations say: what ``select`` does."""
 # ruff: noqa: PTH113, PTH118
 
 from __future__ import annotations
@@ -9,44 +9,120 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.bench.choosing.strategy import strategy_of
 from skillgate.bench.evaluation.reading import bench_of, is_bench
-from skillgate.bench.evidence import by_skill, chosen_benchmark, holds, newest_measure, of_report, on
+from skillgate.bench.evidence import by_skill, chosen_benchmark, holds, newest_measure, of_past, of_report, on
 from skillgate.bench.files import MAX_BYTES, parse_json, read_json
 from skillgate.bench.listing import list_skills
-from skillgate.bench.selecting import Entrant
-from skillgate.cli.choosing_options import past_evidence
+from skillgate.bench.selecting import Entrant, choose
 from skillgate.errors import CodecError, UsageError
 from skillgate.evaluate.findings import read_whole
 from skillgate.model.bench import NotLoaded
-from skillgate.model.choosing import FoundSkill
+from skillgate.model.choosing import FoundSkill, SelectedSkill
 from skillgate.model.codec import decode
+from skillgate.store.results import past_evaluations
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
+    from skillgate.bench.choosing.strategy import StrategyRequest
     from skillgate.bench.evidence import Evidence
+    from skillgate.model.strategy import Choice
     from skillgate.session import Session
+    from skillgate.store.results import StoreChoice
 
 _SKILLS = "skills"
 _GLOB = frozenset("*?[")
 
 
-class Candidate(NamedTuple):
+class SelectRequest(NamedTuple):
+    """Which skills are selected from which.
+
+    Attributes:
+        source: a directory of candidates, a file of JSON, or ``-`` for JSON on standard input.
+        strategy: which of them are selected.
+        prose: whether SKILL.md files of a directory are candidates too.
+        reports: JSON reports of ``eval``, or patterns; None for what the store holds.
+        benchmark: the id of the benchmark that counts; None where there is one alone.
+        allow_skipped: whether a skill may be selected of which not everything was measured.
+        store: where past evaluations are looked up.
+    """
+
+    source: str
+    strategy: StrategyRequest
+    prose: bool
+    reports: tuple[str, ...] | None
+    benchmark: str | None
+    allow_skipped: bool
+    store: StoreChoice
+
+
+class Selected(NamedTuple):
+    """The choice of each candidate.
+
+    Attributes:
+        candidates: all of them.
+        evidence: of each, what its evaluation says; None where none holds.
+        choices: which were selected, which not, and why.
+        broken: what could not be read.
+    """
+
+    candidates: tuple[FoundSkill, ...]
+    evidence: tuple[Evidence | None, ...]
+    choices: tuple[Choice, ...]
+    broken: tuple[NotLoaded, ...]
+
+    def skills(self) -> Iterator[SelectedSkill]:
+        """Yield the selected skills as they are written."""
+        for choice in self.choices:
+            evidence, skill = self.evidence[choice.entrant], self.candidates[choice.entrant]
+            if not choice.selected or evidence is None or choice.rank is None:
+                continue
+            yield SelectedSkill(
+                id=skill.id,
+                rank=choice.rank,
+                adapter_type=skill.adapter_type,
+                version=skill.version,
+                name=skill.name,
+                description=skill.description,
+                tags=skill.tags,
+                benchmark_id=evidence.benchmark_id,
+                benchmark_version=evidence.benchmark_version,
+                measured_at=evidence.at,
+                figures=evidence.figures,
+                reasons=choice.reasons,
+            )
+
+
+class _Candidate(NamedTuple):
     """One skill to choose from; ``version`` gives the version that reports know it by, None where any holds."""
 
     skill: FoundSkill
     version: Callable[[], str | None]
 
 
-class Field(NamedTuple):
+class _Candidates(NamedTuple):
     """All of them, and what was broken among them."""
 
-    candidates: tuple[Candidate, ...]
+    found: tuple[_Candidate, ...]
     broken: tuple[NotLoaded, ...]
 
 
-def candidates_of(shown: str, session: Session, *, prose: bool) -> Field:
+def select(request: SelectRequest, session: Session) -> Selected:
+    """Read the candidates and select among them.
+
+    Raises:
+        UsageError: there are none to be read, a report cannot be read, or several benchmarks leave open which is meant.
+        IncompleteError: the store cannot be read.
+    """
+    strategy = strategy_of(request.strategy, cwd=session.cwd)
+    candidates = _candidates_of(request.source, session, prose=request.prose)
+    entrants, evidence = _entrants_of(candidates.found, request, session)
+    skills = tuple(one.skill for one in candidates.found)
+    return Selected(skills, tuple(evidence), choose(entrants, strategy), candidates.broken)
+
+
+def _candidates_of(shown: str, session: Session, *, prose: bool) -> _Candidates:
     """Read the candidates: a directory, a file of JSON, or ``-`` for JSON on standard input.
 
     JSON is a list of skills, what ``find --json`` wrote, or one skill.json.
@@ -57,43 +133,43 @@ def candidates_of(shown: str, session: Session, *, prose: bool) -> Field:
     place = os.path.join(session.cwd, shown)
     if shown == "-" or os.path.isfile(place):
         data = parse_json(_stdin(), "standard input") if shown == "-" else read_json(place, shown)
-        found = Field(tuple(_listed(data, "standard input" if shown == "-" else shown)), ())
+        found = _Candidates(tuple(_listed(data, "standard input" if shown == "-" else shown)), ())
     else:
         listing = list_skills(shown, "--from", cwd=session.cwd, prose=prose)
-        found = Field(tuple(Candidate(one.skill, one.version) for one in listing.found), listing.broken)
-    if not found.candidates and not found.broken:
+        found = _Candidates(tuple(_Candidate(one.skill, one.version) for one in listing.found), listing.broken)
+    if not found.found and not found.broken:
         raise UsageError(f"--from {shown}: there is no skill in it")
     return _unambiguous(found)
 
 
-def entrants_of(
-    field: Field, args: argparse.Namespace, session: Session
+def _entrants_of(
+    candidates: Sequence[_Candidate], request: SelectRequest, session: Session
 ) -> tuple[list[Entrant], list[Evidence | None]]:
-    """Give the candidates with what holds of their evaluations: from the reports that were named, else the store.
+    """Return the candidates with what holds of their evaluations: from the reports that were named, else the store.
 
     Raises:
         UsageError: a report cannot be read, or several benchmarks leave open which is meant.
         IncompleteError: the store cannot be read.
     """
-    reported = args.reports is not None
-    evidence = _reported(args.reports, session) if reported else past_evidence(args, session, measured=False)
-    known = by_skill(evidence)
-    ids = [one.skill.id for one in field.candidates]
-    benchmark = chosen_benchmark(known, ids, args.benchmark)
+    if request.reports is not None:
+        known = by_skill(_reported(request.reports, session))
+    else:
+        known = by_skill(map(of_past, past_evaluations(request.store, session, measured=False)))
+    ids = [one.skill.id for one in candidates]
+    benchmark = chosen_benchmark(known, ids, request.benchmark)
     known = on(known, benchmark)
     measure = newest_measure(known, ids)
     entrants: list[Entrant] = []
-    held: list[Evidence | None] = []
-    for one in field.candidates:
+    evidence: list[Evidence | None] = []
+    for one in candidates:
         some = known.get(one.skill.id, [])
         found = holds(some, one.version() if some else None, measure)
-        evidence_of = None if isinstance(found, str) else found
-        refused = (found,) if isinstance(found, str) else _unmeasured(found, allowed=args.allow_skipped)
-        figures = None if evidence_of is None else evidence_of.figures
-        kind = one.skill.adapter_type.value
-        entrants.append(Entrant(one.skill.id, kind, one.skill.tags, figures, refused))
-        held.append(evidence_of)
-    return entrants, held
+        own = None if isinstance(found, str) else found
+        refused = (found,) if isinstance(found, str) else _unmeasured(found, allowed=request.allow_skipped)
+        figures = None if own is None else own.figures
+        entrants.append(Entrant(one.skill.id, one.skill.adapter_type.value, one.skill.tags, figures, refused))
+        evidence.append(own)
+    return entrants, evidence
 
 
 def _unmeasured(evidence: Evidence, *, allowed: bool) -> tuple[str, ...]:
@@ -158,7 +234,7 @@ def _without_results(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _listed(data: Any, shown: str) -> Iterator[Candidate]:  # noqa: ANN401 - JSON
+def _listed(data: Any, shown: str) -> Iterator[_Candidate]:  # noqa: ANN401 - JSON
     """Read skills from JSON.
 
     Raises:
@@ -171,14 +247,14 @@ def _listed(data: Any, shown: str) -> Iterator[Candidate]:  # noqa: ANN401 - JSO
     if not isinstance(items, list):
         raise UsageError(f"{shown}: expected a list of skills, what find --json writes, or one skill.json")
     problems: list[str] = []
-    found: list[Candidate] = []
+    found: list[_Candidate] = []
     for number, item in enumerate(items):
         try:
             skill = decode(FoundSkill, _described(item))
         except CodecError as error:
             problems += [f"{shown}: {label.format(number)}{line}" for line in str(error).splitlines()]
             continue
-        found.append(Candidate(skill, _constant(skill.version)))
+        found.append(_Candidate(skill, _constant(skill.version)))
     if problems:
         raise UsageError("\n".join(problems[:20]))
     yield from found
@@ -194,20 +270,20 @@ def _constant(version: str | None) -> Callable[[], str | None]:
     return lambda: version
 
 
-def _unambiguous(found: Field) -> Field:
+def _unambiguous(candidates: _Candidates) -> _Candidates:
     """Leave out the later of two with one id and version: a report would not say which it is about."""
     seen: dict[tuple[str, str | None], str] = {}
-    kept: list[Candidate] = []
-    broken = list(found.broken)
-    for one in found.candidates:
+    found: list[_Candidate] = []
+    broken = list(candidates.broken)
+    for one in candidates.found:
         key = (one.skill.id, one.skill.version)
         if key in seen:
             where = one.skill.path or one.skill.id
             broken.append(NotLoaded(where, f"its id and version are also those of {seen[key] or one.skill.id}"))
         else:
             seen[key] = one.skill.path
-            kept.append(one)
-    return Field(tuple(kept), tuple(broken))
+            found.append(one)
+    return _Candidates(tuple(found), tuple(broken))
 
 
 def _stdin() -> bytes:

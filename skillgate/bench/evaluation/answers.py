@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.bench.isolation.answers import Answers
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.benchmark import Loaded
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
@@ -33,20 +33,20 @@ _PROGRAMS = (AdapterType.SUBPROCESS, AdapterType.MCP)
 _SQLITE = ("", "-wal", "-shm", "-journal")
 
 
-def answers_for(skills: Sequence[Runnable], loaded: Loaded, asked: Asked, session: Session) -> Answers:
+def answers_for(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, session: Session) -> Answers:
     """Return every place of a run that holds expected answers: benchmarks, tests, reports, recordings, the store."""
     cwd = session.cwd
-    files = [*files_of_benchmark(loaded), *_others(asked, cwd), *_store(asked, session)]
-    reports = (asked.output_dir, str(session.config.get(settings.OUTPUT_DIR)))  # the last of runs without the option
+    files = [*files_of_benchmark(loaded), *_others(request, cwd), *_store(request, session)]
+    reports = (request.output.directory, session.config.get(settings.OUTPUT_DIR))  # the last of runs without the option
     folders = [os.path.join(cwd, FOLDER), *(os.path.join(cwd, one) for one in reports), PACKAGED_FOLDER]
-    folders += [os.path.join(cwd, value) for key in ("record", "replay") if isinstance(value := asked.asking[key], str)]
-    given = asked.config.get(settings.CACHE_DIR)
-    kept = folder_of(session.environ, given if isinstance(given, str) else None, asked.config.base(settings.CACHE_DIR))
-    folders += [kept] if kept else []
+    folders += [os.path.join(cwd, path) for path in (request.models.record, request.models.replay) if path is not None]
+    config = request.config
+    cache = folder_of(session.environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
+    folders += [cache] if cache else []
     return answers_of(
         [skill.root for skill in skills],
-        files=[*files, *(path for path in (*folders, *asked.answers) if os.path.isfile(path))],  # noqa: PTH113
-        folders=[*folders, *asked.answers],
+        files=[*files, *(path for path in (*folders, *request.answers) if os.path.isfile(path))],  # noqa: PTH113
+        folders=[*folders, *request.answers],
         needed=[*_shared(session), *(path for skill in skills for path in _named(skill, session))],
     )
 
@@ -69,16 +69,16 @@ def _is_of(folder: str, path: str) -> bool:
     return is_within(os.path.realpath(path), os.path.realpath(folder)) or not os.access(path, os.X_OK)
 
 
-def _others(asked: Asked, cwd: str) -> Iterator[str]:
-    if asked.benchmarks_dir is not None:
-        yield from files_of(os.path.join(cwd, asked.benchmarks_dir))
+def _others(request: EvalRequest, cwd: str) -> Iterator[str]:
+    if request.tasks.benchmarks_dir is not None:
+        yield from files_of(os.path.join(cwd, request.tasks.benchmarks_dir))
 
 
-def _store(asked: Asked, session: Session) -> Iterator[str]:
+def _store(request: EvalRequest, session: Session) -> Iterator[str]:
     from skillgate.store.results import named_store
 
     with suppress(UsageError):  # whoever opens the store says so
-        path = named_store(asked.store, session)[0].path
+        path = named_store(request.store.name, session)[0].path
         if path is not None:
             yield from (path + ending for ending in _SQLITE)
 

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from skillgate.bench.evaluation.models import Models
     from skillgate.bench.evaluation.running import Plan
     from skillgate.bench.ports import Rules, Surroundings
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
 
 
 def with_models(
-    skills: Sequence[Runnable], rules: Mapping[str, Rules], asked: Asked, session: Session, surroundings: Surroundings
+    skills: Sequence[Runnable],
+    rules: Mapping[str, Rules],
+    request: EvalRequest,
+    session: Session,
+    surroundings: Surroundings,
 ) -> tuple[Models | None, Surroundings]:
     """Connect to models where a prose skill or a judge needs one; where that cannot be, say why not.
 
@@ -40,14 +44,11 @@ def with_models(
     from skillgate.bench.evaluation.models import Models
     from skillgate.evaluate.request import ModelOptions
 
-    record, replay = asked.asking["record"], asked.asking["replay"]
+    choice = request.models
     options = ModelOptions(
-        record=record if isinstance(record, str) else None,
-        replay=replay if isinstance(replay, str) else None,
-        refresh=asked.asking["refresh"] is True,
-        keep_answers=asked.asking["no-cache"] is not True,
+        record=choice.record, replay=choice.replay, refresh=choice.refresh, keep_answers=choice.cache
     )
-    models = Models(session, asked.config, options, surroundings.stop)
+    models = Models(session, request.config, options, surroundings.stop)
     found = surroundings._replace(ask=models.ask, model=models.model, judge_model=models.judge_model)
     return models, found
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from skillgate.bench.evaluation.running import Plan
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def report_of(
     plan: Plan,
-    asked: Asked,
+    request: EvalRequest,
     session: Session,
     results: Sequence[TaskResult],
     began: datetime,
@@ -34,7 +34,7 @@ def report_of(
     incomplete: str | None,
 ) -> BenchReport:
     """Compute the report of what was run, in the time that it took; ``incomplete`` says why results are missing."""
-    reports = [_of_skill(skill, plan, asked, results, began, incomplete) for skill in plan.skills]
+    reports = [_of_skill(skill, plan, request, results, began, incomplete) for skill in plan.skills]
     reports.sort(key=lambda one: (-(one.summary.composite_score or 0.0), one.skill_id))
     verdicts = [one.gate.passed for one in reports if one.gate.passed is not None]
     measured = sum(one.summary.counts.total for one in reports)
@@ -44,19 +44,19 @@ def report_of(
         tool=Tool(version=__version__),
         config_digest=config_digest(session.config),
         run=RunSettings(
-            runs=asked.runs,
-            concurrency=asked.concurrency,
-            timeout_ms=asked.timeout_ms,
-            retries=asked.retries,
-            evaluator=asked.evaluator,
+            runs=request.execution.runs,
+            concurrency=request.execution.concurrency,
+            timeout_ms=request.execution.timeout_ms,
+            retries=request.execution.retries,
+            evaluator=request.execution.evaluator,
             sandbox=plan.sandbox,
             isolated=plan.isolated,
             answers_readable=plan.answers_readable,
-            run_as_caller=asked.as_caller,
-            shard="/".join(map(str, asked.shard)) if asked.shard else None,
-            all_tasks=tuple(task.id for task in plan.loaded.benchmark.tasks) if asked.shard else (),
-            tasks=asked.task_ids,
-            tags=asked.tags,
+            run_as_caller=request.permissions.as_caller,
+            shard="/".join(map(str, request.shard)) if request.shard else None,
+            all_tasks=tuple(task.id for task in plan.loaded.benchmark.tasks) if request.shard else (),
+            tasks=request.tasks.ids,
+            tags=request.tasks.tags,
         ),
         coverage=measured / whole if whole else None,
         gate=Verdict(passed=all(verdicts) if verdicts else None),
@@ -70,15 +70,15 @@ def report_of(
 def _of_skill(
     skill: Runnable,
     plan: Plan,
-    asked: Asked,
+    request: EvalRequest,
     results: Sequence[TaskResult],
     began: datetime,
     incomplete: str | None,
 ) -> CompletionReport:
     own = tuple(result for result in results if result.skill_id == skill.key)
     benchmark = plan.loaded.benchmark
-    figures = summarise(own, benchmark, runs=asked.runs)
-    verdict = gate(figures, own, asked.policy)
+    figures = summarise(own, benchmark, runs=request.execution.runs)
+    verdict = gate(figures, own, request.policy)
     if incomplete is not None and verdict.passed:
         verdict = Verdict(passed=False, outcomes=verdict.outcomes)
     return CompletionReport(

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from skillgate.bench.evaluation.models import Models
     from skillgate.bench.loading import Skills
     from skillgate.bench.ports import Adapter, Scorer
+    from skillgate.bench.request import EvalRequest
     from skillgate.bench.runner import Item
-    from skillgate.cli.bench_options import Asked
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.benchmark import Loaded
@@ -77,11 +77,11 @@ class Plan(NamedTuple):
     not_loaded: tuple[NotLoaded, ...] = ()
 
 
-def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> Loaded:
-    """Read the benchmark that is asked for, narrowed to the tasks that are.
+def benchmark_of(request: EvalRequest, session: Session, *, cwd: str | None = None) -> Loaded:
+    """Read the requested benchmark, narrowed to the requested tasks.
 
     Args:
-        asked: what the options say.
+        request: what is run.
         session: is told what a reader should know.
         cwd: what its paths are relative to; None: the working directory.
 
@@ -89,21 +89,23 @@ def benchmark_of(asked: Asked, session: Session, *, cwd: str | None = None) -> L
         UsageError: there is none, or it is not valid.
     """
     cwd = session.cwd if cwd is None else cwd
-    folder = asked.benchmarks_dir
-    if folder is not None and "benchmarks-dir" in asked.given and not os.path.isdir(os.path.join(cwd, folder)):
-        raise UsageError(f"--benchmarks-dir {folder}: there is no such directory")
-    if asked.tasks is None:
-        loaded, notices = find_benchmark(asked.benchmark, asked.benchmarks_dir, cwd=cwd)
+    tasks = request.tasks
+    folder = tasks.benchmarks_dir
+    is_option = request.config.origin(settings.BENCHMARKS_DIR) == "option"
+    if folder is not None and is_option and not os.path.isdir(os.path.join(cwd, folder)):
+        raise UsageError(f"--{settings.BENCHMARKS_DIR.key} {folder}: there is no such directory")
+    if tasks.file is None:
+        loaded, notices = find_benchmark(tasks.benchmark, folder, cwd=cwd)
     else:
-        loaded, notices = read_tasks(os.path.join(cwd, asked.tasks), asked.tasks), ()
+        loaded, notices = read_tasks(os.path.join(cwd, tasks.file), tasks.file), ()
     for notice in notices:
         session.note(notice)
     require_tasks(loaded)
-    return narrowed(loaded, asked.task_ids, asked.tags)
+    return narrowed(loaded, tasks.ids, tasks.tags)
 
 
 def planned(
-    asked: Asked,
+    request: EvalRequest,
     session: Session,
     benchmark: Loaded | None = None,
     skills: Skills | None = None,
@@ -112,7 +114,7 @@ def planned(
     """Read and check everything that a run needs.
 
     Args:
-        asked: what the options say.
+        request: what is run.
         session: the run.
         benchmark: where it has been read already.
         skills: likewise.
@@ -122,24 +124,24 @@ def planned(
         UsageError: something is not valid; nothing was started.
     """
     broken: list[NotLoaded] = []
-    loaded = benchmark_of(asked, session) if benchmark is None else benchmark
-    skills = _loaded(asked, session, loaded, broken) if skills is None else skills
+    loaded = benchmark_of(request, session) if benchmark is None else benchmark
+    skills = _loaded(request, session, loaded, broken) if skills is None else skills
     for notice in skills.notices:
         session.note(notice)
-    require_runs(loaded, asked.runs)
-    rules = scoring_of(loaded, asked.evaluator)
+    require_runs(loaded, request.execution.runs)
+    rules = scoring_of(loaded, request.execution.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
         served = ready.enter_context(serving(loaded.benchmark.server))
-        spawner = _spawner(asked, session, served.variables, stop, ready)
-        surroundings = _surroundings(asked, session, spawner, served.variables, stop)
-        models, surroundings = with_models(skills.found, rules, asked, session, surroundings)
+        spawner = _spawner(request, session, served.variables, stop, ready)
+        surroundings = _surroundings(request, session, spawner, served.variables, stop)
+        models, surroundings = with_models(skills.found, rules, request, session, surroundings)
         if models is not None:
             ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
         adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
         skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
-        spawner.hide(answers_for(skills.found, loaded, asked, session))
+        spawner.hide(answers_for(skills.found, loaded, request, session))
         readable = spawner.answers_readable if any(isinstance(one, Starting) for one in adapters.values()) else None
         not_started = _not_started(adapters)
         asked_models = () if models is None else models.names(adapters.values(), scorers.values())
@@ -149,7 +151,7 @@ def planned(
             adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
             _prepare([skill for skill in skills.found if skill.key not in not_started], loaded, spawner)
         closing = ready.pop_all()  # from here on the run closes it
-    items = items_of(skills.found, loaded, runs=asked.runs, shard=asked.shard)
+    items = items_of(skills.found, loaded, runs=request.execution.runs, shard=request.shard)
     names = {task: rule.scorer.value for task, rule in rules.items()}
     places = (skills.found, loaded, scorers, names, adapters, items, _isolated(spawner, loaded), spawner.sandbox)
     told = (stop, closing, served.added, models, asked_models, not_started, readable, tuple(broken))
@@ -157,24 +159,24 @@ def planned(
 
 
 def _surroundings(
-    asked: Asked, session: Session, spawner: ProcessSpawner, served: Mapping[str, str], stop: threading.Event
+    request: EvalRequest, session: Session, spawner: ProcessSpawner, served: Mapping[str, str], stop: threading.Event
 ) -> Surroundings:
     """Return what adapters and scorers may use."""
     return Surroundings(
-        spawner=spawner if asked.allow_exec else None,
+        spawner=spawner if request.permissions.programs else None,
         environ=session.environ,
-        allow_env=asked.allow_env,
-        allow_host=asked.allow_host,
-        guarded=asked.guarded,
+        allow_env=request.permissions.env,
+        allow_host=request.permissions.hosts,
+        guarded=request.permissions.guarded,
         served=served,
         stop=stop,
     )
 
 
-def _loaded(asked: Asked, session: Session, loaded: Loaded, broken: list[NotLoaded]) -> Skills:
+def _loaded(request: EvalRequest, session: Session, loaded: Loaded, broken: list[NotLoaded]) -> Skills:
     """Read the skills that are asked for; a static benchmark runs none of them."""
     is_run = loaded.benchmark.adapter is None
-    return load_skills(asked.skills, cwd=session.cwd, prose=asked.prose, left=broken, runnable=is_run)
+    return load_skills(request.skills, cwd=session.cwd, prose=request.prose, left=broken, runnable=is_run)
 
 
 def _isolated(spawner: ProcessSpawner, loaded: Loaded) -> tuple[str, ...]:
@@ -197,27 +199,27 @@ def _not_started(adapters: Mapping[str, Adapter]) -> dict[str, str]:
 
 
 def _spawner(
-    asked: Asked, session: Session, served: Mapping[str, str], stop: threading.Event, ready: ExitStack
+    request: EvalRequest, session: Session, served: Mapping[str, str], stop: threading.Event, ready: ExitStack
 ) -> ProcessSpawner:
     """Make what starts programs, and let them reach what is served."""
     path = session.environ.get("PATH", os.defpath)
-    if asked.guarded and asked.as_caller:
+    if request.permissions.guarded and request.permissions.as_caller:
         raise UsageError("--run-as-caller is for the command line: in the Action skills are a stranger's")
     spawner = ProcessSpawner(
         path=path,
         stop=stop,
-        sandbox=asked.sandbox,
-        memory_bytes=asked.memory_mb * _MIB,
-        as_caller=asked.as_caller,
+        sandbox=request.permissions.sandbox,
+        memory_bytes=request.permissions.memory_mb * _MIB,
+        as_caller=request.permissions.as_caller,
     )
     ready.callback(spawner.close)
     spawner.reach(served)
-    if spawner.notice and asked.allow_exec:
+    if spawner.notice and request.permissions.programs:
         session.note(spawner.notice)
     return spawner
 
 
-def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None = None) -> BenchReport:
+def evaluated(plan: Plan, request: EvalRequest, session: Session, kept: Keeping | None = None) -> BenchReport:
     """Run a plan and compute its report.
 
     Raises:
@@ -227,11 +229,13 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
     began, clock = datetime.now(UTC), time.perf_counter()
     found: list[TaskResult] = []
     try:
-        results = results_of(plan, asked, session, found)
+        results = results_of(plan, request, session, found)
     except (KeyboardInterrupt, SystemExit):
-        partial = report_of(plan, asked, session, found, began, time.perf_counter() - clock, "the run was interrupted")
+        partial = report_of(
+            plan, request, session, found, began, time.perf_counter() - clock, "the run was interrupted"
+        )
         try:
-            publish(partial, asked.formats, asked.output_dir, session)
+            publish(partial, request.output.formats, request.output.directory, session)
         except UsageError as error:
             session.note(str(error))
         problem = None if kept is None else kept.keep(partial)
@@ -242,21 +246,12 @@ def evaluated(plan: Plan, asked: Asked, session: Session, kept: Keeping | None =
         plan.closing.close()
     if plan.models is not None and plan.models.unanswered:
         session.note(f"not everything was answered: {plan.models.unanswered}")
-    return report_of(plan, asked, session, results, began, time.perf_counter() - clock, None)
+    return report_of(plan, request, session, results, began, time.perf_counter() - clock, None)
 
 
-def results_of(plan: Plan, asked: Asked, session: Session, found: list[TaskResult]) -> tuple[TaskResult, ...]:
+def results_of(plan: Plan, request: EvalRequest, session: Session, found: list[TaskResult]) -> tuple[TaskResult, ...]:
     """Run the items of a plan; ``found`` takes each result as it comes. The plan is left open."""
-    limits = {
-        skill.key: limits_of(
-            skill,
-            timeout_ms=asked.timeout_ms,
-            retries=asked.retries,
-            given=asked.given,
-            is_default=asked.config.origin(settings.TIMEOUT_MS) == "default",
-        )
-        for skill in plan.skills
-    }
+    limits = {skill.key: limits_of(skill, request) for skill in plan.skills}
     job = Job(
         items=plan.items,
         adapters=plan.adapters,
@@ -266,11 +261,11 @@ def results_of(plan: Plan, asked: Asked, session: Session, found: list[TaskResul
         timeout_s={key: limit.timeout_s for key, limit in limits.items()},
         retries={key: limit.retries for key, limit in limits.items()},
         most_at_once={key: limit.most_at_once for key, limit in limits.items()},
-        concurrency=asked.concurrency,
-        retry_delay_s=asked.retry_delay_s,
+        concurrency=request.execution.concurrency,
+        retry_delay_s=request.execution.retry_delay_s,
         stop=plan.stop,
     )
-    told = watching(asked.progress, session, len(plan.items))
+    told = watching(request.output.progress, session, len(plan.items))
 
     def done(result: TaskResult) -> None:
         found.append(result)

@@ -18,19 +18,19 @@ from skillgate.model.executable import AdapterType
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.bench import BenchReport, CompletionReport
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
 
 
-def require_writable(skills: Sequence[Runnable], asked: Asked, session: Session) -> None:
+def require_writable(skills: Sequence[Runnable], request: EvalRequest, session: Session) -> None:
     """Make sure, before anything is run, that results can be written into every skill.json.
 
     Raises:
         UsageError: one cannot be written, or a part of the tasks is run, which is no result of the benchmark.
     """
-    if asked.task_ids or asked.tags or asked.shard is not None:
+    if request.tasks.ids or request.tasks.tags or request.shard is not None:
         raise UsageError("--write-metadata takes the results of all tasks; leave out --task-id, --task-tag, --shard")
     problems = []
     for skill in _programs(skills):

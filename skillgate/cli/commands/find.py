@@ -9,19 +9,13 @@ the exit code is 2. Here -q is the query; --quiet has no short form behind the c
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skillgate import __version__
-from skillgate.cli.choosing_options import add_looking, add_query, count, past_evidence, share
+from skillgate.cli.choosing_options import add_query, count, share
+from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.bench.finding import Wanted
-    from skillgate.bench.listing import Listed
-    from skillgate.model.choosing import FoundSkill
     from skillgate.session import Session
 
 GROUP = "programs"
@@ -52,25 +46,11 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: there is no such directory; or a skill in it is broken, after the others were listed.
     """
-    from skillgate.bench.finding import Wanted, completed, ranked
-    from skillgate.bench.listing import list_skills
-    from skillgate.model.choosing import FoundSkills
-    from skillgate.model.report import Tool
+    from skillgate.bench.choosing.finding import FindRequest, find
+    from skillgate.bench.finding import Wanted
 
     wanted = Wanted(args.query, args.tag, args.adapter, args.min_completion, args.limit)
-    listing = list_skills(args.skills_dir, "--skills-dir", cwd=session.cwd, prose=args.prose)
-    found = list(matching(listing.found, wanted))
-    skills = ranked(_with_history(found, args, session))
-    unknown = 0
-    if wanted.min_completion is not None:
-        skills, unknown = completed(skills, wanted.min_completion)
-    document = FoundSkills(
-        tool=Tool(version=__version__),
-        skills=tuple(skills[: args.limit]),
-        matched=len(skills),
-        not_evaluated=unknown,
-        not_loaded=listing.broken,
-    )
+    document, left_out = find(FindRequest(args.skills_dir, wanted, args.prose, store_choice(args)), session)
     if session.json:
         from skillgate.report.json import render as as_json
 
@@ -80,42 +60,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         from skillgate.report.terminal import Style
 
         session.out(found_text(document, Style(width=session.width, color=session.color)))
-    if listing.left_out:
-        session.note(f"{listing.left_out} prose skills (SKILL.md) were left out; --prose takes them in")
-    if listing.broken:
-        raise UsageError("\n".join(f"{one.path}: {one.reason}" for one in listing.broken))
+    if left_out:
+        session.note(f"{left_out} prose skills (SKILL.md) were left out; --prose takes them in")
+    if document.not_loaded:
+        raise UsageError("\n".join(f"{one.path}: {one.reason}" for one in document.not_loaded))
     return EXIT_PASSED
-
-
-def matching(listed: tuple[Listed, ...], wanted: Wanted) -> Iterator[Listed]:
-    """Give the skills that match a query, tags and adapter, with how well they match."""
-    from skillgate.bench.finding import fits, relevance, words_of
-
-    asked = bool(wanted.query and words_of(wanted.query))
-    for one in listed:
-        if not fits(one.skill, wanted):
-            continue
-        if not asked:
-            yield one
-        elif score := relevance(one.skill, wanted.query or ""):
-            yield one._replace(skill=replace(one.skill, relevance=score))
-
-
-def _with_history(found: list[Listed], args: argparse.Namespace, session: Session) -> Iterator[FoundSkill]:
-    from skillgate.bench.evidence import by_skill
-    from skillgate.model.choosing import Past
-
-    known = by_skill(past_evidence(args, session, measured=True)) if found else {}
-    for one in found:
-        some = known.get(one.skill.id, [])
-        version = one.version() if some else None
-        past = next((past for past in some if past.skill_version == version), None)
-        completion = one.own
-        if past is not None and past.figures.completion_rate is not None:
-            completion = Past(
-                completion_rate=past.figures.completion_rate,
-                source="store",
-                benchmark_id=past.benchmark_id,
-                measured_at=past.at,
-            )
-        yield replace(one.skill, completion=completion)

@@ -12,12 +12,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
+from skillgate.cli.store_options import add_store
 from skillgate.cli.times import past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.model.history import History
 from skillgate.model.report import Tool
 from skillgate.report.terminal import Style
-from skillgate.store.results import add_store, named_store
+from skillgate.store.results import named_store
 
 if TYPE_CHECKING:
     from skillgate.session import Session

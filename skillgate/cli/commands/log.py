@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.log_options import add_rubric, add_skills, add_window
 from skillgate.cli.options import add_output
+from skillgate.cli.store_options import add_store
 from skillgate.cli.times import day_of, past
 from skillgate.errors import UsageError
-from skillgate.store.results import add_store
 
 if TYPE_CHECKING:
     from skillgate.session import Session

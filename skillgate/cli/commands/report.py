@@ -6,16 +6,17 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.bench.evaluation.diffing import (
-    add_limits,
-    are_benchmarks,
-    bench_diff,
-    labels_of,
-    limits_given,
-    rendered_diff,
-)
+from skillgate.bench.evaluation.diffing import are_benchmarks
 from skillgate.bench.evaluation.reading import KIND, kinds_of
 from skillgate.cli.bench_options import add_gates
+from skillgate.cli.bench_reports import (
+    add_limits,
+    diff_benchmarks,
+    labels_of,
+    limits_given,
+    merge_benchmarks,
+    refuse_bench_options,
+)
 from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
 from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
 from skillgate.cli.rendering import rendered
@@ -111,8 +112,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     form = asked_format(args, FORMATS, ", ".join(_SUFFIXES))
     if args.output is not None:
         require_place(args.output, session.cwd)
-    if are_benchmarks(args, session):
-        return _bench(args, form, session)
+    if are_benchmarks(args.a, args.b, session):
+        return diff_benchmarks(args, form, session)
     if limits_given(args):
         raise UsageError(f"{limits_given(args)[0]} is for reports of benchmarks, and these are no such")
     label_a, label_b = labels_of(args)
@@ -132,30 +133,14 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return EXIT_INCOMPLETE if args.fail_on_regression and found.gate.passed is None else EXIT_PASSED
 
 
-def _bench(args: argparse.Namespace, form: str, session: Session) -> int:
-    """Compare two benchmark reports, and write what differs."""
-    found, code = bench_diff(args, session)
-    style = Style(width=session.width, color=session.color) if args.output is None else Style()
-    text = rendered_diff(found, form, style, verbose=session.verbose)
-    if args.output is None:
-        session.out(text)
-    else:
-        write(args.output, text.encode(errors="backslashreplace"), cwd=session.cwd)
-        session.note(f"wrote {args.output}: {found.verdict.value}")
-    return code
-
-
 def _merge(args: argparse.Namespace, session: Session) -> int:
     if KIND in kinds_of(args.shards, session).values():
-        from skillgate.bench.evaluation.merging import merge
-
-        return merge(args, session)
-    from skillgate.bench.evaluation.merging import refuse_gates
+        return merge_benchmarks(args, session)
     from skillgate.evaluate.policies import policies
     from skillgate.evaluate.run import Evaluation, exit_code
     from skillgate.evaluate.shards import joined
 
-    refuse_gates(args)
+    refuse_bench_options(args)
     require_places(args, session)
     wanted = certificate_request(args)
     require_written(wanted, session)

@@ -11,16 +11,12 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.bench.choosing.strategies import add_filters, add_ranking, strategy_of
-from skillgate.cli.choosing_options import add_looking
+from skillgate.cli.choosing_options import add_filters, add_ranking
+from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skillgate.bench.choosing.candidates import Field
-    from skillgate.bench.evidence import Evidence
-    from skillgate.model.strategy import Choice
+    from skillgate.bench.choosing.candidates import Selected
     from skillgate.session import Session
 
 GROUP = "programs"
@@ -63,74 +59,57 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """
     if args.source is None:
         raise UsageError("--from DIR|FILE is required: where the candidates are\nTry: skillgate select --help")
-    from skillgate.bench.choosing.candidates import candidates_of, entrants_of
-    from skillgate.bench.selecting import choose
+    from skillgate.bench.choosing.candidates import SelectRequest, select
+    from skillgate.cli.bench_request import strategy_request
     from skillgate.files import require_place, write
 
-    strategy = strategy_of(args, session)
     to_file = args.output if args.output != _STDOUT else None
     if to_file is not None:
         require_place(to_file, session.cwd)
-    field = candidates_of(args.source, session, prose=args.prose)
-    entrants, held = entrants_of(field, args, session)
-    choices = choose(entrants, strategy)
-    text = _document(field, held, choices)
+    request = SelectRequest(
+        source=args.source,
+        strategy=strategy_request(args),
+        prose=args.prose,
+        reports=None if args.reports is None else tuple(args.reports),
+        benchmark=args.benchmark,
+        allow_skipped=args.allow_skipped,
+        store=store_choice(args),
+    )
+    found = select(request, session)
+    text = _document(found)
     if to_file is not None:
         write(to_file, text.encode(), cwd=session.cwd)
-    selected = sum(choice.selected for choice in choices)
+    selected = sum(choice.selected for choice in found.choices)
     if session.json or args.output == _STDOUT:
         session.out(text)
-        for choice in choices:
+        for choice in found.choices:
             if not choice.selected:
-                session.note(f"{_name(field, choice)} not selected: {'; '.join(choice.reasons)}")
+                name = found.candidates[choice.entrant].id
+                session.note(f"{name} not selected: {'; '.join(choice.reasons)}")
     else:
-        session.out(_text(field, held, choices, session))
+        session.out(_text(found, session))
     if to_file is not None:
         session.note(f"wrote {to_file}: {selected} skill{'s' * (selected != 1)}")
-    if field.broken:
-        raise UsageError("\n".join(f"{one.path}: {one.reason}" for one in field.broken))
+    if found.broken:
+        raise UsageError("\n".join(f"{one.path}: {one.reason}" for one in found.broken))
     return EXIT_PASSED if selected else EXIT_GATE_FAILED
 
 
-def _document(field: Field, held: Sequence[Evidence | None], choices: Sequence[Choice]) -> str:
-    from skillgate.model.choosing import SelectedSkill
+def _document(found: Selected) -> str:
     from skillgate.model.codec import encode
 
-    found = []
-    for choice in choices:
-        evidence, skill = held[choice.entrant], field.candidates[choice.entrant].skill
-        if not choice.selected or evidence is None or choice.rank is None:
-            continue
-        one = SelectedSkill(
-            id=skill.id,
-            rank=choice.rank,
-            adapter_type=skill.adapter_type,
-            version=skill.version,
-            name=skill.name,
-            description=skill.description,
-            tags=skill.tags,
-            benchmark_id=evidence.benchmark_id,
-            benchmark_version=evidence.benchmark_version,
-            measured_at=evidence.at,
-            figures=evidence.figures,
-            reasons=choice.reasons,
-        )
-        found.append(encode(one))
-    return json.dumps(found, indent=2, ensure_ascii=False).replace("##[", "\\u0023#[") + "\n"
+    skills = [encode(one) for one in found.skills()]
+    return json.dumps(skills, indent=2, ensure_ascii=False).replace("##[", "\\u0023#[") + "\n"
 
 
-def _text(field: Field, held: Sequence[Evidence | None], choices: Sequence[Choice], session: Session) -> str:
+def _text(found: Selected, session: Session) -> str:
     from skillgate.report.choosing_text import selected_text
     from skillgate.report.terminal import Style
 
-    names = [one.skill.id for one in field.candidates]
-    figures = [None if one is None else one.figures for one in held]
+    names = [one.id for one in found.candidates]
+    figures = [None if one is None else one.figures for one in found.evidence]
     style = Style(width=session.width, color=session.color)
-    return selected_text(names, figures, choices, style, verbose=session.verbose)
-
-
-def _name(field: Field, choice: Choice) -> str:
-    return field.candidates[choice.entrant].skill.id
+    return selected_text(names, figures, found.choices, style, verbose=session.verbose)
 
 
 def _place(text: str) -> str:

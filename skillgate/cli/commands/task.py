@@ -12,23 +12,22 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from skillgate import settings
 from skillgate.bench.files import parse_json, read_json
-from skillgate.cli.options import add_asking
+from skillgate.cli.bench_options import milliseconds
+from skillgate.cli.options import add_asking, gate_options
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
 if TYPE_CHECKING:
-    from skillgate.bench.evaluation.running import Plan
-    from skillgate.bench.ports import Scorer
-    from skillgate.cli.bench_options import Asked
+    from skillgate.bench.evaluation.single_task import Answered, Expectation
+    from skillgate.bench.request import EvalRequest
     from skillgate.model.bench_result import TaskResult
-    from skillgate.model.benchmark import Loaded
     from skillgate.session import Session
 
 GROUP = "programs"
 _EXPECTATIONS = ("judge", "schema", "regex", "custom", "exact", "contains")
 _MOST = 20_000_000  # bytes of an input on stdin
-_ID = "task"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     expected.add_argument("--judge", metavar="TEXT", help="good by these criteria, as a model judges")
     expected.add_argument("--custom", metavar="FILE.py:FUNC", help="passed by this function")
     running = parser.add_argument_group("how it is run")
-    running.add_argument("--timeout", metavar="MS", help="how long it may take: milliseconds, or 30s, 2m")
+    running.add_argument(
+        "--timeout",
+        metavar="MS",
+        dest="timeout_ms",
+        type=milliseconds,
+        help="how long it may take: milliseconds, or 30s, 2m",
+    )
     running.add_argument(
         "--allow-env",
         metavar="NAME",
@@ -68,110 +73,84 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid; nothing was run.
     """
-    from skillgate.bench.evaluation.asking import require_leave
-    from skillgate.bench.evaluation.running import evaluated, planned
+    from skillgate.bench.evaluation.single_task import TaskRequest, run_task
 
-    loaded, expects = _loaded(args, session)
-    asked = _asked(args, session)
-    plan = planned(asked, session, loaded)
-    try:
-        _require_one(plan, args.skill)
-        require_leave(plan)
-    except UsageError:
-        plan.closing.close()
-        raise
-    report = evaluated(plan if expects else _expecting_nothing(plan), asked, session)
-    (result,) = report.reports[0].task_results
-    document = _document(result, plan, expects=expects)
+    expected, data = _expected(args, session), _input(args.input, session)
+    done = run_task(TaskRequest(data, expected, _evaluation(args, session)), session)
+    document = _document(done)
     if session.json:
         session.out(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        session.out("\n".join(_lines(result, document)))
-    return {"pass": EXIT_PASSED, "answered": EXIT_PASSED, "fail": EXIT_GATE_FAILED}.get(
-        document["status"], EXIT_INCOMPLETE
-    )
+        session.out("\n".join(_lines(done.result, document)))
+    codes = {"pass": EXIT_PASSED, "answered": EXIT_PASSED, "fail": EXIT_GATE_FAILED}
+    return codes.get(done.status, EXIT_INCOMPLETE)
 
 
-def _require_one(plan: Plan, word: str) -> None:
-    if len(plan.skills) != 1:
-        names = ", ".join(skill.shown for skill in plan.skills[:5])
-        raise UsageError(f"--skill {word} leads to {len(plan.skills)} skills ({names}); name one of them")
-
-
-def _asked(args: argparse.Namespace, session: Session) -> Asked:
-    """Ask for what eval is asked for, with its options as they are where nothing is said here."""
+def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
+    """Return how the task is run: as ``eval`` would, once, without gates and files."""
     from skillgate.bench.gating import BenchPolicy
-    from skillgate.cli.bench_options import asked_of
-    from skillgate.cli.commands import eval as evaluation
-    from skillgate.cli.parser import Parser, shared_defaults
+    from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
+    from skillgate.cli.bench_request import model_choice
+    from skillgate.store.results import StoreChoice
 
-    words = [f"--skills={args.skill}", "--progress=none"]
-    words += [f"--timeout={args.timeout}"] if args.timeout is not None else []
-    words += [f"--allow-env={name}" for name in args.allow_env]
-    words += ["--no-allow-exec"] * args.no_allow_exec
-    words += ["--run-as-caller"] * args.run_as_caller
-    parser = Parser(prog="skillgate task")
-    evaluation.add_arguments(parser)
-    whole = parser.parse(words, shared_defaults())
-    models = argparse.ArgumentParser(add_help=False)
-    add_asking(models)
-    for action in models._actions:
-        setattr(whole, action.dest, getattr(args, action.dest))
-    return asked_of(whole, session)._replace(
-        task_ids=(), tags=(), runs=1, concurrency=1, formats=(), policy=BenchPolicy(), evaluator="exact"
+    options = gate_options(args)
+    if args.timeout_ms is not None:
+        options[settings.TIMEOUT_MS.key] = args.timeout_ms
+    config = session.config.with_options(options)
+    return EvalRequest(
+        skills=(args.skill,),
+        config=config,
+        tasks=TaskChoice.configured(config),
+        execution=Execution.configured(config)._replace(runs=1, concurrency=1, evaluator="exact"),
+        permissions=Permissions.configured(
+            config, env=args.allow_env, programs=not args.no_allow_exec, as_caller=args.run_as_caller
+        ),
+        output=Output.configured(config, formats=()),
+        models=model_choice(args),
+        store=StoreChoice(),
+        policy=BenchPolicy(),
     )
 
 
-def _loaded(args: argparse.Namespace, session: Session) -> tuple[Loaded, bool]:
-    """Make the benchmark of one task, and say whether something is expected of its answer.
+def _expected(args: argparse.Namespace, session: Session) -> Expectation | None:
+    """Return what is expected, and the directory that paths in it are relative to; None for nothing.
 
     Raises:
-        UsageError: the input or what is expected is not valid.
+        UsageError: several things are expected, or a schema cannot be read.
     """
-    from skillgate.bench.catalog import digest_of
-    from skillgate.bench.checking import check_benchmark
-    from skillgate.errors import CodecError
-    from skillgate.model.benchmark import Benchmark, Loaded
-    from skillgate.model.codec import decode
+    from skillgate.bench.evaluation.single_task import Expectation
 
-    given = [name for name in _EXPECTATIONS if getattr(args, name) is not None]
+    given = [name for name in _EXPECTATIONS if vars(args)[name] is not None]
     if len(given) > 1:
         raise UsageError(f"{', '.join(f'--{name}' for name in given)}: expect one thing; leave the others out")
-    folder, expected = _expected(args, session)
-    task = {"id": _ID, "inputData": _input(args.input, session), "expectedOutput": expected}
-    data = {"id": _ID, "name": "One task", "version": "0.0.0", "tasks": [task]}
-    try:
-        benchmark = decode(Benchmark, data)
-    except CodecError as error:
-        raise UsageError(str(error)) from None
-    problems = list(check_benchmark(benchmark))
-    if problems:
-        raise UsageError("\n".join(f"--{given[0]}: {problem}" if given else problem for problem in problems))
-    return Loaded(benchmark=benchmark, origin="the command line", folder=folder, digest=digest_of(data)), bool(given)
-
-
-def _expected(args: argparse.Namespace, session: Session) -> tuple[str, dict[str, Any]]:
-    """Give what is expected as a benchmark's file has it, and the directory that paths in it are relative to."""
-    if args.judge is not None:
-        return session.cwd, {"type": "llm_judge", "judgePrompt": args.judge}
-    if args.schema is not None:
+    if not given:
+        return None
+    option, directory = given[0], session.cwd
+    output: dict[str, Any]
+    if option == "judge":
+        output = {"type": "llm_judge", "judgePrompt": args.judge}
+    elif option == "schema":
         place = os.path.join(session.cwd, args.schema)  # noqa: PTH118
-        return session.cwd, {"type": "json_schema", "schema": read_json(place, args.schema)}
-    if args.regex is not None:
-        return session.cwd, {"type": "regex", "patterns": args.regex}
-    if args.contains is not None:
-        return session.cwd, {"type": "contains", "keywords": args.contains}
-    if args.custom is not None:
+        output = {"type": "json_schema", "schema": read_json(place, args.schema)}
+    elif option == "regex":
+        output = {"type": "regex", "patterns": args.regex}
+    elif option == "contains":
+        output = {"type": "contains", "keywords": args.contains}
+    elif option == "custom":
         folder, name = os.path.split(args.custom)
-        folder = os.path.realpath(os.path.join(session.cwd, folder))  # noqa: PTH118
-        return folder, {"type": "custom", "customScorerPath": name}
-    value = args.exact
-    if value is not None:
-        try:
-            value = parse_json(value.encode(), "--exact")
-        except UsageError:  # a text that is no JSON stands for itself
-            value = args.exact
-    return session.cwd, {"type": "exact", "value": value}
+        directory = os.path.realpath(os.path.join(session.cwd, folder))  # noqa: PTH118
+        output = {"type": "custom", "customScorerPath": name}
+    else:
+        output = {"type": "exact", "value": _json_or_text(args.exact)}
+    return Expectation(option, output, directory)
+
+
+def _json_or_text(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """Read JSON; a text that is none stands for itself."""
+    try:
+        return parse_json(text.encode(), "--exact")
+    except UsageError:
+        return text
 
 
 def _input(word: str, session: Session) -> dict[str, Any]:
@@ -196,38 +175,22 @@ def _input(word: str, session: Session) -> dict[str, Any]:
     return data
 
 
-class _Answered:
-    """Scores nothing: that there is an answer is all that is asked."""
-
-    def score(self, output: Any) -> Any:  # noqa: ANN401, ARG002 - as every scorer
-        """Take any answer."""
-        from skillgate.bench.ports import Scored
-
-        return Scored(1.0, passed=True, reason="")
-
-
-def _expecting_nothing(plan: Plan) -> Plan:
-    scorers: dict[str, Scorer] = {_ID: _Answered()}
-    return plan._replace(scorers=scorers, scorer_names={_ID: ""})
-
-
-def _document(result: TaskResult, plan: Plan, *, expects: bool) -> dict[str, Any]:
+def _document(done: Answered) -> dict[str, Any]:
     from skillgate.model.codec import encode
 
+    result, skill = done.result, done.skill
     found: dict[str, Any] = encode(result)
-    status = "answered" if not expects and result.status.value == "pass" else result.status.value
-    (skill,) = plan.skills
     return {
         "kind": "task",
         "skillId": skill.key,
         "skillVersion": skill.spec.version,
         "skillPath": skill.shown,
         "adapter": skill.spec.adapter_type.value,
-        "status": status,
-        "score": found.get("score") if expects else None,
+        "status": done.status,
+        "score": found.get("score") if done.is_scored else None,
         "scorerType": result.scorer_type or None,
         **{key: found.get(key) for key in ("output", "reason", "error", "errorKind", "latencyMs", "usage")},
-        "models": list(plan.model_names),
+        "models": list(done.models),
     }
 
 

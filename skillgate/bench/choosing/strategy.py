@@ -4,14 +4,46 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.files import read_json
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode
-from skillgate.model.strategy import Strategy
+from skillgate.model.strategy import Filters, Strategy
+
+if TYPE_CHECKING:
+    from skillgate.model.executable import AdapterType
+    from skillgate.model.strategy import Order, SortKey
 
 _MOST_BYTES = 65_536
+
+
+class StrategyRequest(NamedTuple):
+    """A strategy's file, and what holds over what it says; None leaves it as it is."""
+
+    file: str | None = None
+    min_completion_rate: float | None = None
+    max_error_rate: float | None = None
+    max_latency_p95_ms: float | None = None
+    adapter_types: tuple[AdapterType, ...] | None = None
+    required_tags: tuple[str, ...] | None = None
+    sort_by: SortKey | None = None
+    order: Order | None = None
+    top_k: int | None = None
+
+
+def strategy_of(request: StrategyRequest, *, cwd: str) -> Strategy:
+    """Return the requested strategy.
+
+    Raises:
+        UsageError: its file is not valid.
+    """
+    base = Strategy() if request.file is None else read_strategy(request.file, cwd=cwd)
+    values = {name: value for name, value in request._asdict().items() if value is not None}
+    filters = {field.name: values[field.name] for field in fields(Filters) if field.name in values}
+    own = {field.name: values[field.name] for field in fields(Strategy) if field.name in values}
+    return replace(base, filters=replace(base.filters, **filters), **own)
 
 
 def read_strategy(shown: str, *, cwd: str) -> Strategy:
