@@ -1,15 +1,8 @@
-"""Options that the words of ``log`` share: windows and the rubric; and the settings behind them."""
+"""Options that the words of ``log`` share: windows and the rubric."""
 
 from __future__ import annotations
 
 import argparse
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from skillgate import settings
-
-if TYPE_CHECKING:
-    from skillgate.session import Session
 
 RUBRICS = ("1.0", "1.1")
 _LONGEST = 36_500  # days
@@ -36,25 +29,6 @@ def add_window(parser: argparse.ArgumentParser) -> None:
         "--days", metavar="N", type=_days, help="how far to look back (default: the configuration's, else 30)"
     )
     group.add_argument("--all", action="store_true", help="look at all that is there")
-
-
-def rubric_of(args: argparse.Namespace, session: Session) -> str:
-    """Say which rubric holds."""
-    return str(args.rubric or session.config.get(settings.RUBRIC))
-
-
-def days_of(args: argparse.Namespace, session: Session) -> int | None:
-    """Say how many days are looked at, None for all."""
-    if getattr(args, "all", False):
-        return None
-    found = args.days if args.days is not None else session.config.get(settings.LOG_DAYS)
-    return int(found) if isinstance(found, int | float) else None
-
-
-def now_of(args: argparse.Namespace) -> datetime:
-    """Give the time that windows end at, UTC."""
-    given: datetime | None = args.at
-    return datetime.now(UTC) if given is None else given
 
 
 def _days(text: str) -> int:

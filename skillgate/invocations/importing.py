@@ -1,20 +1,17 @@
-"""The word ``import`` of ``log``: files of recorded invocations go into a store, each wholly or not at all."""
+"""Take files of recorded invocations into a store, each wholly or not at all."""
 # ruff: noqa: PTH120
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillgate.cli.log_options import rubric_of
-from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
+from skillgate.errors import IncompleteError, UsageError
 from skillgate.evaluate.workers import LostError
-from skillgate.invocations.formats._checks import fit_name
 from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader, recognise, unrecognised
 from skillgate.invocations.portions import crew, pays, portions
 from skillgate.invocations.ports import Options
@@ -27,122 +24,155 @@ from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from skillgate.invocations.reading import Opened, Recording
+    from skillgate.invocations.request import ImportRequest, ScoreRequest
     from skillgate.invocations.taking import Place
     from skillgate.session import Session
     from skillgate.store.invocations import InvocationStore
 
-    _Tell = Callable[[str], None]
+    _Report = Callable[[str], None]
 
 _Item = TypeVar("_Item")
 
 _NAMED = 10  # files of a form that is not known, that the last message names
-_TOLD = 1_000  # problems that the JSON names; stderr has all
+_MOST_PROBLEMS = 1_000  # problems that the JSON names; stderr has all
 _STEP = 4_000_000  # bytes of a file whose progress is worth drawing
 _EVERY = 20  # lines, or portions of a file, between two drawings
 GROWING = "claude-code"  # a session that goes on says more of the same invocations
 
 
-class _Taken(NamedTuple):
-    """What became of a file."""
+class ImportedFile(NamedTuple):
+    """What became of a file; ``stored`` is whether it is in the store, ``parent`` the directory that was named."""
 
     file: str
     form: str
     counts: Counts
-    kept: bool
+    stored: bool
     parent: str | None = None
 
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "file": self.file,
+            "format": self.form,
+            **({fate.value: count for fate, count in self.counts.fates.items()} if self.stored else {}),
+            "rejected": self.counts.rejected,
+            "taken": self.stored,
+            "warnings": [{"warning": text, "times": times} for text, times in self.counts.warnings.items()],
+        }
 
-class _Asked(NamedTuple):
-    """How a file is taken in."""
 
-    recording: Recording
-    store: InvocationStore
-    form: str
+class Import(NamedTuple):
+    """What became of the files of an import.
+
+    Attributes:
+        files: those that were read.
+        problems: the first of all problems.
+        unread: how many files could not be read.
+        unrecognised: descriptions of files without any use of a skill, where one was needed.
+    """
+
+    store: str
     rubric: str
-    update: bool
+    files: tuple[ImportedFile, ...]
+    problems: tuple[str, ...]
+    unread: int
+    unrecognised: tuple[str, ...]
     strict: bool
-    label: str | None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "kind": "log-import",
+            "store": self.store,
+            "rubric_version": self.rubric,
+            "files": [one.document() for one in self.files],
+            "problems": [*self.problems, *self.unrecognised],
+        }
+
+    def lines(self, *, verbose: bool) -> Iterator[str]:
+        """Yield what became of files with rejected records, with ``verbose`` of each, and of all together."""
+        if len(self.files) > 1:
+            for one in self.files:
+                if verbose or one.counts.rejected:
+                    yield f"{printable(one.file)} ({one.form}): {_totals([one])}"
+        many = len(self.files)
+        yield f"{many:,} file{'s' * (many != 1)}, {_totals(self.files)}; rubric {self.rubric}, store {self.store}"
+
+    def require_all(self) -> None:
+        """Make sure that everything that was named is in the store.
+
+        Raises:
+            UsageError: a file could not be read, or records of one were rejected.
+            IncompleteError: a file holds no use of a skill that can be read.
+        """
+        rejected = sum(one.counts.rejected for one in self.files)
+        missing = self.unrecognised
+        more = [f"and {len(missing) - _NAMED:,} more files"] if len(missing) > _NAMED else []
+        lines = [*missing[:_NAMED], *more]
+        if self.unread or rejected:
+            conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in self.files)
+            raise UsageError("\n".join([*lines, _shortfall(self.unread, rejected, conflicts, strict=self.strict)]))
+        if missing:
+            raise IncompleteError("\n".join(lines))
 
 
 class _RefusedError(Exception):
     """Nothing of a file is to be taken."""
 
 
-def take_in(args: argparse.Namespace, session: Session) -> int:
-    """Import every file that can be.
+def import_files(request: ImportRequest, session: Session) -> Import:
+    """Import every file that can be; notes say what is wrong with the others.
 
     Raises:
-        UsageError: the store cannot be used; or something was rejected, and all else is in the store.
-        IncompleteError: the database failed; or a file that was named, or all of a directory, holds no use of a skill
-            that can be read.
+        UsageError: the store cannot be used, or there is no file.
+        IncompleteError: the database failed.
     """
-    if args.project is not None and not fit_name(args.project):
-        raise UsageError("--project: expected a name of at most 200 characters, none of them hidden")
-    target, _ = named_store(args.store, session)
+    target, _ = named_store(request.store, session)
     require_packages(target)
-    rubric = rubric_of(args, session)
-    files, problems = recordings(args.files, cwd=session.cwd)
-    told: list[str] = []
+    files, missing = recordings(request.files, cwd=session.cwd)
+    problems: list[str] = []
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         session.note(text)
-        if len(told) < _TOLD:
-            told.append(text)
+        if len(problems) < _MOST_PROBLEMS:
+            problems.append(text)
 
     if not files:
-        raise UsageError("there is nothing to import: " + "; ".join(problems))
-    for problem in problems:
-        tell(problem)
+        raise UsageError("there is nothing to import: " + "; ".join(missing))
+    for problem in missing:
+        report(problem)
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
 
-    done: list[_Taken] = []
+    done: list[ImportedFile] = []
     unknown: list[tuple[Recording, str]] = []
     store = open_invocations(target, create=True)
     try:
         for recording in files:
             try:
-                done.append(_file(recording, store, args, session, rubric, tell))
+                done.append(_file(recording, store, request, session, report))
             except UnrecognisedError as error:
                 unknown.append((recording, str(error)))
             except UsageError as error:
-                tell(str(error))
+                report(str(error))
     finally:
         store.close()
-    for line in _warned(done):
+    for line in _warnings(done):
         session.note(line)
     for line in passed_over(unknown):
-        tell(line)
-    fatal = unread_of(unknown, {one.parent for one in done})
-    _report(done, [*told, *fatal], rubric, target.shown, session)
-    unread = len(problems) + len(files) - len(done) - len(unknown)
-    _require_all(done, unread, fatal, strict=args.strict)
-    return EXIT_PASSED
+        report(line)
+    unrecognised = required(unknown, {one.parent for one in done})
+    unread = len(missing) + len(files) - len(done) - len(unknown)
+    return Import(
+        target.shown, request.rubric, tuple(done), tuple(problems), unread, tuple(unrecognised), request.strict
+    )
 
 
-def _require_all(done: Sequence[_Taken], unread: int, fatal: Sequence[str], *, strict: bool) -> None:
-    """Make sure that everything that was named is in the store.
-
-    Raises:
-        UsageError: a file could not be read, or records of one were rejected.
-        IncompleteError: a file holds no use of a skill that can be read.
-    """
-    rejected = sum(one.counts.rejected for one in done)
-    more = [f"and {len(fatal) - _NAMED:,} more files"] if len(fatal) > _NAMED else []
-    lines = [*fatal[:_NAMED], *more]
-    if unread or rejected:
-        conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in done)
-        raise UsageError("\n".join([*lines, _summary(unread, rejected, conflicts, strict=strict)]))
-    if fatal:
-        raise IncompleteError("\n".join(lines))
-
-
-def _warned(done: Sequence[_Taken]) -> Iterator[str]:
-    """Give the warnings of all files; equal ones of files in one directory once."""
+def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
+    """Yield the warnings of all files; equal ones of files in one directory once."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in done:
         for warning, times in one.counts.warnings.items():
@@ -152,8 +182,8 @@ def _warned(done: Sequence[_Taken]) -> Iterator[str]:
         yield texts[0] if len(texts) == 1 else f"{place}: {warning} (in {len(texts):,} files)"
 
 
-def unread_of(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
-    """Give the descriptions of files that were named, and of those of directories without any that is known.
+def required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
+    """Return the descriptions of files that were named, and of those of directories without any that is known.
 
     Args:
         unknown: files without a known form, each with its description.
@@ -173,7 +203,7 @@ def passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
         yield f"{parent}: {many} no invocations in a known form, such as {files[0]}"
 
 
-def _summary(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str:
+def _shortfall(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str:
     said = [f"{unread:,} of the files" if unread > 1 else "one of the files"] if unread else []
     said = [f"{words} could not be read" for words in said]
     said += [f"{rejected:,} records were rejected" if rejected > 1 else "one record was rejected"] if rejected else []
@@ -182,27 +212,26 @@ def _summary(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str
     return f"{' and '.join(said)}; {rest}{more}"
 
 
-def options_of(args: argparse.Namespace, recording: Recording) -> Options:
-    """Say how a file is read."""
-    keep = bool(getattr(args, "keep_text", False))
-    return Options(datetime.now(UTC), keep, args.skill_category, partial(beside, recording))
+def reading_options(request: ImportRequest | ScoreRequest, recording: Recording, *, keep_text: bool = False) -> Options:
+    """Return how a file is read."""
+    return Options(datetime.now(UTC), keep_text, request.category, partial(beside, recording))
 
 
-def form_of(asked: str, file: Opened, shown: str) -> str:
-    """Say which form a file has.
+def form_of(form: str, file: Opened, shown: str) -> str:
+    """Return the form of a file, recognised where ``form`` is ``auto``.
 
     Raises:
         UnrecognisedError: none that is known.
     """
-    found = recognise(file.head) if asked == "auto" else asked
+    found = recognise(file.head) if form == "auto" else form
     if found is None:
         raise UnrecognisedError(f"{shown}: {unrecognised(file.head)}")
     return found
 
 
 def _file(
-    recording: Recording, store: InvocationStore, args: argparse.Namespace, session: Session, rubric: str, tell: _Tell
-) -> _Taken:
+    recording: Recording, store: InvocationStore, request: ImportRequest, session: Session, report: _Report
+) -> ImportedFile:
     """Take one file in, in one transaction.
 
     Raises:
@@ -211,38 +240,42 @@ def _file(
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
-        form = form_of(args.format, file, recording.shown)
-        options = options_of(args, recording)
-        asked = _Asked(recording, store, form, rubric, args.update, args.strict, args.project)
+        request = request._replace(form=form_of(request.form, file, recording.shown))
+        form, rubric = request.form, request.rubric
+        options = reading_options(request, recording, keep_text=request.keep_text)
         if recording.path != STDIN and pays(form, file.size):
             with suppress(LostError), crew(recording.path, form, options, rubric) as workers:
-                found = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
-                return _taken(asked, found, tell)
+                shared = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
+                return _stored(recording, store, request, shared, report)
             file.file.seek(0)  # the others were lost: it is read here
         numbered = _drawn(lines(file.file, whole=form in DOCUMENTS), file, session)
-        return _taken(asked, places(reader(form)(numbered, options), scorer(rubric)), tell)
+        found = places(reader(form)(numbered, options), scorer(rubric))
+        return _stored(recording, store, request, found, report)
 
 
-def _taken(asked: _Asked, found: Iterable[Place], tell: _Tell) -> _Taken:
+def _stored(
+    recording: Recording, store: InvocationStore, request: ImportRequest, found: Iterable[Place], report: _Report
+) -> ImportedFile:
+    """Store what was read of a file."""
     from skillgate.store.invocations import Origin  # brings in the database's packages
 
-    shown = asked.recording.shown
-    problems = Problems(shown, tell)
+    shown = recording.shown
+    problems = Problems(shown, report)
     counts = Counts()
-    later = asked.form == GROWING and not asked.update
-    folder = None if asked.recording.path == STDIN else os.path.dirname(os.path.realpath(asked.recording.path))
-    origin = Origin(folder, asked.label)
-    importing = asked.store.importing(
-        asked.rubric, scorer(asked.rubric), update=asked.update, later=later, origin=origin
+    later = request.form == GROWING and not request.update
+    folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
+    origin = Origin(folder, request.project)
+    importing = store.importing(
+        request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
     )
     with suppress(_RefusedError), importing as run:
         take(found, run, problems, counts)
-        if asked.strict and counts.rejected:
+        if request.strict and counts.rejected:
             raise _RefusedError
     problems.close()
     if counts.unused is not None:
         raise UnrecognisedError(f"{shown}: {counts.unused}")
-    return _Taken(shown, asked.form, counts, not (asked.strict and counts.rejected), asked.recording.parent)
+    return ImportedFile(shown, request.form, counts, not (request.strict and counts.rejected), recording.parent)
 
 
 def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_Item]:
@@ -258,37 +291,14 @@ def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_
     session.show_progress("\r" + " " * 40 + "\r")
 
 
-def _report(done: list[_Taken], told: list[str], rubric: str, store: str, session: Session) -> None:
-    if session.json:
-        files = [
-            {
-                "file": one.file,
-                "format": one.form,
-                **({fate.value: count for fate, count in one.counts.fates.items()} if one.kept else {}),
-                "rejected": one.counts.rejected,
-                "taken": one.kept,
-                "warnings": [{"warning": text, "times": times} for text, times in one.counts.warnings.items()],
-            }
-            for one in done
-        ]
-        document = {"kind": "log-import", "store": store, "rubric_version": rubric, "files": files, "problems": told}
-        session.out(json.dumps(document, indent=2, ensure_ascii=False))
-        return
-    if len(done) > 1:
-        for one in done:
-            if session.verbose or one.counts.rejected:
-                session.out(f"{printable(one.file)} ({one.form}): {_said([one])}")
-    session.out(f"{len(done):,} file{'s' * (len(done) != 1)}, {_said(done)}; rubric {rubric}, store {store}")
-
-
-def _said(done: list[_Taken]) -> str:
-    kept = [one.counts for one in done if one.kept]
+def _totals(done: Sequence[ImportedFile]) -> str:
+    stored = [one.counts for one in done if one.stored]
     words = {
-        "new": sum(counts.fates[Fate.NEW] for counts in kept),
-        "replaced": sum(counts.fates[Fate.UPDATED] for counts in kept),
-        "known already": sum(counts.fates[Fate.KNOWN] for counts in kept),
+        "new": sum(counts.fates[Fate.NEW] for counts in stored),
+        "replaced": sum(counts.fates[Fate.UPDATED] for counts in stored),
+        "known already": sum(counts.fates[Fate.KNOWN] for counts in stored),
         "rejected": sum(one.counts.rejected for one in done),
     }
-    left = sum(not one.kept for one in done)
+    left = sum(not one.stored for one in done)
     said = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
     return ", ".join([*said, *([f"{left} left out as a whole"] if left else [])])

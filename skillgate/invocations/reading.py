@@ -18,7 +18,7 @@ from skillgate.errors import UsageError
 from skillgate.invocations.ports import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from skillgate.invocations.ports import Lines
 
@@ -48,7 +48,7 @@ class Opened(NamedTuple):
     size: int
 
 
-def recordings(paths: list[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
+def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
     """List the files that some paths stand for, each once, and say what is wrong with the others."""
     found: dict[str, Recording] = {}
     problems: list[str] = []

@@ -1,94 +1,117 @@
-"""The word ``score`` of ``log``: what a rubric says of the invocations of a file, with nothing kept."""
+"""Score the invocations of files, and keep nothing."""
 
 from __future__ import annotations
 
-import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.cli.log_options import rubric_of
-from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
+from skillgate.errors import IncompleteError, UsageError
 from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader
-from skillgate.invocations.importing import form_of, options_of, passed_over, unread_of
+from skillgate.invocations.importing import form_of, passed_over, reading_options, required
 from skillgate.invocations.reading import lines, opened, recordings
 from skillgate.invocations.rubric import explainer, scorer
 from skillgate.invocations.taking import Counts, Problems
 from skillgate.model.invocation import Tier
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
     from skillgate.invocations.reading import Recording
+    from skillgate.invocations.request import ScoreRequest
     from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.session import Session
 
 _MOST = 1_000  # invocations that are shown, and problems; there is `log import` for more
-_TOLD = 50  # problems that stderr has
+_MOST_SHOWN = 50  # problems that stderr has
 
 
-def score(args: argparse.Namespace, session: Session) -> int:
-    """Score and show.
+class Scores(NamedTuple):
+    """Invocations of files with their scores.
+
+    Attributes:
+        problems: the first of all problems; ``more_problems`` is how many there are beyond them.
+        unrecognised: descriptions of files without any use of a skill, where one was needed.
+    """
+
+    rubric: str
+    scored: tuple[tuple[Invocation, InvocationScore], ...]
+    problems: tuple[str, ...]
+    more_problems: int
+    unrecognised: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        explain = explainer(self.rubric)
+        return {
+            "kind": "log-score",
+            "rubric_version": self.rubric,
+            "invocations": [_row(invocation, score, explain(invocation)) for invocation, score in self.scored],
+            "problems": [*self.problems, *self.unrecognised],
+        }
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return what the score is made of where there is a single one."""
+        return explainer(self.rubric)(self.scored[0][0]) if len(self.scored) == 1 else ()
+
+    def require_all(self) -> None:
+        """Make sure that everything could be read.
+
+        Raises:
+            UsageError: something could not.
+            IncompleteError: a file holds no use of a skill that can be read.
+        """
+        if self.problems:
+            more = self.more_problems + len(self.problems[_MOST_SHOWN:])
+            last = [f"and {more:,} more"] if more else []
+            raise UsageError("\n".join([*self.problems[:_MOST_SHOWN], *self.unrecognised, *last]))
+        if self.unrecognised:
+            raise IncompleteError("\n".join(self.unrecognised))
+
+
+def score(request: ScoreRequest, session: Session) -> Scores:
+    """Score what can be read.
 
     Raises:
-        UsageError: something could not be read; the others are shown.
-        IncompleteError: a file holds no use of a skill that can be read; the others are shown.
+        UsageError: there are too many invocations.
     """
-    rubric = rubric_of(args, session)
-    files, problems = recordings(args.files, cwd=session.cwd)
-    bad = list(problems)
+    files, missing = recordings(request.files, cwd=session.cwd)
+    problems = list(missing)
     found: list[Invocation] = []
     unknown: list[tuple[Recording, str]] = []
     known: set[str | None] = set()
-    left = 0
+    more = 0
 
-    def tell(text: str) -> None:
-        nonlocal left
-        if len(bad) < _MOST:
-            bad.append(text)
+    def report(text: str) -> None:
+        nonlocal more
+        if len(problems) < _MOST:
+            problems.append(text)
         else:
-            left += 1
+            more += 1
 
     for recording in files:
         try:
-            found += islice(_read(recording, args, session, tell), _MOST + 1 - len(found))
+            found += islice(_read(recording, request, session, report), _MOST + 1 - len(found))
             known.add(recording.parent)
         except UnrecognisedError as error:
             unknown.append((recording, str(error)))
         except UsageError as error:
-            tell(str(error))
+            report(str(error))
     if len(found) > _MOST:
         raise UsageError(f"there are more than {_MOST:,} invocations; log import takes any number")
     for line in passed_over(unknown):
         session.note(line)
-    unread = unread_of(unknown, known)
-    rate, explain = scorer(rubric), explainer(rubric)
-    scores = [(invocation, rate(invocation)) for invocation in found]
-    parts = explain(found[0]) if len(found) == 1 else ()
-    if session.json:
-        rows = [_row(invocation, one, explain(invocation)) for invocation, one in scores]
-        document = {"kind": "log-score", "rubric_version": rubric, "invocations": rows, "problems": [*bad, *unread]}
-        session.out(json.dumps(document, indent=2, ensure_ascii=False))
-    elif scores:
-        from skillgate.report.invocations_text import render_scores
-
-        session.out(render_scores(scores, Style(width=session.width, color=session.color), parts=parts))
-    if bad:
-        left += len(bad[_TOLD:])
-        raise UsageError("\n".join([*bad[:_TOLD], *unread, *([f"and {left:,} more"] if left else [])]))
-    if unread:
-        raise IncompleteError("\n".join(unread))
-    return EXIT_PASSED
+    rate = scorer(request.rubric)
+    scored = tuple((invocation, rate(invocation)) for invocation in found)
+    return Scores(request.rubric, scored, tuple(problems), more, tuple(required(unknown, known)))
 
 
 def _read(
-    recording: Recording, args: argparse.Namespace, session: Session, tell: Callable[[str], None]
+    recording: Recording, request: ScoreRequest, session: Session, report: Callable[[str], None]
 ) -> Iterator[Invocation]:
-    problems, counts = Problems(recording.shown, tell), Counts()
+    problems, counts = Problems(recording.shown, report), Counts()
     with opened(recording) as file:
-        form = form_of(args.format, file, recording.shown)
-        for read in reader(form)(lines(file.file, whole=form in DOCUMENTS), options_of(args, recording)):
+        form = form_of(request.form, file, recording.shown)
+        for read in reader(form)(lines(file.file, whole=form in DOCUMENTS), reading_options(request, recording)):
             for warning in read.warnings:
                 counts.warn(warning)
             if read.invocation is not None:

@@ -49,12 +49,6 @@ KNOW_ARGPARSE: set[str] = {
     "skillgate.evaluate.corpus.place",
     "skillgate.evaluate.corpus.rating",
     "skillgate.evaluate.corpus.sharing",
-    "skillgate.invocations.adding",
-    "skillgate.invocations.changing",
-    "skillgate.invocations.importing",
-    "skillgate.invocations.listing",
-    "skillgate.invocations.scoring",
-    "skillgate.invocations.telling",
 }
 """Modules outside the command line that still read its arguments."""
 

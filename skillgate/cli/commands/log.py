@@ -8,14 +8,12 @@ an invocation of which too little was observed is not rated. Texts of users are 
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate.cli.log_options import add_rubric, add_skills, add_window
 from skillgate.cli.options import add_output
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import day_of, past
-from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
     from skillgate.session import Session
@@ -156,44 +154,6 @@ def _telling(
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """Do what the word says."""
-    match args.word:
-        case "import":
-            from skillgate.invocations.importing import take_in
+    from skillgate.cli.log_running import RUN  # only a run needs it
 
-            return take_in(args, session)
-        case "add":
-            from skillgate.invocations.adding import add
-
-            return add(args, session)
-        case "score":
-            from skillgate.invocations.scoring import score
-
-            return score(args, session)
-        case "list" | "show":
-            from skillgate.invocations import listing as log_listing
-
-            return (
-                log_listing.show(args, session) if args.word == "show" else log_listing.list_invocations(args, session)
-            )
-        case "rescore" | "purge":
-            from skillgate.invocations import changing as log_changing
-
-            return log_changing.rescore(args, session) if args.word == "rescore" else log_changing.purge(args, session)
-        case _:
-            _require_statistics()
-            from skillgate.invocations import telling as log_telling
-
-            tellers = {"stats": log_telling.stats, "trend": log_telling.trend, "gate": log_telling.gate}
-            return tellers.get(args.word, log_telling.dashboard)(args, session)
-
-
-def _require_statistics() -> None:
-    """Make sure that what computes intervals is there.
-
-    Raises:
-        UsageError: saying how to install it.
-    """
-    missing = [name for name in ("numpy", "scipy") if find_spec(name) is None]
-    if missing:
-        told = f"{missing[0]}, which is not installed: pip install 'skillgate-action[store,stats]'"
-        raise UsageError(f"intervals need {told}")
+    return RUN[args.word](args, session)

@@ -1,0 +1,263 @@
+"""Report what a store holds: the figures of skills, their trends, gates, and all of it together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate import __version__, settings
+from skillgate.config import config_digest
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.invocations.checking import check, check_each, gate_json, verdict
+from skillgate.invocations.records import open_existing
+from skillgate.invocations.summary import report
+from skillgate.invocations.trends import tally_of, trend_json, with_bootstrap
+from skillgate.invocations.trends import trend as compared
+from skillgate.model.codec import encode
+from skillgate.model.invocation_gate import chosen, known
+from skillgate.model.report import Tool
+from skillgate.model.text import did_you_mean
+from skillgate.report.json import render as as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from skillgate.invocations.request import Selection
+    from skillgate.model.invocation import Observation
+    from skillgate.model.invocation_gate import Gate
+    from skillgate.model.invocation_report import GateCheck, InvocationReport, InvocationTrend
+    from skillgate.session import Session
+    from skillgate.store.invocations import InvocationStore
+
+_MOST_NAMED = 1_000  # skills
+_MOST_CHECKED = 10_000  # answers of gates
+_COMMON = (
+    *("schema_version", "scoring_version", "rubric_version", "depth", "coverage", "models", "config_digest"),
+    *("store", "days"),
+)
+
+
+class _View(NamedTuple):
+    """An open store, and which of its invocations are looked at.
+
+    Attributes:
+        shown: the store's name for messages.
+        skills: by name, each once, sorted; empty for all.
+        now: where windows end, UTC.
+        until: what began later is left out; None for nothing.
+        days: how far to look back, None for all.
+    """
+
+    store: InvocationStore
+    shown: str
+    rubric: str
+    skills: tuple[str, ...]
+    now: datetime
+    until: datetime | None
+    days: int | None
+    session: Session
+
+    def observations(self) -> Iterator[Observation]:
+        """Yield what the store holds of the skills, ordered by skill and time."""
+        if not self.skills:
+            return self.store.observations(self.rubric, until=self.until)
+        return chain.from_iterable(map(self.observations_of, self.skills))
+
+    def observations_of(self, skill: str) -> Iterator[Observation]:
+        """Yield what the store holds of one skill, ordered by time."""
+        return self.store.observations(self.rubric, skill=skill, until=self.until)
+
+
+def stats(selection: Selection, session: Session) -> InvocationReport:
+    """Report the figures of skills.
+
+    Raises:
+        UsageError: the store cannot be used, or has nothing of a skill.
+        IncompleteError: the database failed.
+    """
+    return replace(dashboard(selection, (), session), trends=(), opportunities=(), daily=(), by_skill=None)
+
+
+def trend(selection: Selection, session: Session) -> InvocationReport:
+    """Report what changed; of the skills that are named with a bootstrap interval, too.
+
+    Raises:
+        UsageError: the store cannot be used, or has nothing of a skill.
+        IncompleteError: the database failed.
+    """
+    view = _open(selection, session)
+    try:
+        _require_known(view)
+        found = replace(_whole(view), skills=(), opportunities=(), daily=(), by_skill=None)
+        if view.skills:
+            found = replace(found, trends=tuple(_trend_of(view, skill) for skill in view.skills))
+    finally:
+        view.store.close()
+    if found.below_minimum and not view.skills:
+        have = "skill has" if found.below_minimum == 1 else "skills have"
+        session.note(f"{found.below_minimum:,} {have} fewer than five rated invocations, too few for a trend")
+    return found
+
+
+def gate(name: str, selection: Selection, session: Session) -> InvocationReport:
+    """Hold skills to a gate.
+
+    Raises:
+        UsageError: there is no such gate, or the store cannot be used.
+        IncompleteError: the database failed, or the store has nothing to decide by.
+    """
+    gates = _gates((name,), session)
+    view = _open(selection, session)
+    try:
+        left = view.store.unscored(view.rubric)
+        if left:
+            raise IncompleteError(f"{_unscored(left, view.rubric)}; a gate on the others would be about a part alone")
+        checks = _all_checks(gates, view)
+    finally:
+        view.store.close()
+    if not checks:
+        raise IncompleteError(f"the store {view.shown} holds no invocations to decide by")
+    return _gated(view, checks)
+
+
+def dashboard(selection: Selection, gates: Sequence[str], session: Session) -> InvocationReport:
+    """Report all that the store holds, and the answers of gates.
+
+    Raises:
+        UsageError: there is no such gate, the store cannot be used, or has nothing of a skill.
+        IncompleteError: the database failed.
+    """
+    wanted = _gates(gates, session)
+    view = _open(selection, session)
+    try:
+        _require_known(view)
+        found = _whole(view)
+        if wanted:
+            checks = _all_checks(wanted, view)
+            found = replace(found, gates=checks, gate=verdict(checks))
+    finally:
+        view.store.close()
+    return found
+
+
+def trend_document(found: InvocationReport, selection: Selection) -> str:
+    """Return trends as JSON: the report, of one skill that was named its trend alone."""
+    return _single("trend", found, trend_json(found.trends[0])) if len(set(selection.skills)) == 1 else as_json(found)
+
+
+def gate_document(found: InvocationReport, selection: Selection) -> str:
+    """Return a gate's answers as JSON: the report, of one skill that was named its answer alone.
+
+    There the gate's own kind is ``gate_kind``, since ``kind`` is the document's.
+    """
+    if len(set(selection.skills)) != 1:
+        return as_json(found)
+    answer = gate_json(found.gates[0])
+    return _single("gate", found, {"gate_kind" if key == "kind" else key: value for key, value in answer.items()})
+
+
+def _single(kind: str, found: InvocationReport, fields: dict[str, Any]) -> str:
+    whole = encode(found)
+    head = {"kind": kind, **{key: whole[key] for key in _COMMON}}
+    return json.dumps({**head, **fields}, indent=2, ensure_ascii=False)
+
+
+def _gates(names: Sequence[str], session: Session) -> Sequence[Gate]:
+    return chosen(names, known(session.config.get(settings.GATES)))
+
+
+def _open(selection: Selection, session: Session) -> _View:
+    names = tuple(sorted(set(selection.skills)))
+    if len(names) > _MOST_NAMED:
+        raise UsageError(f"up to {_MOST_NAMED:,} skills can be named; without any, all are told")
+    until = selection.until
+    now = datetime.now(UTC) if until is None else until
+    store, shown = open_existing(selection.store, session)
+    return _View(store, shown, selection.rubric, names, now, until, selection.days, session)
+
+
+def _require_known(view: _View) -> None:
+    """Make sure that something is there of each skill.
+
+    Raises:
+        UsageError: naming the nearest names.
+    """
+    names = view.store.skills() if view.skills else ()
+    missing = [name for name in view.skills if name not in set(names)]
+    if missing:
+        problems = [
+            f"{view.shown} holds no invocations of {name!r}{did_you_mean(name, names)}" for name in missing[:20]
+        ]
+        raise UsageError("\n".join(problems))
+
+
+def _whole(view: _View) -> InvocationReport:
+    found = _document(view, view.observations())
+    left = view.store.unscored(view.rubric)
+    if not left:
+        return found
+    notice = _unscored(left, view.rubric)
+    view.session.note(notice)
+    return replace(found, notices=(*found.notices, notice))
+
+
+def _document(view: _View, observations: Iterable[Observation]) -> InvocationReport:
+    return report(
+        observations,
+        now=view.now,
+        days=view.days,
+        rubric=view.rubric,
+        tool=Tool(version=__version__),
+        store=view.shown,
+        config_digest=config_digest(view.session.config),
+    )
+
+
+def _gated(view: _View, checks: Sequence[GateCheck]) -> InvocationReport:
+    """Return the document of one gate: its answers, and what they rest on."""
+    stats = [one.stats for one in checks]
+    recorded = sum(one.recorded for one in stats)
+    observed = sum(one.recorded * (one.coverage or 0.0) for one in stats)
+    return replace(
+        _document(view, ()),
+        invocations=recorded,
+        rated=sum(one.invocation_count for one in stats),
+        tiers=None,
+        coverage=round(observed / recorded, 9) if recorded else None,
+        gates=tuple(checks),
+        gate=verdict(checks),
+    )
+
+
+def _unscored(left: int, rubric: str) -> str:
+    are = "invocation is" if left == 1 else "invocations are"
+    return f"{left:,} {are} not scored by rubric {rubric}: skillgate log rescore --rubric {rubric}"
+
+
+def _trend_of(view: _View, skill: str) -> InvocationTrend:
+    tally = tally_of(skill, ((one,) for one in view.observations_of(skill)), now=view.now, days=view.days)
+    return with_bootstrap(compared(tally, now=view.now, days=view.days), tally)
+
+
+def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
+    """Answer every gate for every skill.
+
+    Raises:
+        UsageError: there are too many skills; of some alone no answer would be about all.
+    """
+    found = tuple(islice(_checks(gates, view), _MOST_CHECKED + 1))
+    if len(found) > _MOST_CHECKED:
+        raise UsageError(f"{view.shown} holds too many skills to ask of all: name up to {_MOST_NAMED:,} of them")
+    return found
+
+
+def _checks(gates: Sequence[Gate], view: _View) -> Iterator[GateCheck]:
+    if not view.skills:
+        yield from check_each(gates, view.observations(), now=view.now, days=view.days)
+        return
+    for skill in view.skills:
+        for one in gates:
+            yield check(one, view.observations_of(skill), skill=skill, now=view.now, days=view.days)
