@@ -45,10 +45,6 @@ KNOW_ARGPARSE: set[str] = {
     "skillgate.bench.evaluation.importing",
     "skillgate.bench.hosting.serving",
     "skillgate.evaluate.calibrating",
-    "skillgate.evaluate.corpus.building",
-    "skillgate.evaluate.corpus.place",
-    "skillgate.evaluate.corpus.rating",
-    "skillgate.evaluate.corpus.sharing",
 }
 """Modules outside the command line that still read its arguments."""
 

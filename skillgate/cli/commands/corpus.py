@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_models
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
-from skillgate.evaluate.corpus import building as corpus_building
-from skillgate.evaluate.corpus import place as corpus_place
-from skillgate.evaluate.corpus import sharing as corpus_sharing
-from skillgate.evaluate.corpus.checking import defects, notes
-from skillgate.evaluate.corpus.listing import listed, listing
-from skillgate.llm.extras import missing_extra
-from skillgate.model.corpus import (
-    CorpusIndex,
-    CorpusShow,
-    CorpusVerify,
-    Indexed,
-    Played,
-    ShownMatch,
-    ShownSkill,
-)
-from skillgate.model.text import did_you_mean
-from skillgate.ranking.standings import resting_on
+from skillgate import settings
+from skillgate.cli.options import add_models, gate_options
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.model.codec import encode
+from skillgate.model.text import printable
 from skillgate.report import corpus as rendering
 from skillgate.report.terminal import Style
 
@@ -30,15 +17,18 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.evaluate.corpus.folder import Matches, Store
+    from skillgate.evaluate.corpus.listing import CorpusChange
     from skillgate.session import Session
 
 GROUP = "model"
+_BUILD = "index the skills below some directories, with their texts; ratings stay with the content they were won by"
 _RATE = "play each skill against its nearest ones, in both orders, and rate them all by Bradley–Terry"
 _LIST = "show the skills of the corpus, the best rated first"
 _SHOW = "show a skill of the corpus and all its matches"
 _VERIFY = "say whether texts, matches and ratings of the corpus are what they should be"
-_LEAST_DIGITS = 6
+_EXPORT = "write the whole corpus to one file: skills with their texts, matches, ratings"
+_IMPORT = "take the skills and matches of such a file in, and rate anew; no rating is taken over"
+_NOT_FOR_RATE = ("layers", "judges", "calibration")  # options of scoring that mean nothing there
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,122 +45,160 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: a path or an option is not valid, or there is no corpus.
         IncompleteError: another run writes the corpus, or a package is missing.
     """
-    code: int = _WORDS[args.word][2](args, session)
-    return code
+    return _WORDS[args.word][2](args, session)
+
+
+def _declare_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--corpus-dir",
+        metavar="DIR",
+        help="where the corpus lies (default: the setting, else the system's data folder)",
+    )
+
+
+def _declare_build(parser: argparse.ArgumentParser) -> None:
+    badges = settings.MIN_BADGE.choices
+    parser.add_argument("paths", nargs="+", metavar="DIR", help="directories that hold skills, or skills")
+    parser.add_argument(
+        "--min-badge", metavar="BADGE", choices=badges, help=f"leave lesser skills out: {', '.join(badges)}"
+    )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="have nothing in the corpus but what is found now, whatever was built before",
+    )
+    parser.add_argument("--no-cache", action="store_true", help="score every skill anew, and keep nothing")
+    _declare_place(parser)
 
 
 def _declare_rate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--opponents", metavar="N", type=int, help="how many skills each is compared with")
-    corpus_place.add_place(parser)
+    _declare_place(parser)
     add_models(parser, no_cache=True)
-
-
-def _run_rate(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.rating import run as rate  # brings in the models
-
-    return rate(args, session)
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="of a skill, or the beginning of its digest")
-    corpus_place.add_place(parser)
+    _declare_place(parser)
+
+
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="where the document goes")
+    _declare_place(parser)
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what corpus export wrote")
+    _declare_place(parser)
+
+
+def _run_build(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.evaluate.corpus.building import build
+    from skillgate.evaluate.corpus.request import BuildRequest
+
+    request = BuildRequest(
+        corpus_dir=args.corpus_dir,
+        paths=tuple(args.paths),
+        min_badge=args.min_badge,
+        replace=args.replace,
+        cached=not args.no_cache,
+    )
+    return _publish_change(build(request, session), session)
+
+
+def _run_rate(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.evaluate.corpus.listing import CorpusChange
+    from skillgate.evaluate.corpus.rating import rate  # brings in the models
+    from skillgate.evaluate.corpus.request import RateRequest
+
+    refused = [f"--{name}" for name in _NOT_FOR_RATE if vars(args)[name]]
+    if refused:
+        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(refused)}")
+    request = RateRequest(
+        corpus_dir=args.corpus_dir,
+        options=gate_options(args),
+        record=args.record,
+        replay=args.replay,
+        refresh=args.refresh,
+        cached=not args.no_cache,
+        dry_run=args.dry_run,
+    )
+    done = rate(request, session)
+    if isinstance(done, CorpusChange):
+        return _publish_change(done, session)
+    session.out(done.document if session.json else done)
+    return EXIT_PASSED
 
 
 def _run_list(args: argparse.Namespace, session: Session) -> int:
-    index = corpus_place.require_index(corpus_place.store_of(args, session))
-    found = listing(index)
+    from skillgate.evaluate.corpus.listing import members
+
+    found = members(args.corpus_dir, session)
     _publish(session, found, lambda style: rendering.render_list(found, style))
     return EXIT_PASSED
 
 
 def _run_show(args: argparse.Namespace, session: Session) -> int:
-    store = corpus_place.store_of(args, session)
-    index, matches = corpus_place.require_index(store), store.matches()
-    found = [one for one in index.members if _is_meant(one, args.name)]
-    if not found:
-        near = did_you_mean(args.name, {one.name for one in index.members})
-        raise UsageError(f"there is no skill {args.name!r} in the corpus in {store.folder}{near}")
-    shown = CorpusShow(tool=corpus_place.TOOL, skills=tuple(_shown(one, index, matches) for one in found))
+    from skillgate.evaluate.corpus.listing import show
+
+    shown = show(args.name, args.corpus_dir, session)
     _publish(session, shown, lambda style: rendering.render_show(shown, style))
     return EXIT_PASSED
 
 
 def _run_verify(args: argparse.Namespace, session: Session) -> int:
-    store = corpus_place.store_of(args, session)
-    if not store.exists:
-        corpus_place.require_index(store)
-    verified = _verified(store)
-    _publish(session, verified, lambda style: rendering.render_verify(verified, style, folder=store.folder))
+    from skillgate.evaluate.corpus.checking import verify
+
+    verified, folder = verify(args.corpus_dir, session)
+    _publish(session, verified, lambda style: rendering.render_verify(verified, style, folder=folder))
     return EXIT_GATE_FAILED if verified.defects else EXIT_PASSED
 
 
-def _verified(store: Store) -> CorpusVerify:
-    """Look the corpus through; what cannot be read at all is a defect too.
+def _run_export(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.evaluate.corpus.sharing import export
 
-    Raises:
-        IncompleteError: numpy is not installed, and there are ratings to be computed again.
-    """
-    try:
-        index, matches = corpus_place.require_index(store), store.matches()
-    except UsageError as error:
-        return CorpusVerify(tool=corpus_place.TOOL, members=0, matches=0, defects=(str(error),), notes=())
-    try:
-        found = tuple(defects(store, index, matches))
-    except ModuleNotFoundError as error:
-        raise missing_extra(error) from error
-    return CorpusVerify(
-        tool=corpus_place.TOOL,
-        members=len(index.members),
-        matches=len(matches.played),
-        defects=found,
-        notes=tuple(notes(index, matches)),
-    )
+    done = export(args.file, args.corpus_dir, session)
+    skills, matches = len(done.members), len(done.matches)
+    session.out(f"wrote {printable(args.file)}: {skills} skills with their texts, {matches} matches")
+    return EXIT_PASSED
+
+
+def _run_import(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.evaluate.corpus.sharing import import_file
+
+    return _publish_change(import_file(args.file, args.corpus_dir, session), session)
 
 
 # A word more is one line here: what it does in a few words, what it takes, and what it does.
-_WORDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
-    "build": (corpus_building.HELP, corpus_building.declare, corpus_building.run),
+_WORDS: dict[
+    str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, Session], int]]
+] = {
+    "build": (_BUILD, _declare_build, _run_build),
     "rate": (_RATE, _declare_rate, _run_rate),
-    "list": (_LIST, corpus_place.add_place, _run_list),
+    "list": (_LIST, _declare_place, _run_list),
     "show": (_SHOW, _declare_show, _run_show),
-    "verify": (_VERIFY, corpus_place.add_place, _run_verify),
-    "export": (corpus_sharing.EXPORT, corpus_sharing.declare_export, corpus_sharing.run_export),
-    "import": (corpus_sharing.IMPORT, corpus_sharing.declare_import, corpus_sharing.run_import),
+    "verify": (_VERIFY, _declare_place, _run_verify),
+    "export": (_EXPORT, _declare_export, _run_export),
+    "import": (_IMPORT, _declare_import, _run_import),
 }
 
 
 def _publish(session: Session, document: object, render: Callable[[Style], str]) -> None:
+    session.out(_written(document) if session.json else render(Style(width=session.width, color=session.color)))
+
+
+def _publish_change(done: CorpusChange, session: Session) -> int:
+    """Print what was done in lines; with ``--json`` the members as they are now, and the lines as notes."""
+    for line in done.lines:
+        (session.note if session.json else session.out)(line)
     if session.json:
-        session.out(corpus_place.written(document))
-    else:
-        session.out(render(Style(width=session.width, color=session.color)))
+        session.out(_written(done.members))
+    for line in done.notes:
+        session.note(line)
+    return EXIT_PASSED if done.complete else EXIT_INCOMPLETE
 
 
-def _is_meant(one: Indexed, name: str) -> bool:
-    return one.name == name or (len(name) >= _LEAST_DIGITS and one.digest.startswith(name))
-
-
-def _shown(one: Indexed, index: CorpusIndex, matches: Matches) -> ShownSkill:
-    """Give a member with the matches that its rating rests on."""
-    everyone = {other.digest: other for other in (*index.members, *index.former)}
-    played = resting_on(index, matches.played)
-    own = [_seen(match, one.digest, everyone) for match in played if one.digest in (match.first, match.second)]
-    return ShownSkill(listed(one), tuple(sorted(own, key=lambda match: (-match.result, match.opponent))))
-
-
-def _seen(match: Played, digest: str, everyone: dict[str, Indexed]) -> ShownMatch:
-    """Give a match as one of its skills has it."""
-    is_first = match.first == digest
-    opponent = everyone[match.second if is_first else match.first]
-    return ShownMatch(
-        opponent=opponent.name,
-        opponent_digest=opponent.digest,
-        opponent_rating=opponent.rating if opponent.matches else None,
-        result=match.result if is_first else 1.0 - match.result,
-        position_bias=match.position_bias,
-        won=match.won if is_first else match.lost,
-        lost=match.lost if is_first else match.won,
-        model=match.model,
-        source=match.source,
-        origin=match.origin,
-    )
+def _written(document: object) -> str:
+    text = json.dumps(encode(document), indent=2, ensure_ascii=False)
+    # The same document; a CI runner would take the other for a command, and what UTF-8 lacks cannot be printed.
+    return text.replace("##[", "\\u0023#[").encode("utf-8", "backslashreplace").decode() + "\n"

@@ -1,4 +1,4 @@
-"""Brings a corpus up to date with the skills that lie in some directories: each is scored by the static layer."""
+"""Bring a corpus up to date with the skills that lie in some directories: each is scored by the static layer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.cache import Cache, directory
-from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.errors import UsageError
 from skillgate.evaluate import pipeline
 from skillgate.evaluate.corpus.entrants import Built, Candidate, built, entrant_of, text_of
 from skillgate.evaluate.corpus.folder import is_below, origin_of
-from skillgate.evaluate.corpus.listing import tell
-from skillgate.evaluate.corpus.place import add_place, store_of
+from skillgate.evaluate.corpus.listing import CorpusChange
+from skillgate.evaluate.corpus.place import store_of
 from skillgate.evaluate.keeper import Keeper
 from skillgate.model.corpus import CorpusIndex
 from skillgate.model.score import Badge
@@ -24,15 +24,14 @@ from skillgate.skill.read import read
 from skillgate.skill.tree import DiskTree
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from skillgate.evaluate.corpus.folder import Store
+    from skillgate.evaluate.corpus.request import BuildRequest
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillRoot
     from skillgate.session import Session
 
-HELP = "index the skills below some directories, with their texts; ratings stay with the content they were won by"
 _BADGES = tuple(badge.value.lower() for badge in reversed(Badge))
 
 
@@ -45,53 +44,38 @@ class _Found(NamedTuple):
     complete: bool
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Declare the directories and what becomes of their skills."""
-    parser.add_argument("paths", nargs="+", metavar="DIR", help="directories that hold skills, or skills")
-    parser.add_argument(
-        "--min-badge", metavar="BADGE", choices=_BADGES, help=f"leave lesser skills out: {', '.join(_BADGES)}"
-    )
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="have nothing in the corpus but what is found now, whatever was built before",
-    )
-    parser.add_argument("--no-cache", action="store_true", help="score every skill anew, and keep nothing")
-    add_place(parser)
-
-
-def run(args: argparse.Namespace, session: Session) -> int:
-    """Search, score, keep, and say what changed.
+def build(request: BuildRequest, session: Session) -> CorpusChange:
+    """Search and score skills, and index them with their texts.
 
     Raises:
         UsageError: a path is not valid, no skill was found, or the corpus is broken.
         IncompleteError: another run writes the corpus.
     """
-    store = store_of(args, session, writes=True)
+    store = store_of(request.corpus_dir, session, writes=True)
     before = store.index() or CorpusIndex()
-    found = _search(args, session, store)
+    found = _search(request, session, store)
     with store.writing():
         index = store.index() or before
-        done = built(index, found.candidates, is_gone=_leaves(args, session, store, found), played=_played(store))
+        done = built(index, found.candidates, is_gone=_leaves(request, session, store, found), played=_played(store))
         for candidate in found.candidates:
             store.put_text(text_of(candidate.entrant))
         store.put_index(done.corpus)
         store.keep_texts(one.digest for one in done.corpus.members)
-    tell(_told(done, found, args, store), done.corpus, session)
-    return EXIT_PASSED if found.complete and not found.unread else EXIT_INCOMPLETE
+    lines = _summary(done, found, request, store)
+    return CorpusChange.of(lines, done.corpus, complete=found.complete and not found.unread)
 
 
-def _search(args: argparse.Namespace, session: Session, store: Store) -> _Found:
+def _search(request: BuildRequest, session: Session, store: Store) -> _Found:
     """Find and score the skills.
 
     Raises:
         UsageError: a path is not valid, or there is no skill.
     """
-    discovery = discover(args.paths, cwd=session.cwd)
+    discovery = discover(request.paths, cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)
     if not discovery.roots:
-        where = ", ".join(args.paths)
+        where = ", ".join(request.paths)
         raise UsageError(f"no skill found in {where}: a skill is a directory with a SKILL.md; the corpus is as it was")
     sources: list[SkillSource] = []
     unread: set[str] = set()
@@ -103,11 +87,11 @@ def _search(args: argparse.Namespace, session: Session, store: Store) -> _Found:
         else:
             sources.append(source)
     candidates, lesser = [], 0
-    for source, result in zip(sources, _scored(sources, args, session), strict=True):
+    for source, result in zip(sources, _scored(sources, request, session), strict=True):
         candidate = _candidate(source, result, store)
         if candidate is None:
             session.note(f"{source.root.path} is left out: {result.composite.reason or 'there is nothing to score'}")
-        elif args.min_badge is not None and not _reaches(candidate.badge, args.min_badge):
+        elif request.min_badge is not None and not _reaches(candidate.badge, request.min_badge):
             lesser += 1
             session.detail(f"{source.root.path} is left out: its badge is {candidate.badge or 'none'}")
         else:
@@ -115,8 +99,8 @@ def _search(args: argparse.Namespace, session: Session, store: Store) -> _Found:
     return _Found(tuple(candidates), lesser, frozenset(unread), discovery.complete)
 
 
-def _scored(sources: Sequence[SkillSource], args: argparse.Namespace, session: Session) -> tuple[SkillResult, ...]:
-    folder = "" if args.no_cache else directory(session.environ)
+def _scored(sources: Sequence[SkillSource], request: BuildRequest, session: Session) -> tuple[SkillResult, ...]:
+    folder = directory(session.environ) if request.cached else ""
     cache = Cache(folder, now=time.time) if folder else None
     keeper = Keeper(cache, clock=time.perf_counter_ns, optional=False)
     context = pipeline.Context(
@@ -150,14 +134,14 @@ def _origin(store: Store, root: SkillRoot) -> str:
     return origin_of(store.folder, os.path.join(tree.root, root.directory))  # noqa: PTH118
 
 
-def _leaves(args: argparse.Namespace, session: Session, store: Store, found: _Found) -> Callable[[str], bool]:
+def _leaves(request: BuildRequest, session: Session, store: Store, found: _Found) -> Callable[[str], bool]:
     """Make the test of whether a member leaves where nothing was found: not where it could not be looked for."""
-    tops = [os.path.join(session.cwd, path) for path in args.paths]  # noqa: PTH118
+    tops = [os.path.join(session.cwd, path) for path in request.paths]  # noqa: PTH118
 
     def leaves(origin: str) -> bool:
         if origin in found.unread or not found.complete:
             return False
-        return args.replace or any(is_below(store.folder, origin, top) for top in tops)
+        return request.replace or any(is_below(store.folder, origin, top) for top in tops)
 
     return leaves
 
@@ -170,14 +154,14 @@ def _reaches(badge: str | None, least: str) -> bool:
     return badge is not None and _BADGES.index(badge) >= _BADGES.index(least)
 
 
-def _told(done: Built, found: _Found, args: argparse.Namespace, store: Store) -> Iterator[str]:
+def _summary(done: Built, found: _Found, request: BuildRequest, store: Store) -> Iterator[str]:
     members = len(done.corpus.members)
     yield (
         f"{members} skill{'s' * (members != 1)} in {printable(store.folder)}:"
         f" {done.added} added, {done.kept} kept, {done.changed} changed, {done.dropped} dropped"
     )
     if found.lesser:
-        yield f"{found.lesser} left out below {args.min_badge}"
+        yield f"{found.lesser} left out below {request.min_badge}"
     if done.doubles:
         yield f"{done.doubles} found with the text of another one, which counts once"
     if not found.complete:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate.errors import UsageError
 from skillgate.evaluate.corpus.folder import is_digest
+from skillgate.evaluate.corpus.place import TOOL, require_index, store_of
 from skillgate.evaluate.corpus.stored import content_digest
+from skillgate.llm.extras import missing_extra
+from skillgate.model.corpus import CorpusVerify
 from skillgate.model.score import Badge
 from skillgate.ranking.standings import identity, misfits, refused_by, resting_on
 
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
     from skillgate.evaluate.corpus.folder import Matches, Store
     from skillgate.model.corpus import CorpusExport, CorpusIndex, Indexed, Played, SkillText
+    from skillgate.session import Session
 
 LONGEST = 2_000  # characters of a name, a category or a path
 MOST_PAGES = 1_000  # of one skill; a search keeps 300 and those it takes for instructions
@@ -22,6 +27,34 @@ MOST_CHARACTERS = 16 << 20  # of one skill; a search keeps 8 MB beside the main 
 _BADGES = frozenset(badge.value.lower() for badge in Badge)
 _RESULTS = {("win", "win"): 1.0, ("draw", "draw"): 0.5, ("loss", "loss"): 0.0}
 _ORDERS = ("win", "draw", "loss")
+
+
+def verify(corpus_dir: str | None, session: Session) -> tuple[CorpusVerify, str]:
+    """Look a corpus through, and return its folder too; what cannot be read at all is a defect.
+
+    Raises:
+        UsageError: there is no corpus.
+        IncompleteError: numpy is not installed, and there are ratings to be computed again.
+    """
+    store = store_of(corpus_dir, session)
+    if not store.exists:
+        require_index(store)
+    try:
+        index, matches = require_index(store), store.matches()
+    except UsageError as error:
+        return CorpusVerify(tool=TOOL, members=0, matches=0, defects=(str(error),), notes=()), store.folder
+    try:
+        found = tuple(defects(store, index, matches))
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from error
+    verified = CorpusVerify(
+        tool=TOOL,
+        members=len(index.members),
+        matches=len(matches.played),
+        defects=found,
+        notes=tuple(notes(index, matches)),
+    )
+    return verified, store.folder
 
 
 def defects(store: Store, index: CorpusIndex, matches: Matches) -> Iterator[str]:

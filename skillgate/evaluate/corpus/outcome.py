@@ -26,10 +26,10 @@ class Outcome(NamedTuple):
     cost_usd: float | None = 0.0
 
 
-def told(
+def summary(
     index: CorpusIndex, played: Sequence[Played], outcomes: Sequence[Outcome], before: int, judge: str
 ) -> Iterator[str]:
-    """Say what a run did.
+    """Yield what a run did, in lines.
 
     Args:
         index: rated anew.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,10 @@ from skillgate.errors import UsageError
 from skillgate.evaluate.corpus.folder import Store, place_of
 from skillgate.files import require_place
 from skillgate.llm.extras import missing_extra
-from skillgate.model.codec import encode
 from skillgate.model.report import Tool
 from skillgate.ranking.standings import rated
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from skillgate.model.corpus import CorpusIndex, Played
@@ -25,29 +22,22 @@ if TYPE_CHECKING:
 TOOL = Tool(version=__version__)
 
 
-def add_place(parser: argparse.ArgumentParser) -> None:
-    """Add ``--corpus-dir``; :func:`store_of` reads it."""
-    parser.add_argument(
-        "--corpus-dir",
-        metavar="DIR",
-        help="where the corpus lies (default: the setting, else the system's data folder)",
-    )
-
-
-def store_of(args: argparse.Namespace, session: Session, *, writes: bool = False) -> Store:
-    """Give the corpus that is meant: of the option, else of the setting, else the system's place for data.
+def store_of(corpus_dir: str | None, session: Session, *, writes: bool = False) -> Store:
+    """Return the corpus that is meant: of the option, else of the setting, else the system's place for data.
 
     Args:
-        args: with ``corpus_dir``.
+        corpus_dir: the option's, None where it was not given.
         session: the run.
         writes: whether it is to be written.
 
     Raises:
         UsageError: there is no such place, or nothing must be written there.
     """
-    config = session.config if args.corpus_dir is None else session.config.with_options({"corpus-dir": args.corpus_dir})
+    config = session.config
+    if corpus_dir is not None:
+        config = config.with_options({settings.CORPUS_DIR.key: corpus_dir})
     set_to = config.get(settings.CORPUS_DIR)
-    place = place_of(session.environ, set_to if isinstance(set_to, str) else None, config.base(settings.CORPUS_DIR))
+    place = place_of(session.environ, set_to, config.base(settings.CORPUS_DIR))
     if not place:
         raise UsageError("there is no place to keep a corpus (HOME is not set): give --corpus-dir")
     if os.path.lexists(place) and not os.path.isdir(place):  # noqa: PTH112
@@ -79,10 +69,3 @@ def rerated(index: CorpusIndex, played: Sequence[Played], source: str) -> Corpus
         return rated(index, played, source)
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
-
-
-def written(document: object) -> str:
-    """Write a document as every other one is written."""
-    text = json.dumps(encode(document), indent=2, ensure_ascii=False)
-    # The same document; a CI runner would take the other for a command, and what UTF-8 lacks cannot be printed.
-    return text.replace("##[", "\\u0023#[").encode("utf-8", "backslashreplace").decode() + "\n"

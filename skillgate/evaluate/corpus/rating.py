@@ -1,4 +1,4 @@
-"""Plays the skills of a corpus against one another, and rates them: every decided match is on disk at once."""
+"""Play the skills of a corpus against one another, and rate them: every decided match is on disk at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
-from skillgate.cli.options import gate_options
-from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate.corpus.listing import tell
-from skillgate.evaluate.corpus.outcome import Outcome, told, unjudged
+from skillgate.errors import UsageError
+from skillgate.evaluate.corpus.listing import CorpusChange
+from skillgate.evaluate.corpus.outcome import Outcome, summary, unjudged
 from skillgate.evaluate.corpus.place import require_index, rerated, store_of
 from skillgate.evaluate.corpus.stored import StoredCorpus, member
 from skillgate.evaluate.models.connecting import Models
@@ -29,11 +28,11 @@ from skillgate.ranking.opponents import opponents
 from skillgate.ranking.standings import Identity, identity, source_of, standing_out
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Collection, Sequence
 
     from skillgate.config import Config
     from skillgate.evaluate.corpus.folder import Store
+    from skillgate.evaluate.corpus.request import RateRequest
     from skillgate.evaluate.models.setup import ModelSetup
     from skillgate.llm.port import Progress
     from skillgate.model.corpus import Fit
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 _REASON = 300  # characters of what is kept of a reason
 _SAMPLED = 64  # pairs from which the cost of all is estimated before leave is asked for
-_OTHERS = ("layers", "judges", "calibration")  # options of scoring that mean nothing here
 
 
 class _Rating(NamedTuple):
@@ -55,8 +53,8 @@ class _Rating(NamedTuple):
     source: str
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
-    """Play what was not played yet, then rate.
+def rate(request: RateRequest, session: Session) -> CorpusChange | Told:
+    """Play what was not played yet, then rate; with ``dry_run`` return what it would cost.
 
     Raises:
         UsageError: an option does not fit, there is no corpus, or much would be spent that nobody agreed to.
@@ -64,14 +62,16 @@ def run(args: argparse.Namespace, session: Session) -> int:
         KeyboardInterrupt: the user wants no more; what was decided is kept.
     """
     require_packages()
-    config = _config(args, session)
-    store = store_of(args, session, writes=True)
+    config = _config(request, session)
+    store = store_of(request.corpus_dir, session, writes=True)
     require_index(store)
-    options = ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
+    options = ModelOptions(
+        record=request.record, replay=request.replay, refresh=request.refresh, keep_answers=request.cached
+    )
     with store.writing():
         models = Models(config, session, options, session.environ)
         try:
-            return _rate(args, config, session, store, models)
+            return _rate(request, config, session, store, models)
         finally:
             failure = models.close()
             if failure is not None:
@@ -93,7 +93,7 @@ def pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...
     return tuple(found[key] for key in sorted(found))
 
 
-def _rate(args: argparse.Namespace, config: Config, session: Session, store: Store, models: Models) -> int:
+def _rate(request: RateRequest, config: Config, session: Session, store: Store, models: Models) -> CorpusChange | Told:
     index, matches = require_index(store), store.matches()
     source = source_of(live=models.provider.live, provider=models.provider.name)
     _require_source(index.fit, source, store)
@@ -104,24 +104,21 @@ def _rate(args: argparse.Namespace, config: Config, session: Session, store: Sto
     wanted = pairs(level, rating.arena.opponents)
     missing = [pair for pair in wanted if _identity(rating, *pair) not in known]
     layers = [partial(_layer, rating, *pair) for pair in missing]
-    if args.dry_run:
-        forecast = _forecast(layers, len(wanted), models.setup)
-        session.out(forecast.document if session.json else forecast)
-        return EXIT_PASSED
+    if request.dry_run:
+        return _forecast(layers, len(wanted), models.setup)
     _require_leave(layers, models.setup, session)
     outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.setup, session)
     source = _answered_by(outcomes, source)
     _require_source(index.fit, source, store)
     index = rerated(_recorded(index, outcomes), store.matches().played, source)
     store.put_index(index)
-    tell(
-        told(index, store.matches().played, outcomes, len(wanted) - len(missing), rating.arena.judge.model),
+    before, judge = len(wanted) - len(missing), rating.arena.judge.model
+    return CorpusChange.of(
+        summary(index, store.matches().played, outcomes, before, judge),
         index,
-        session,
+        complete=all(one.played is not None for one in outcomes),
+        notes=unjudged(outcomes, index),
     )
-    for sentence in unjudged(outcomes, index):
-        session.note(sentence)
-    return EXIT_INCOMPLETE if any(one.played is None for one in outcomes) else EXIT_PASSED
 
 
 def _layer(rating: _Rating, one: Member, two: Member) -> Steps[Outcome]:
@@ -198,24 +195,21 @@ def _play(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelSetup, ses
             session.show_progress("\r" + " " * 79 + "\r")
 
 
-def _config(args: argparse.Namespace, session: Session) -> Config:
-    """Give the configuration with what was asked for: one judge.
+def _config(request: RateRequest, session: Session) -> Config:
+    """Return the configuration with what was asked for: one judge.
 
     Raises:
-        UsageError: an option means nothing here, or asks for several judges.
+        UsageError: an option asks for several judges.
     """
-    given = [f"--{name}" for name in _OTHERS if getattr(args, name, None)]
-    if given:
-        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(given)}")
-    config = session.config.with_options(gate_options(args))
+    config = session.config.with_options(request.options)
     names = config.get(settings.JUDGE_MODEL)
-    if not isinstance(names, tuple) or not names:
-        return config.with_options({"judges": 1})
+    if not names:
+        return config.with_options({settings.JUDGES.key: 1})
     if len(names) > 1:
         if config.origin(settings.JUDGE_MODEL) == "option":
             raise UsageError(f"corpus rate has one judge: give one --judge-model, not {len(names)}")
         session.note(f"of the models that judge, {names[0]} compares")
-    return config.with_options({"judge-model": (names[0],), "judges": 1})
+    return config.with_options({settings.JUDGE_MODEL.key: names[:1], settings.JUDGES.key: 1})
 
 
 def _arena(config: Config, models: Models) -> Arena:

@@ -1,4 +1,4 @@
-"""Takes a corpus to another machine as one document, and takes one in that anybody may have written."""
+"""Export a corpus as one document, and import one that anybody may have written."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.errors import UsageError
 from skillgate.evaluate.corpus.checking import arrival_faults
 from skillgate.evaluate.corpus.encoding import decoded, document, loaded, read_bytes
 from skillgate.evaluate.corpus.entrants import joined
-from skillgate.evaluate.corpus.listing import tell
-from skillgate.evaluate.corpus.place import TOOL, add_place, require_index, rerated, store_of
+from skillgate.evaluate.corpus.listing import CorpusChange
+from skillgate.evaluate.corpus.place import TOOL, require_index, rerated, store_of
 from skillgate.evaluate.corpus.stored import content_digest
 from skillgate.files import write
 from skillgate.model.corpus import CORPUS_VERSION, LIVE, CorpusExport, CorpusIndex, Indexed
@@ -19,38 +19,23 @@ from skillgate.model.text import printable
 from skillgate.ranking.standings import identity, resting_on
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from skillgate.evaluate.corpus.folder import Store
     from skillgate.model.corpus import Played, SkillText
     from skillgate.session import Session
 
-EXPORT = "write the whole corpus to one file: skills with their texts, matches, ratings"
-IMPORT = "take the skills and matches of such a file in, and rate anew; no rating is taken over"
 _MOST_FAULTS = 10
 _ORIGIN = 200  # characters that are kept of a file's name
 
 
-def declare_export(parser: argparse.ArgumentParser) -> None:
-    """Declare the file."""
-    parser.add_argument("file", metavar="FILE", help="where the document goes")
-    add_place(parser)
-
-
-def declare_import(parser: argparse.ArgumentParser) -> None:
-    """Declare the file."""
-    parser.add_argument("file", metavar="FILE", help="what corpus export wrote")
-    add_place(parser)
-
-
-def run_export(args: argparse.Namespace, session: Session) -> int:
-    """Write the document.
+def export(file: str, corpus_dir: str | None, session: Session) -> CorpusExport:
+    """Write a whole corpus to a file: skills with their texts, matches, ratings.
 
     Raises:
         UsageError: there is no corpus, it is broken, or the file cannot be written.
     """
-    store = store_of(args, session)
+    store = store_of(corpus_dir, session)
     index, matches = require_index(store), store.matches()
     if matches.problems:
         raise UsageError(f"{matches.problems[0]}: skillgate corpus verify lists what is wrong")
@@ -62,25 +47,23 @@ def run_export(args: argparse.Namespace, session: Session) -> int:
         matches=tuple(one._replace(origin="") for one in matches.played),
         fit=index.fit,
     )
-    write(args.file, document(exported, indent=1), cwd=session.cwd)
-    many, decided = len(exported.members), len(exported.matches)
-    session.out(f"wrote {printable(args.file)}: {many} skills with their texts, {decided} matches")
-    return EXIT_PASSED
+    write(file, document(exported, indent=1), cwd=session.cwd)
+    return exported
 
 
-def run_import(args: argparse.Namespace, session: Session) -> int:
-    """Check the document, and take it in as a whole or not at all.
+def import_file(file: str, corpus_dir: str | None, session: Session) -> CorpusChange:
+    """Check a document, take it in as a whole or not at all, and rate anew.
 
     Raises:
         UsageError: it is no such document, or something is wrong with it or with the corpus that is there.
         IncompleteError: another run writes the corpus, or a package is missing.
     """
-    arriving = _read(args.file, session)
-    store = store_of(args, session, writes=True)
+    arriving = _read(file, session)
+    store = store_of(corpus_dir, session, writes=True)
     with store.writing():
         before = store.index() or CorpusIndex()
         known = {identity(one) for one in store.matches().played}
-        origin = printable(os.path.basename(args.file))[:_ORIGIN] or "a document"  # noqa: PTH119
+        origin = printable(os.path.basename(file))[:_ORIGIN] or "a document"  # noqa: PTH119
         fresh = [one._replace(origin=origin) for one in arriving.matches if identity(one) not in known]
         index = joined(before, CorpusIndex(members=arriving.members, former=arriving.former))
         for text in arriving.texts:
@@ -100,8 +83,7 @@ def run_import(args: argparse.Namespace, session: Session) -> int:
         lines.append(
             f"imported matches decide {brought} of {len(pairs)} rated pairs; what was played here decides its own"
         )
-    tell(lines, index, session)
-    return EXIT_PASSED
+    return CorpusChange.of(lines, index)
 
 
 def _read(name: str, session: Session) -> CorpusExport:
