@@ -8,12 +8,15 @@ llm.temperature, llm.baseUrl, llm.keyEnv.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from skillgate.config import read_file
+from skillgate.config import read_file, user_file
+from skillgate.config_file import set_value, value_text
 from skillgate.errors import UsageError
 from skillgate.evaluate.findings import require_known_words
 from skillgate.model.other_names import OTHER_NAMES
+from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean, printable
 from skillgate.settings import BY_KEY, SETTINGS
 
@@ -22,12 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.config import Config
+    from skillgate.model.setting import Setting, Value
     from skillgate.session import Session
 
 GROUP = "reference"
 _LIST = "every setting and its value"
 _GET = "one setting's value"
 _SET = "set one value in your own configuration"
+_TEXTS = (Kind.TEXT, Kind.CHOICE)
+_LISTS = (Kind.CHOICES, Kind.TEXTS)
 _VALIDATE = "say whether configuration files are valid; what hooks run"
 
 
@@ -50,9 +56,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.word == "validate":
         _validate(args.paths, session)
     elif args.word == "set":
-        from skillgate.cli.config_setting import set_value  # the only word that writes
-
-        set_value(args.key, args.value, session)
+        _set(args.key, args.value, session)
     elif args.word == "get":
         _get(args.key, session)
     elif session.json:
@@ -94,6 +98,46 @@ def _get(key: str, session: Session) -> None:
         session.out(json.dumps({"key": key, **_entry(config, key)}, indent=2))
     else:
         session.out(_shown(config.get(BY_KEY[key])))
+
+
+def _set(word: str, text: str, session: Session) -> None:
+    """Set a value and say where; note where it does not hold here, because something stronger is set.
+
+    Raises:
+        UsageError: there is no such setting, the value does not fit, or the file cannot be written.
+    """
+    key = OTHER_NAMES.get(word, word)
+    if key not in BY_KEY:
+        raise UsageError(f"unknown key {word[:80]!r}{did_you_mean(word, (*BY_KEY, *OTHER_NAMES))}")
+    setting = BY_KEY[key]
+    try:
+        value: Value = setting.accept(_value(text, setting))
+    except ValueError as error:
+        raise UsageError(f"{word}: {error}") from None
+    path = user_file(session.environ)
+    if not path:
+        raise UsageError("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
+    set_value(path, key, value)
+    if session.json:
+        session.out(json.dumps({"key": key, "value": value, "file": path}, indent=2, ensure_ascii=False))
+    else:
+        session.out(printable(f"{key} = {value_text(value)} in {path}"))
+    with suppress(UsageError):  # a project's file that is not valid says so when it is used
+        if session.config.get(setting) != value:
+            session.note(f"here {session.config.origin(setting)} sets {key} to something else, and comes before it")
+
+
+def _value(text: str, setting: Setting[Any]) -> object:
+    """Read a value: texts as they are, lists by commas too, anything else as JSON."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    if setting.kind in _TEXTS:
+        return None if value is None else text
+    if setting.kind in _LISTS and not isinstance(value, list) and value is not None:
+        return [part.strip() for part in text.split(",")]
+    return value
 
 
 def _document(config: Config) -> dict[str, Any]:

@@ -9,16 +9,13 @@ eval, score and certify; one that is there already is passed over.
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING
 
-from skillgate import __version__
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.model.history import History
-from skillgate.model.report import Tool
 from skillgate.report.terminal import Style
-from skillgate.store.results import named_store
 
 if TYPE_CHECKING:
     from skillgate.session import Session
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 GROUP = "past"
 _KINDS = ("bench", "score")
 _LIMIT = 20
-_OF_TREND = 100_000  # rows that a trend is made of, the newest
 _IMPORT = "take JSON reports of eval, score and certify into the store"
 _IMPORTS = """\
 A report that is in the store already is passed over, wherever it came from. One that cannot be read stops no other:
@@ -59,48 +55,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     """List, compare or import."""
-    target, _ = named_store(args.store, session)
     if args.word == "import":
-        from skillgate.cli.history_import import take_in
+        return _import(args, session)
+    from skillgate.evaluate.history import HistoryRequest, history
 
-        return take_in(args, target, session)
-    if args.kind == "score" and args.benchmark is not None:
-        raise UsageError("--benchmark is of benchmarks; leave it out, or --kind score")
-    from skillgate.store.target import require_packages
-
-    require_packages(target)
-    from skillgate.store.keeper import Filter, open_store
-
-    most = _OF_TREND if args.trend else (args.limit or _LIMIT)
-    wanted = Filter(skill=args.skill, benchmark=args.benchmark, since=args.since, limit=most)
-    store = open_store(target, create=False)
-    try:
-        evaluations = () if args.kind == "score" else store.evaluations(wanted)
-        scores = () if args.kind == "bench" or args.benchmark is not None else store.scores(wanted)
-    finally:
-        store.close()
-    found = History(tool=Tool(version=__version__), store=target.shown, evaluations=evaluations, scores=scores)
-    if args.trend:
-        found = _compared(found, args.limit)
-    session.out(_rendered(found, session))
-    return EXIT_PASSED
-
-
-def _compared(found: History, limit: int | None) -> History:
-    from skillgate.report.trends import bench_trends, score_trends
-
-    trends = (*bench_trends(found.evaluations), *score_trends(found.scores))
-    return History(tool=found.tool, store=found.store, trends=trends if limit is None else trends[:limit])
-
-
-def _rendered(found: History, session: Session) -> str:
+    request = HistoryRequest(
+        store=args.store,
+        skill=args.skill,
+        benchmark=args.benchmark,
+        kind=args.kind,
+        limit=args.limit if args.trend else args.limit or _LIMIT,
+        since=args.since,
+        trend=args.trend,
+    )
+    found = history(request, session)
     if session.json:
         from skillgate.report.json import render as as_json
 
-        return as_json(found)
+        session.out(as_json(found))
+        return EXIT_PASSED
     from skillgate.report.history_text import render
 
-    return render(found, Style(width=session.width, color=session.color))
+    session.out(render(found, Style(width=session.width, color=session.color)))
+    return EXIT_PASSED
+
+
+def _import(args: argparse.Namespace, session: Session) -> int:
+    """Take reports in.
+
+    Raises:
+        UsageError: some cannot be, each with its reason; the others are in the store.
+    """
+    from skillgate.evaluate.history import HistoryImportRequest, import_reports
+
+    request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)
+    done = import_reports(request, session)
+    session.out(json.dumps(done.document(), indent=2, ensure_ascii=False) if session.json else done.line())
+    if done.problems:
+        raise UsageError("\n".join(done.problems))
+    return EXIT_PASSED
 
 
 def _whole(text: str) -> int:
