@@ -44,7 +44,6 @@ CIRCLES: set[frozenset[str]] = {
 KNOW_ARGPARSE: set[str] = {
     "skillgate.bench.evaluation.importing",
     "skillgate.bench.hosting.serving",
-    "skillgate.evaluate.calibrating",
 }
 """Modules outside the command line that still read its arguments."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.options import add_models, gate_options
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
 from skillgate.report import corpus as rendering
@@ -28,7 +28,6 @@ _SHOW = "show a skill of the corpus and all its matches"
 _VERIFY = "say whether texts, matches and ratings of the corpus are what they should be"
 _EXPORT = "write the whole corpus to one file: skills with their texts, matches, ratings"
 _IMPORT = "take the skills and matches of such a file in, and rate anew; no rating is taken over"
-_NOT_FOR_RATE = ("layers", "judges", "calibration")  # options of scoring that mean nothing there
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,22 +106,12 @@ def _run_build(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_rate(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.cli.evaluation import model_options
     from skillgate.evaluate.corpus.listing import CorpusChange
     from skillgate.evaluate.corpus.rating import rate  # brings in the models
     from skillgate.evaluate.corpus.request import RateRequest
 
-    refused = [f"--{name}" for name in _NOT_FOR_RATE if vars(args)[name]]
-    if refused:
-        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(refused)}")
-    request = RateRequest(
-        corpus_dir=args.corpus_dir,
-        options=gate_options(args),
-        record=args.record,
-        replay=args.replay,
-        refresh=args.refresh,
-        cached=not args.no_cache,
-        dry_run=args.dry_run,
-    )
+    request = RateRequest(corpus_dir=args.corpus_dir, options=gate_options(args), models=model_options(args))
     done = rate(request, session)
     if isinstance(done, CorpusChange):
         return _publish_change(done, session)

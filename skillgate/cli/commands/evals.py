@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_output, add_paths, output_format
+from skillgate import settings
+from skillgate.cli.options import add_models, add_output, add_paths, gate_options, output_format
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rule import THRESHOLD
-from skillgate.evaluate import calibrating
 from skillgate.files import require_place, write
+from skillgate.model.score import Depth
 from skillgate.report import evals as rendering
 from skillgate.report.terminal import Style
 
@@ -24,6 +25,7 @@ FORMATS = ("text", "json")
 _LEVELS = ("error", "warning", "never")
 _LINT = "find eval sets that cannot tell a good skill from a bad one"
 _SHOW = "list what was read of the eval sets: prompts, tasks, results"
+_CALIBRATE = "judge the skills that people have rated, and write a calibration of the judge"
 _FORMS = """\
 Eval sets lie in a skill's evals/: trigger sets and evals.json as skill-creator writes them, the cases of Claude Code's
 plugin evals, and evals/triggers.yaml, a list of prompts with should_trigger. Only calibrate asks a model."""
@@ -78,8 +80,17 @@ def _declare_show(parser: argparse.ArgumentParser) -> None:
     add_output(parser, FORMATS)
 
 
+def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("labels", metavar="LABELS", help="a YAML list of skill, dimension and human (0 to 10)")
+    add_paths(parser)
+    parser.add_argument(
+        "--output-file", dest="calibration_file", metavar="FILE", required=True, help="where the calibration goes"
+    )
+    add_models(parser, no_cache=True)
+
+
 def _run_lint(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.eval_sets import LintRequest, lint_sets
+    from skillgate.evaluate.evals.sets import LintRequest, lint_sets
 
     _require_places(args, session)
     request = LintRequest(
@@ -97,7 +108,7 @@ def _run_lint(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.eval_sets import show_sets
+    from skillgate.evaluate.evals.sets import show_sets
 
     _require_places(args, session)
     report = show_sets(tuple(args.paths) or (".",), session, allow_empty=args.allow_empty)
@@ -105,11 +116,34 @@ def _run_show(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED if report.complete else EXIT_INCOMPLETE
 
 
+def _run_calibrate(args: argparse.Namespace, session: Session) -> int:
+    from skillgate.cli.evaluation import model_options
+    from skillgate.evaluate.evals.calibrating import Calibrated, CalibrateRequest, calibrate
+    from skillgate.evaluate.request import EvaluateRequest, Scope
+
+    request = EvaluateRequest(
+        config=session.config.with_options({**gate_options(args), settings.DEPTH.key: Depth.STANDARD.value}),
+        scope=Scope(tuple(args.paths) or (".",)),
+        models=model_options(args),
+        use_cache=not args.no_cache,
+        digest=False,
+    )
+    done = calibrate(CalibrateRequest(args.labels, args.calibration_file, request), session)
+    if not isinstance(done, Calibrated):
+        session.out(done)
+        return EXIT_PASSED
+    session.out(f"wrote {args.calibration_file}: {done.items} of {done.labels} labels")
+    for name, one in done.measures:
+        shown = one.reason if one.value is None else f"{one.value:.2f} ({one.ci_low:.2f} to {one.ci_high:.2f})"
+        session.out(f"  {name:<12} {shown}")
+    return EXIT_INCOMPLETE if done.left_out else EXIT_PASSED
+
+
 # A word more is one line here: what it does in a few words, what it takes, and what it does.
 _WORDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
     "lint": (_LINT, _declare_lint, _run_lint),
     "show": (_SHOW, _declare_show, _run_show),
-    "calibrate": (calibrating.HELP, calibrating.declare, calibrating.run),
+    "calibrate": (_CALIBRATE, _declare_calibrate, _run_calibrate),
 }
 
 

@@ -15,7 +15,6 @@ from skillgate.evaluate.corpus.stored import StoredCorpus, member
 from skillgate.evaluate.models.connecting import Models
 from skillgate.evaluate.models.progress import LOG_S, WATCH_S, progress_line
 from skillgate.evaluate.models.spending import UNASKED_USD, Told, bound_of
-from skillgate.evaluate.request import ModelOptions
 from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.llm.extras import require_packages
@@ -65,11 +64,8 @@ def rate(request: RateRequest, session: Session) -> CorpusChange | Told:
     config = _config(request, session)
     store = store_of(request.corpus_dir, session, writes=True)
     require_index(store)
-    options = ModelOptions(
-        record=request.record, replay=request.replay, refresh=request.refresh, keep_answers=request.cached
-    )
     with store.writing():
-        models = Models(config, session, options, session.environ)
+        models = Models(config, session, request.models, session.environ)
         try:
             return _rate(request, config, session, store, models)
         finally:
@@ -104,7 +100,7 @@ def _rate(request: RateRequest, config: Config, session: Session, store: Store, 
     wanted = pairs(level, rating.arena.opponents)
     missing = [pair for pair in wanted if _identity(rating, *pair) not in known]
     layers = [partial(_layer, rating, *pair) for pair in missing]
-    if request.dry_run:
+    if request.models.dry_run:
         return _forecast(layers, len(wanted), models.setup)
     _require_leave(layers, models.setup, session)
     outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.setup, session)
@@ -199,8 +195,12 @@ def _config(request: RateRequest, session: Session) -> Config:
     """Return the configuration with what was asked for: one judge.
 
     Raises:
-        UsageError: an option asks for several judges.
+        UsageError: an option means nothing here, or asks for several judges.
     """
+    refused = [f"--{one.key}" for one in (settings.LAYERS, settings.JUDGES) if one.key in request.options]
+    refused += ["--calibration"] if request.models.calibration else []
+    if refused:
+        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(refused)}")
     config = session.config.with_options(request.options)
     names = config.get(settings.JUDGE_MODEL)
     if not names:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from skillgate.evaluate.request import ModelOptions
 from skillgate.model.setting import Value
 
 
@@ -33,17 +34,9 @@ class RateRequest(NamedTuple):
 
     Attributes:
         options: settings given as options, by key.
-        record: a file to write every exchange to.
-        replay: a recording that answers in a provider's place.
-        refresh: whether answers of an earlier run are asked for anew.
-        cached: whether answers are kept between runs.
-        dry_run: whether the cost is only estimated.
+        models: how models are asked beside them.
     """
 
     corpus_dir: str | None
     options: Mapping[str, Value]
-    record: str | None
-    replay: str | None
-    refresh: bool
-    cached: bool
-    dry_run: bool
+    models: ModelOptions
