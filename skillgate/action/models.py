@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.action.paths import inside
 from skillgate.errors import UsageError
+from skillgate.evaluate.deepen import SampledLayers
 from skillgate.evaluate.depth import require_able
 from skillgate.llm.extras import require_packages
 from skillgate.model.score import Depth
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 
     from skillgate.action.context import Stand
     from skillgate.action.listening import Listening
-    from skillgate.evaluate.deepen import Deepen
     from skillgate.evaluate.models.connecting import Models
 
 
 @contextmanager
-def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Deepen | None, Models | None]]:
+def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[SampledLayers | None, Models | None]]:
     """Give what judges skills, and who it asks; neither at quick depth.
 
     Raises:
@@ -44,7 +44,8 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[De
     with with_base_corpus(stand, session) as config:
         models = Models(config, session, ModelOptions(), session.environ, depth)
         try:
-            yield Deepener(models.setup, session), models
+            measure = Deepener(models.setup, session)
+            yield SampledLayers(depth, measure, models.names, models.judged_as), models
         finally:
             failure = models.close()
             if failure is not None:

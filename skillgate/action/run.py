@@ -37,6 +37,7 @@ from skillgate.evaluate.request import EvaluateRequest, Scope
 from skillgate.evaluate.run import in_shard, is_unjudged
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
+from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -47,9 +48,7 @@ if TYPE_CHECKING:
     from skillgate.action.listening import Listening
     from skillgate.evaluate.baseline.loading import Baseline
     from skillgate.model.assessment import Assessment
-    from skillgate.model.finding import Finding
     from skillgate.model.report import SkillResult
-    from skillgate.model.score import Depth
     from skillgate.model.skill import SkillRoot, SkillSource
     from skillgate.scoring.gate import Policy
     from skillgate.session import Session
@@ -94,11 +93,10 @@ def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> E
     for notice in (*stand.notes, *found.notices):
         session.note(notice)
     keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
-    context = _context(stand, keeper, session, depth)
-    with sampled(stand, session, depth) as (deepen, models):
-        if models is not None:
-            context = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
-        done = _evaluated(stand, event, session, found, keeper, context, changes)
+    evaluator = _evaluator(stand, keeper, session, depth)
+    with sampled(stand, session, depth) as (layers, models):
+        evaluator = evaluator._replace(sampled=layers)
+        done = _evaluated(stand, event, session, found, keeper, evaluator, changes)
         done = done if models is None else budgeted(done, models.setup.spent())
     done = done._replace(run=dataclasses.replace(done.run, notices=session.notes))  # also what the models' end brought
     # Before a benchmark, whose programs nothing that decides should lie beside.
@@ -112,40 +110,35 @@ def _evaluated(
     session: Listening,
     found: Discovery,
     keeper: Keeper,
-    context: pipeline.Context,
+    evaluator: pipeline.Evaluator,
     changes: tuple[str, ...],
 ) -> Evaluated:
     """Evaluate head and base, and set them side by side."""
-    before, base = _earlier(stand, found, session, context, keeper)
+    before, base = _earlier(stand, found, session, evaluator, keeper)
     waived = base.waivers if base is not None else None
-    told: list[tuple[Finding, ...]] = []
-    if before is not None:
-        before = _remembering(before)
-        context = context._replace(
-            baseline=before.results, before=before.listing, again=before.again, beside=told.append
-        )
-    if base is not None:
-        policy_of = policies_of(stand, session, base.moved, context.depth)
-        context = context._replace(policy=policy_of, selection=strict_selections(stand.config, base.moved))
+    depth = Depth.QUICK if evaluator.sampled is None else evaluator.sampled.depth
+    criteria = _criteria(evaluator.criteria, base, stand, session, depth)
     touching: set[str] = set()
     request = _request(stand)
     shard = request.scope.shard
     narrowed = in_shard(shard, found.roots, _touched(stand, found, session))
-    if narrowed is not None:
-        context = context._replace(touched=_noting(narrowed, touching))
-    files = digests(found.roots, context.depth, session.cwd)
-    report = reported(
+    files = digests(found.roots, depth, session.cwd)
+    evaluated = reported(
         request,
         found,
-        context._replace(honoured=waived),
+        evaluator._replace(criteria=criteria),
         session,
+        touched=None if narrowed is None else _noting(narrowed, touching),
+        baseline=before,
         read_known=stand.reading,
         read_sarif=read_of_base(stand),
     )
-    report = report._replace(shard=None if shard is None else "{}/{}".format(*shard))
-    report = with_digests(report, files, digests(found.roots, context.depth, session.cwd) if files else {})
+    report = evaluated.report._replace(
+        config_digest=config_digest(stand.config), shard=None if shard is None else "{}/{}".format(*shard)
+    )
+    report = with_digests(report, files, digests(found.roots, depth, session.cwd) if files else {})
     if before is not None:
-        report = report._replace(across=across_change(report, before, told[-1]))
+        report = report._replace(across=across_change(report, before, evaluated.across))
     gone = before.gone if before else ()
     if not found.roots and found.complete and not gone and not (stand.inputs["benchmark"] or stand.inputs["tasks"]):
         raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
@@ -153,7 +146,10 @@ def _evaluated(
     beside = tuple(
         result.skill.path for result in report.results if narrowed is not None and result.skill.path not in touching
     )
-    changed = None if before is None else difference(stand, report, before, beside, context.policy, told[-1])
+    changed = None
+    if before is not None:
+        then = before if evaluated.baseline is None else before._replace(results=evaluated.baseline)
+        changed = difference(stand, report, then, beside, criteria.policy, evaluated.across)
     told_of = (*changes, *(waived.told() if waived else ()))
     for sentence in waived.outdated() if waived else ():
         session.note(sentence)
@@ -166,19 +162,6 @@ def _evaluated(
     )
     told_of_run = judged(told_of_run, report, changed, stand, complete=found.complete)
     return Evaluated(told_of_run, report, changed, was=None if base is None else base.was)
-
-
-def _remembering(before: Baseline) -> Baseline:
-    """Make what is measured once more take the place of what was measured first, for the comparison."""
-    if before.again is None:
-        return before
-    results, measure = dict(before.results), before.again
-
-    def again(asked: Collection[str]) -> Mapping[str, SkillResult]:
-        results.update(measure(asked))
-        return results
-
-    return before._replace(results=results, again=again)
 
 
 def record(stand: Stand, event: Event) -> ActionRun:
@@ -199,7 +182,7 @@ def record(stand: Stand, event: Event) -> ActionRun:
 
 
 def _earlier(
-    stand: Stand, found: Discovery, session: Session, context: pipeline.Context, keeper: Keeper
+    stand: Stand, found: Discovery, session: Session, evaluator: pipeline.Evaluator, keeper: Keeper
 ) -> tuple[Baseline | None, Held | None]:
     """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
     asking = Asking(
@@ -214,7 +197,7 @@ def _earlier(
     @cache
     def at(value: str) -> tuple[Baseline, Mapping[str, Was]]:
         known: dict[str, Was] = {}
-        recording = context._replace(assess=_recording(keeper.assess, known))
+        recording = evaluator._replace(assessor=evaluator.assessor._replace(assess=_recording(keeper.assess, known)))
         config = stand.config.with_options({"baseline": value})
         base = load_baseline(config, found.roots, asked(stand), session, recording, asking)
         return base, {path: known[one.skill.path] for path, one in base.results.items() if one.skill.path in known}
@@ -231,16 +214,23 @@ def _earlier(
     return before, Held(waivers, moved, {**began.results, **tip.results})
 
 
-def _context(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pipeline.Context:
-    return pipeline.Context(
-        version=__version__,
-        clock=time.perf_counter_ns,
-        config_digest=config_digest(stand.config),
-        policy=policies_of(stand, session, {}, depth),
-        selection=selections(stand.config),
-        assess=keeper.assess,
-        across=keeper.across,
-        depth=depth,
+def _evaluator(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pipeline.Evaluator:
+    return pipeline.Evaluator(
+        assessor=pipeline.Assessor(keeper.assess, keeper.across),
+        criteria=pipeline.Criteria(policies_of(stand, session, {}, depth), selections(stand.config)),
+    )
+
+
+def _criteria(
+    criteria: pipeline.Criteria, held: Held | None, stand: Stand, session: Session, depth: Depth
+) -> pipeline.Criteria:
+    """Make what skills are held to as strict as what the base asks of them."""
+    if held is None:
+        return criteria
+    return criteria._replace(
+        policy=policies_of(stand, session, held.moved, depth),
+        selection=strict_selections(stand.config, held.moved),
+        honoured=held.waivers,
     )
 
 

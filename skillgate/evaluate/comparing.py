@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,10 +39,9 @@ def compare_skills(request: CompareRequest, session: Session) -> Comparison | To
     depth = chosen_depth(config)
     sources = [_source(side, session) for side in (request.a, request.b)]
     models: tuple[str, ...] = ()
-    plain = pipeline.Context(version=__version__, clock=time.perf_counter_ns)
     if depth is Depth.QUICK:
         require_no_models(config, request.models)
-        a, b = (pipeline.evaluate([source], plain).results[0] for source in sources)
+        a, b = (pipeline.evaluate([source], pipeline.Evaluator()).report.results[0] for source in sources)
     else:
         require_able(config, depth, replay=request.models.replay is not None)
         from skillgate.llm.extras import require_packages
@@ -51,7 +49,7 @@ def compare_skills(request: CompareRequest, session: Session) -> Comparison | To
         require_packages()
         from skillgate.evaluate.standard import both_sides  # brings in the judge
 
-        (a, b), models, estimate = both_sides(sources, request, session, plain)
+        (a, b), models, estimate = both_sides(sources, request, session, depth=depth)
         if estimate is not None:
             return estimate
     comparison = compare(a, b, version=__version__, digest=config_digest(config), depth=depth, models=models)

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from skillgate.model.assessment import Assessment
     from skillgate.model.judging import Agreement, Trust
     from skillgate.model.report import SkillResult
+    from skillgate.model.score import Depth
     from skillgate.model.skill import SkillSource
     from skillgate.scoring.result import Deeper
-
-    Deepen = Callable[[Sequence["Asked"]], "Deepened"]
 
 
 class Asked(NamedTuple):
@@ -43,6 +42,22 @@ class Deepened(NamedTuple):
     models: tuple[str, ...] = ()
     spent: str | None = None
     trust: Trust | None = None
+
+
+class SampledLayers(NamedTuple):
+    """The layers that ask models.
+
+    Attributes:
+        depth: which of them there are.
+        measure: runs them on skills; may be called several times.
+        models: those that are asked, each once.
+        judged_as: the versions of the questions, and whether a real model answers: as :func:`judged_as` gives it.
+    """
+
+    depth: Depth
+    measure: Callable[[Sequence[Asked]], Deepened]
+    models: tuple[str, ...] = ()
+    judged_as: tuple[str, ...] = ()
 
 
 def judged_as(prompt_version: str, rubric_version: str, provider: str) -> tuple[str, ...]:

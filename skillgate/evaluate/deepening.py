@@ -42,7 +42,7 @@ _LATER = ("skillgate.llm.shape", "skillgate.stats.intervals", "skillgate.stats.a
 
 
 class Deepener:
-    """Judges the skills that are asked about, as ``pipeline.Context.deepen`` asks for; may be called several times."""
+    """Judges the skills that are asked about, as ``SampledLayers.measure`` does; may be called several times."""
 
     def __init__(self, setup: ModelSetup, session: Session, *, calibration: str | None = None) -> None:
         """Take who judges, where to say how far it is, and a file of ratings that people gave too."""

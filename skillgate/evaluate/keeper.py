@@ -32,7 +32,7 @@ _PARSERS = ("markdown_it", "yaml")
 
 
 class Keeper:
-    """Judges sources in their order, as ``pipeline.Context.assess`` asks for.
+    """Judges sources in their order, as ``pipeline.Assessor`` does.
 
     Attributes:
         reused: how many were not judged anew.
@@ -85,7 +85,7 @@ class Keeper:
             yield entry.read(text.split("\n")[1:], self._again(source))
 
     def across(self, members: Sequence[Member]) -> Sequence[tuple[str, Claim]]:
-        """Find what shows only beside other skills, as ``pipeline.Context.across`` asks for."""
+        """Find what shows only beside other skills, as ``pipeline.Assessor`` does."""
         key = ""
         if self._cache is not None:
             key = self._digest("across", *((one.path, one.plugin, one.file, one.mark) for one in members))

@@ -51,7 +51,7 @@ class Merging:
         self._held: tuple[Finding, ...] = ()
 
     def attaching(self, known: Callable[[Finding], bool] | None) -> Callable[[Report], Report]:
-        """Give what adds the findings, less those that are known, as ``pipeline.Context.attach`` asks for."""
+        """Give what adds the findings, less those that are known, as ``pipeline.evaluate`` takes it."""
 
         def attached(report: Report) -> Report:
             had = sum(report.summary.findings.values())

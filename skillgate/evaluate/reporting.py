@@ -1,4 +1,4 @@
-"""From the skills that were found to a report: beside a baseline, with other tools' findings, less what is known."""
+"""Report the skills that were found: compared with a baseline, with other tools' findings, less what is known."""
 
 from __future__ import annotations
 
@@ -10,51 +10,61 @@ from skillgate.evaluate.findings import read_whole
 from skillgate.skill.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from skillgate.evaluate.baseline.loading import Baseline
     from skillgate.evaluate.findings import Reading
-    from skillgate.evaluate.merging import Merging
+    from skillgate.evaluate.pipeline import Evaluated, Evaluator
     from skillgate.evaluate.request import EvaluateRequest
     from skillgate.model.assessment import Assessment
-    from skillgate.model.finding import Finding
     from skillgate.model.report import Report
-    from skillgate.model.skill import SkillRoot, SkillSource, Unreadable
+    from skillgate.model.skill import SkillRoot
+    from skillgate.report.known import Known
     from skillgate.session import Session
     from skillgate.skill.discover import Discovery
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
-def compared(request: EvaluateRequest, discovery: Discovery, context: pipeline.Context, session: Session) -> Report:
+def compared(
+    request: EvaluateRequest, discovery: Discovery, evaluator: Evaluator, session: Session, *, touched: Touched | None
+) -> Report:
     """Evaluate, and compare with the baseline where one is set.
 
     Raises:
         UsageError: a file that an option names cannot be read or written.
     """
     if request.config.get(settings.BASELINE) is None:
-        return reported(request, discovery, context, session)
+        return reported(request, discovery, evaluator, session, touched=touched).report
     from skillgate.evaluate.baseline.loading import across_change, load_baseline  # most runs compare with nothing
 
-    before = load_baseline(request.config, discovery.roots, request.scope.paths, session, context)
-    told: list[tuple[Finding, ...]] = []
-    beside = context._replace(baseline=before.results, before=before.listing, again=before.again, beside=told.append)
-    report = reported(request, discovery, beside, session)
-    return report._replace(across=across_change(report, before, told[-1]))
+    baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, evaluator)
+    found = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
+    return found.report._replace(across=across_change(found.report, baseline, found.across))
 
 
 def reported(
     request: EvaluateRequest,
     discovery: Discovery,
-    context: pipeline.Context,
+    evaluator: Evaluator,
     session: Session,
     *,
+    touched: Touched | None,
+    baseline: Baseline | None = None,
     read_known: Reading = read_whole,
     read_sarif: Reading = read_whole,
-) -> Report:
+) -> Evaluated:
     """Evaluate, less what is known already; where known findings are to be written, they are what is found now.
 
-    ``read_known`` reads the file of known findings, by its path, its shown path and what it is for; ``read_sarif``
-    likewise the findings of other tools.
+    Args:
+        request: what is evaluated.
+        discovery: the skills that were found.
+        evaluator: how they are evaluated.
+        session: the run.
+        touched: whether a skill is reported; None for all.
+        baseline: what to compare with.
+        read_known: reads the file of known findings, by its path, its shown path and what it is for.
+        read_sarif: likewise the findings of other tools.
 
     Raises:
         UsageError: a file that an option names cannot be read or written.
@@ -67,21 +77,29 @@ def reported(
 
         part = "--changed" if scope.changed else "--files" if scope.of_files else ""
         others = Merging(request.merge_sarif, session, part=part, reading=read_sarif)
-        context = context._replace(touched=_telling(context.touched, others.aside))
+        touched = _telling(touched, others.aside)
+
+    def evaluated(known: Known | None) -> Evaluated:
+        attach = None if others is None else others.attaching(known)
+        criteria = evaluator.criteria._replace(known=known)
+        own = evaluator._replace(criteria=criteria)
+        found = pipeline.evaluate(sources, own, touched=touched, baseline=baseline, attach=attach)
+        return found if others is None else found._replace(report=others.shown(found.report))
+
     if request.write_known_findings is None and config.get(settings.KNOWN_FINDINGS) is None:
-        return _merged(sources, context, others)
+        return evaluated(None)
     from skillgate.evaluate.known import load_known, write_known  # most runs know nothing
 
     if request.write_known_findings is not None:
-        found = _merged(sources, context, others)
-        write_known(request.write_known_findings, found, request, session, complete=discovery.complete)
+        report = evaluated(None).report
+        write_known(request.write_known_findings, report, request, session, complete=discovery.complete)
         config = config.with_options({settings.KNOWN_FINDINGS.key: request.write_known_findings})
     known = load_known(config, session, merges=others is not None, reading=read_known)
-    report = _merged(sources, context._replace(known=known), others)
+    found = evaluated(known)
     if known is not None and known.unmet and not scope.changed and scope.paths == (".",):
         gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"
         session.note(f"{gone} gone; --write-known-findings brings the file up to date")
-    return report
+    return found
 
 
 def _telling(touched: Touched | None, aside: set[str]) -> Touched | None:
@@ -96,10 +114,3 @@ def _telling(touched: Touched | None, aside: set[str]) -> Touched | None:
         return is_touched
 
     return told
-
-
-def _merged(sources: Sequence[SkillSource | Unreadable], context: pipeline.Context, others: Merging | None) -> Report:
-    """Evaluate, with the findings of other tools."""
-    if others is None:
-        return pipeline.evaluate(sources, context)
-    return others.shown(pipeline.evaluate(sources, context._replace(attach=others.attaching(context.known))))

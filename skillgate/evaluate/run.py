@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate import __version__
 from skillgate.cache import Cache, directory
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate import pipeline
 from skillgate.evaluate.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
 from skillgate.evaluate.findings import selections, wants_optional
 from skillgate.evaluate.keeper import Keeper
+from skillgate.evaluate.pipeline import Assessor, Criteria, Evaluator
 from skillgate.evaluate.policies import policies, require_bounds
 from skillgate.evaluate.reporting import compared
 from skillgate.model.score import Depth
@@ -96,23 +95,22 @@ def evaluate(
         optional=wants_optional(config),
         use_processes=request.use_processes,
     )
-    context = pipeline.Context(
-        version=__version__,
-        clock=time.perf_counter_ns,
-        config_digest=config_digest(config) if request.digest else "",
-        policy=policy or policies(config, command=request.command, note=session.note, depth=depth),
-        selection=selections(config),
-        progress=_progress(len(discovery.roots), session),
-        assess=keeper.assess,
-        across=keeper.across,
-        touched=in_shard(scope.shard, discovery.roots, touching(scope, discovery.roots, session)),
+    evaluator = Evaluator(
+        assessor=Assessor(keeper.assess, keeper.across),
+        criteria=Criteria(
+            policy=policy or policies(config, command=request.command, note=session.note, depth=depth),
+            selection=selections(config),
+        ),
         detail=request.command != "check",
-        depth=depth,
+        progress=_progress(len(discovery.roots), session),
     )
-    report, estimate, finish = _measured(request, discovery, context, session)
+    touched = in_shard(scope.shard, discovery.roots, touching(scope, discovery.roots, session))
+    report, estimate, finish = _measured(request, discovery, evaluator, session, depth=depth, touched=touched)
     keeper.close()
     if keeper.failure is not None:
         session.note(keeper.failure)
+    if request.digest:
+        report = report._replace(config_digest=config_digest(config))
     if scope.shard is not None:
         report = report._replace(shard="{}/{}".format(*scope.shard))
     single = discovery.single and len(report.results) == 1
@@ -120,17 +118,23 @@ def evaluate(
 
 
 def _measured(
-    request: EvaluateRequest, discovery: Discovery, context: pipeline.Context, session: Session
+    request: EvaluateRequest,
+    discovery: Discovery,
+    evaluator: Evaluator,
+    session: Session,
+    *,
+    depth: Depth,
+    touched: Touched | None,
 ) -> tuple[Report, Told | None, Callable[[], None]]:
     """Evaluate at the depth that is asked for.
 
     Returns:
         Report, estimate and what finishes the run, as :class:`Evaluation` has them.
     """
-    config, options, depth = request.config, request.models, context.depth
+    config, options = request.config, request.models
     if depth is Depth.QUICK:
         require_no_models(config, options)
-        return compared(request, discovery, context, session), None, _nothing
+        return compared(request, discovery, evaluator, session, touched=touched), None, _nothing
     require_sessions(config, options, depth)
     require_able(config, depth, replay=options.replay is not None)
     if options.benchmark_json is not None:
@@ -142,7 +146,7 @@ def _measured(
     require_packages()
     from skillgate.evaluate.standard import compared_deeper  # brings in the judge
 
-    report, estimate, finish = compared_deeper(request, discovery, context, session)
+    report, estimate, finish = compared_deeper(request, discovery, evaluator, session, depth=depth, touched=touched)
     if options.benchmark_json is not None and estimate is None:
         from skillgate.evaluate.lifting import write_benchmark
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.config import config_digest
 from skillgate.evaluate import pipeline
+from skillgate.evaluate.baseline.loading import Baseline
+from skillgate.evaluate.deepen import SampledLayers
 from skillgate.evaluate.deepening import Deepener
-from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.models.connecting import Models
 from skillgate.evaluate.models.driving import BATCH
 from skillgate.evaluate.models.spending import Estimator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from skillgate.config import Config
     from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.pipeline import Touched
     from skillgate.evaluate.request import CompareRequest, EvaluateRequest, ModelOptions
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import Unreadable
@@ -39,7 +41,13 @@ if TYPE_CHECKING:
 
 
 def compared_deeper(
-    request: EvaluateRequest, discovery: Discovery, context: pipeline.Context, session: Session
+    request: EvaluateRequest,
+    discovery: Discovery,
+    evaluator: pipeline.Evaluator,
+    session: Session,
+    *,
+    depth: Depth,
+    touched: Touched | None,
 ) -> tuple[Report, Told | None, Callable[[], None]]:
     """Evaluate with the sampled layers; or, in a dry run, only estimate what they would ask.
 
@@ -52,12 +60,12 @@ def compared_deeper(
         IncompleteError: a package is missing.
         KeyboardInterrupt: the user wants no more.
     """
-    run = "" if request.models.dry_run else _name(request, discovery, context.depth, session)
-    with _judging(request.config, request.models, session, run) as (deepen, models):
-        asked = context._replace(deepen=deepen, models=models.names, judged_as=models.judged_as)
-        report = compared(request, discovery, asked, session)
-    if isinstance(deepen, Estimator):
-        return report, deepen.text(), models.finish
+    run = "" if request.models.dry_run else _name(request, discovery, depth, session)
+    with _judging(request.config, request.models, session, depth, run) as (measure, models):
+        sampled = SampledLayers(depth, measure, models.names, models.judged_as)
+        report = compared(request, discovery, evaluator._replace(sampled=sampled), session, touched=touched)
+    if isinstance(measure, Estimator):
+        return report, measure.text(), models.finish
     for sentence in unanswered(report.results):
         session.note(sentence)
     resumed = None if models.journal is None else models.journal.resumed
@@ -82,7 +90,8 @@ def both_sides(
     sources: Sequence[SkillSource | Unreadable],
     request: CompareRequest,
     session: Session,
-    plain: pipeline.Context,
+    *,
+    depth: Depth,
 ) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], Told | None]:
     """Evaluate two skills; where both bear one name, the second on the prompts of the first.
 
@@ -93,17 +102,15 @@ def both_sides(
         UsageError: an option does not fit another, or a file cannot be read.
         IncompleteError: a package is missing.
     """
-    config = request.config
-    with _judging(config, request.models, session) as (deepen, models):
-        context = plain._replace(
-            depth=chosen_depth(config), deepen=deepen, models=models.names, judged_as=models.judged_as
-        )
-        a = pipeline.evaluate(sources[:1], context).results[0]
+    with _judging(request.config, request.models, session, depth) as (measure, models):
+        evaluator = pipeline.Evaluator(sampled=SampledLayers(depth, measure, models.names, models.judged_as))
+        a = pipeline.evaluate(sources[:1], evaluator).report.results[0]
         # The baseline gives the prompts alone; a drop is judged where both sides are known.
-        shared = {str(sources[1].root.path): a} if sources[1].root.name == sources[0].root.name else None
-        b = pipeline.evaluate(sources[1:], context._replace(baseline=shared)).results[0]
-    if isinstance(deepen, Estimator):
-        return (a, b), models.names, deepen.text()
+        named_alike = sources[1].root.name == sources[0].root.name
+        baseline = Baseline({str(sources[1].root.path): a}) if named_alike else None
+        b = pipeline.evaluate(sources[1:], evaluator, baseline=baseline).report.results[0]
+    if isinstance(measure, Estimator):
+        return (a, b), models.names, measure.text()
     for sentence in unanswered((a, b)):
         session.note(sentence)
     return (a, b), models.names, None
@@ -111,9 +118,9 @@ def both_sides(
 
 @contextmanager
 def _judging(
-    config: Config, options: ModelOptions, session: Session, run: str = ""
+    config: Config, options: ModelOptions, session: Session, depth: Depth, run: str = ""
 ) -> Iterator[tuple[Deepener | Estimator, Models]]:
-    models = Models(config, session, options, session.environ, chosen_depth(config), run=run)
+    models = Models(config, session, options, session.environ, depth, run=run)
     is_through = False
     try:
         if options.dry_run:

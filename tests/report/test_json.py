@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -38,8 +37,8 @@ POLICY = Policy(
 
 
 def evaluated(path: Path, policy: Policy = POLICY) -> Report:
-    context = pipeline.Context(version="0", clock=time.perf_counter_ns, policy=lambda _: policy)
-    return pipeline.evaluate((read_source(root) for root in discover(["."], cwd=str(path)).roots), context)
+    evaluator = pipeline.Evaluator(criteria=pipeline.Criteria(policy=lambda _: policy))
+    return pipeline.evaluate((read_source(root) for root in discover(["."], cwd=str(path)).roots), evaluator).report
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -34,8 +33,8 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def evaluated(path: Path, policy: Policy = NOTHING) -> Report:
-    context = pipeline.Context(version="0", clock=time.perf_counter_ns, policy=lambda _: policy)
-    return pipeline.evaluate((read(root) for root in discover(["."], cwd=str(path)).roots), context)
+    evaluator = pipeline.Evaluator(criteria=pipeline.Criteria(policy=lambda _: policy))
+    return pipeline.evaluate((read(root) for root in discover(["."], cwd=str(path)).roots), evaluator).report
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluate.pipeline import Context, evaluate
+from skillgate.evaluate.pipeline import Criteria, Evaluator, evaluate
 from skillgate.model.finding import Client, Severity
 from skillgate.registry import Room
 from skillgate.scoring.selection import Selection
@@ -28,7 +28,7 @@ def findings(source: str, folder: Path, *, profile: Client | None = None) -> lis
     write(source, folder)
     sources = [read(root) for root in discover(["."], cwd=str(folder)).roots]
     asked = Selection(profile=profile)
-    report = evaluate(sources, Context(version="0", clock=lambda: 0, selection=lambda _: asked))
+    report = evaluate(sources, Evaluator(criteria=Criteria(selection=lambda _: asked))).report
     return [finding for result in report.results for finding in result.findings]
 
 

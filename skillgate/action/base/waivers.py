@@ -34,7 +34,7 @@ class Was(NamedTuple):
 
 
 class BaseWaivers:
-    """Tells whether a comment may set a claim aside, as ``pipeline.Context.honoured`` asks.
+    """Tells whether a comment may set a claim aside, as ``pipeline.Criteria.honoured`` does.
 
     A comment for a whole file holds for all that the base's comment held for. One for a place holds only for as many
     findings of the same kind as the base's set aside: else it could be carried to where it hides something else. Of

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluate import pipeline
-from skillgate.evaluate.baseline.remeasuring import again, nothing
+from skillgate.evaluate.baseline.remeasuring import remeasure
 from skillgate.evaluate.baseline.removed import SHOWN, moved_since, not_in_head, tell_absent
 from skillgate.evaluate.baseline.report import marks_at, match, place_of, read_report
+from skillgate.evaluate.deepen import Deepened
 from skillgate.evaluate.findings import read_whole
 from skillgate.report.across_change import across_change as changed
+from skillgate.scoring.listing import listing_use
 from skillgate.scoring.pairing import Marks, names_of, pair, repository_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.config import Config
-    from skillgate.evaluate.baseline.remeasuring import Again
+    from skillgate.evaluate.baseline.remeasuring import Remeasure
     from skillgate.evaluate.findings import Reading
     from skillgate.model.across import AcrossChange
     from skillgate.model.finding import Finding
@@ -38,7 +40,7 @@ class Baseline(NamedTuple):
         listing: characters of each client's list, by client and place; None where the baseline does not say.
         across: the findings across skills; None where the baseline does not say.
         moves: where a skill is shown now, by where the baseline shows it; only those that moved.
-        again: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
+        remeasure: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
     """
 
     results: Mapping[str, SkillResult]
@@ -46,7 +48,7 @@ class Baseline(NamedTuple):
     listing: Mapping[tuple[str, str], int] | None = None
     across: tuple[Finding, ...] | None = None
     moves: Mapping[str, str] = MappingProxyType({})
-    again: Again | None = None
+    remeasure: Remeasure | None = None
 
 
 class Asking(NamedTuple):
@@ -79,7 +81,7 @@ def load_baseline(
     roots: Sequence[SkillRoot],
     paths: Sequence[str],
     session: Session,
-    context: pipeline.Context,
+    evaluator: pipeline.Evaluator,
     asking: Asking = PLAIN,
 ) -> Baseline:
     """Return what was there before, matched with the skills of now.
@@ -94,13 +96,13 @@ def load_baseline(
     wanted = str(config.get(settings.BASELINE))
     if wanted.endswith(".json"):
         text = asking.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
-        before = _from_report(read_report(text, wanted, context), wanted, roots, paths, session, asking)
+        before = _from_report(read_report(text, wanted, evaluator.sampled), wanted, roots, paths, session, asking)
     else:
         top = asking.top or _repository(paths, session)
         if _is_before_the_first_commit(top, wanted):
             session.note(f"{wanted} is no commit: none has been made here yet, so there is no baseline")
             return Baseline({}, listing={}, across=())
-        before = _from_revision(wanted, roots, _places(paths, top, session), top, session, context, asking)
+        before = _from_revision(wanted, roots, _places(paths, top, session), top, session, evaluator, asking)
     if asking.told:
         _tell(session, "in the baseline and not here", [result.skill.path for result in before.gone])
         new = [str(root.path) for root in roots if str(root.path) not in before.results]
@@ -114,7 +116,7 @@ def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) ->
     Args:
         report: what is suppressed in it has not come.
         before: the baseline.
-        now: every finding across skills, as ``pipeline.Context.beside`` is told.
+        now: every finding across skills, as ``pipeline.Evaluated`` has them.
     """
     if before.across is None:
         return None
@@ -189,7 +191,7 @@ def _from_revision(
     places: Sequence[str],
     top: str,
     session: Session,
-    context: pipeline.Context,
+    evaluator: pipeline.Evaluator,
     asking: Asking,
 ) -> Baseline:
     """Score what a commit holds at the places of the repository ``top`` that were asked about."""
@@ -205,21 +207,13 @@ def _from_revision(
         for root in discovery.roots
         if root.directory in present or _was(top, root, places)
     ]
-    told: list[tuple[Finding, ...]] = []
-    plain = pipeline.Context(
-        alone=True,
-        beside=told.append,
-        version=context.version,
-        clock=context.clock,
-        assess=context.assess,
-        across=context.across,
-        selection=context.selection,
-        detail=context.detail,
-        depth=context.depth,
-        deepen=nothing if context.deepen else None,
-    )
-    report = pipeline.evaluate((read(root) for root in then), plain)
-    kept = {root.directory: result for root, result in zip(then, report.results, strict=True)}
+    sampled = evaluator.sampled
+    deep = evaluator._replace(criteria=pipeline.Criteria(selection=evaluator.criteria.selection), progress=None)
+    # First by the static layer, until it is known which skills matter: a model is paid for these alone.
+    plain = deep if sampled is None else deep._replace(sampled=sampled._replace(measure=lambda _: Deepened()))
+    evaluated = pipeline.evaluate(map(read, then), plain)
+    results = evaluated.report.results
+    kept = {root.directory: result for root, result in zip(then, results, strict=True)}
     here = {path: root for path, root in now.items() if path is not None}
     files = {root.directory: root.file_name for root in then}
     is_other = bool(here.keys() - kept.keys() and kept.keys() - here.keys())
@@ -230,13 +224,14 @@ def _from_revision(
         left = not_in_head(top, {path: files[path] for path in gone})
         tell_absent(top, sorted(set(gone) - set(left)), session)
         gone = left
+    listing = listing_use(evaluated.members, alone=True)
     return Baseline(
         results=found,
         gone=tuple(kept[path] for path in sorted(gone)),
-        listing={(use.client.value, use.place): use.characters for use in report.listing},
-        across=told[-1],
+        listing={(use.client.value, use.place): use.characters for use in listing},
+        across=evaluated.across,
         moves=_moves(found),
-        again=again(then, report.results, found, plain, context),
+        remeasure=None if sampled is None else remeasure(then, results, found, deep),
     )
 
 

@@ -21,7 +21,7 @@ from skillgate.skill.walk import SKILL_FILE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.evaluate import pipeline
+    from skillgate.evaluate.deepen import SampledLayers
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillRoot
 
@@ -42,7 +42,7 @@ class Matched(NamedTuple):
     gone: tuple[SkillResult, ...]
 
 
-def read_report(text: str, shown: str, context: pipeline.Context) -> tuple[SkillResult, ...]:
+def read_report(text: str, shown: str, sampled: SampledLayers | None) -> tuple[SkillResult, ...]:
     """Return the results of a report that this run can be compared with.
 
     Raises:
@@ -50,7 +50,7 @@ def read_report(text: str, shown: str, context: pipeline.Context) -> tuple[Skill
     """
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
-    from skillgate.model.score import SCORING_VERSION
+    from skillgate.model.score import SCORING_VERSION, Depth
     from skillgate.report.json import read as read_document
 
     document = read_document(text, source=shown)
@@ -61,11 +61,12 @@ def read_report(text: str, shown: str, context: pipeline.Context) -> tuple[Skill
             f"the baseline {shown} has scoring version {document.scoring_version}, this run {SCORING_VERSION}: their"
             " numbers are not comparable; score the baseline again"
         )
-    if document.depth is not context.depth:
-        depths = f"at depth {document.depth.value}, this run at {context.depth.value}"
+    depth = Depth.QUICK if sampled is None else sampled.depth
+    if document.depth is not depth:
+        depths = f"at depth {document.depth.value}, this run at {depth.value}"
         raise UsageError(f"the baseline {shown} was scored {depths}: such scores are not comparable")
-    if context.models and document.models != context.models:
-        judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(context.models)}"
+    if sampled is not None and document.models != sampled.models:
+        judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(sampled.models)}"
         raise UsageError(f"the baseline {shown} was judged {judges}: such scores are not comparable")
     results = document.results if isinstance(document, Report) else (document.result(),)
     if not results:
@@ -73,19 +74,21 @@ def read_report(text: str, shown: str, context: pipeline.Context) -> tuple[Skill
     paths = [result.skill.path for result in results]
     if len(set(paths)) < len(paths):
         raise UsageError(f"the baseline {shown} is not a skillgate report: it has two skills at one path")
-    _require_judged_alike(results, shown, context)
+    if sampled is not None:
+        _require_judged_alike(results, shown, sampled.judged_as)
     return results
 
 
-def _require_judged_alike(results: Iterable[SkillResult], shown: str, context: pipeline.Context) -> None:
+def _require_judged_alike(results: Iterable[SkillResult], shown: str, judged_as_now: tuple[str, ...]) -> None:
     ways = {
         judged_as(layer.prompt_version, layer.rubric_version, layer.provider)
         for result in results
         for layer in result.layers
         if isinstance(layer, JudgeLayer) and layer.prompt_version
     }
-    if context.judged_as and ways - {context.judged_as}:
-        then, now = ", ".join(sorted(ways - {context.judged_as})[0]), ", ".join(context.judged_as)
+    others = sorted(ways - {judged_as_now})
+    if others:
+        then, now = ", ".join(others[0]), ", ".join(judged_as_now)
         raise UsageError(f"the baseline {shown} was judged by {then}, this run by {now}: not comparable")
 
 

@@ -6,7 +6,6 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate import __version__
 from skillgate.cache import Cache, directory
 from skillgate.errors import UsageError
 from skillgate.evaluate import pipeline
@@ -103,10 +102,8 @@ def _scored(sources: Sequence[SkillSource], request: BuildRequest, session: Sess
     folder = directory(session.environ) if request.cached else ""
     cache = Cache(folder, now=time.time) if folder else None
     keeper = Keeper(cache, clock=time.perf_counter_ns, optional=False)
-    context = pipeline.Context(
-        version=__version__, clock=time.perf_counter_ns, assess=keeper.assess, across=keeper.across, detail=False
-    )
-    results = pipeline.evaluate(sources, context).results
+    evaluator = pipeline.Evaluator(pipeline.Assessor(keeper.assess, keeper.across), detail=False)
+    results = pipeline.evaluate(sources, evaluator).report.results
     keeper.close()
     if keeper.failure is not None:
         session.note(keeper.failure)

@@ -117,7 +117,7 @@ class Models:
 
     @property
     def judged_as(self) -> tuple[str, ...]:
-        """Say how scores come about, as ``pipeline.Context.judged_as``."""
+        """Say how scores come about, as ``SampledLayers.judged_as``."""
         return judged_as(PROMPT_VERSION, RUBRIC_VERSION, _answering(self.provider).name)
 
     @property
