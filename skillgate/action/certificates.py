@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.run import shard_of
 from skillgate.errors import UsageError
 from skillgate.evaluate.certifying import contents_of, require_certificates, unmoved, write_certificates
 from skillgate.evaluate.request import CertificateRequest, Scope
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillgate.action.inputs import Value
-    from skillgate.action.listening import Listening
     from skillgate.model.certificate import Content
     from skillgate.model.report import Report
+    from skillgate.session import Session
 
 
 class Certifying(NamedTuple):
@@ -28,7 +27,7 @@ class Certifying(NamedTuple):
     before: Mapping[str, Content]
 
 
-def prepare(inputs: Mapping[str, Value], session: Listening) -> Certifying:
+def prepare(inputs: Mapping[str, Value], session: Session) -> Certifying:
     """Make sure that both can be written, and take down what the skills' files are, before anything is asked.
 
     Raises:
@@ -47,7 +46,7 @@ def prepare(inputs: Mapping[str, Value], session: Listening) -> Certifying:
     return Certifying(wanted, scope, contents_of(scope, session, wanted))
 
 
-def written(report: Report, certifying: Certifying, session: Listening) -> Iterator[str]:
+def written(report: Report, certifying: Certifying, session: Session) -> Iterator[str]:
     """Write them, and give the files, relative to the workspace.
 
     Raises:
@@ -62,6 +61,15 @@ def written(report: Report, certifying: Certifying, session: Listening) -> Itera
     if wanted.badges is not None:
         for name in sorted(os.listdir(os.path.join(session.cwd, wanted.badges))):
             yield os.path.join(wanted.badges, name)
+
+
+def shard_of(inputs: Mapping[str, Value]) -> tuple[int, int] | None:
+    """Return the shard that is asked about, None for all skills."""
+    given = inputs.get("shard")
+    if not isinstance(given, str):
+        return None
+    part, _, of = given.partition("/")
+    return int(part), int(of)
 
 
 def _paths(inputs: Mapping[str, Value]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from skillgate.action.context import Stand
-    from skillgate.evaluate.baseline.loading import Baseline
+    from skillgate.evaluate.pipeline import Baseline
     from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report

@@ -14,6 +14,7 @@ from skillgate.action.base.files import read_of_base
 from skillgate.action.base.gate_changes import gate_changes
 from skillgate.action.base.strictest import strict_policies, strict_selections
 from skillgate.action.base.waivers import BaseWaivers, Was
+from skillgate.action.certificates import shard_of
 from skillgate.action.contents import digests, with_digests
 from skillgate.action.context import take_stand
 from skillgate.action.current_prompts import require_current_prompts
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from skillgate.action.github.event import Event
     from skillgate.action.inputs import Value
     from skillgate.action.listening import Listening
-    from skillgate.evaluate.baseline.loading import Baseline
+    from skillgate.evaluate.pipeline import Baseline
     from skillgate.model.assessment import Assessment
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillRoot, SkillSource
@@ -281,15 +282,6 @@ def _request(stand: Stand) -> EvaluateRequest:
         merge_sarif=merged if isinstance(merged, tuple) else (),
         use_cache=False,
     )
-
-
-def shard_of(inputs: Mapping[str, Value]) -> tuple[int, int] | None:
-    """Return the shard that is asked about, None for all skills."""
-    given = inputs.get("shard")
-    if not isinstance(given, str):
-        return None
-    part, _, of = given.partition("/")
-    return int(part), int(of)
 
 
 def _touched(stand: Stand, found: Discovery, session: Session) -> Touched | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import PurePosixPath
 from time import perf_counter_ns
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
@@ -24,9 +25,8 @@ from skillgate.skill.neighbours import nearest
 from skillgate.skill.plugins import shown_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.evaluate.baseline.loading import Baseline
     from skillgate.evaluate.deepen import SampledLayers
     from skillgate.model.finding import Claim, Finding
     from skillgate.model.judging import DropTest
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
     Across = Callable[[Sequence[Member]], Sequence[tuple[str, Claim]]]
+    Remeasure = Callable[[Collection[str]], Mapping[str, SkillResult]]
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
@@ -104,6 +105,26 @@ class Evaluator(NamedTuple):
     sampled: SampledLayers | None = None
     detail: bool = True
     progress: Callable[[int], None] | None = None
+
+
+class Baseline(NamedTuple):
+    """What a run is compared with.
+
+    Attributes:
+        results: the result of each skill that had one, by its shown path now.
+        gone: the result of each skill that is not here any more, below the paths that were asked about.
+        listing: characters of each client's list, by client and place; None where the baseline does not say.
+        across: the findings across skills; None where the baseline does not say.
+        moves: where a skill is shown now, by where the baseline shows it; only those that moved.
+        remeasure: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
+    """
+
+    results: Mapping[str, SkillResult]
+    gone: tuple[SkillResult, ...] = ()
+    listing: Mapping[tuple[str, str], int] | None = None
+    across: tuple[Finding, ...] | None = None
+    moves: Mapping[str, str] = MappingProxyType({})
+    remeasure: Remeasure | None = None
 
 
 class Evaluated(NamedTuple):

@@ -12,9 +12,8 @@ from skillgate.skill.read import read
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillgate.evaluate.baseline.loading import Baseline
     from skillgate.evaluate.findings import Reading
-    from skillgate.evaluate.pipeline import Evaluated, Evaluator
+    from skillgate.evaluate.pipeline import Baseline, Evaluated, Evaluator
     from skillgate.evaluate.request import EvaluateRequest
     from skillgate.model.assessment import Assessment
     from skillgate.model.report import Report

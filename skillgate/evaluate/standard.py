@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.config import config_digest
 from skillgate.evaluate import pipeline
-from skillgate.evaluate.baseline.loading import Baseline
 from skillgate.evaluate.deepen import SampledLayers
 from skillgate.evaluate.deepening import Deepener
 from skillgate.evaluate.models.connecting import Models
@@ -107,7 +106,7 @@ def both_sides(
         a = pipeline.evaluate(sources[:1], evaluator).report.results[0]
         # The baseline gives the prompts alone; a drop is judged where both sides are known.
         named_alike = sources[1].root.name == sources[0].root.name
-        baseline = Baseline({str(sources[1].root.path): a}) if named_alike else None
+        baseline = pipeline.Baseline({str(sources[1].root.path): a}) if named_alike else None
         b = pipeline.evaluate(sources[1:], evaluator, baseline=baseline).report.results[0]
     if isinstance(measure, Estimator):
         return (a, b), models.names, measure.text()

@@ -14,6 +14,7 @@ from skillgate.evaluate.baseline.removed import SHOWN, moved_since, not_in_head,
 from skillgate.evaluate.baseline.report import marks_at, match, place_of, read_report
 from skillgate.evaluate.deepen import Deepened
 from skillgate.evaluate.findings import read_whole
+from skillgate.evaluate.pipeline import Baseline
 from skillgate.report.across_change import across_change as changed
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.pairing import Marks, names_of, pair, repository_path
@@ -22,33 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.config import Config
-    from skillgate.evaluate.baseline.remeasuring import Remeasure
     from skillgate.evaluate.findings import Reading
     from skillgate.model.across import AcrossChange
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
     from skillgate.session import Session
-
-
-class Baseline(NamedTuple):
-    """What a run is compared with.
-
-    Attributes:
-        results: the result of each skill that had one, by its shown path now.
-        gone: the result of each skill that is not here any more, below the paths that were asked about.
-        listing: characters of each client's list, by client and place; None where the baseline does not say.
-        across: the findings across skills; None where the baseline does not say.
-        moves: where a skill is shown now, by where the baseline shows it; only those that moved.
-        remeasure: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
-    """
-
-    results: Mapping[str, SkillResult]
-    gone: tuple[SkillResult, ...] = ()
-    listing: Mapping[tuple[str, str], int] | None = None
-    across: tuple[Finding, ...] | None = None
-    moves: Mapping[str, str] = MappingProxyType({})
-    remeasure: Remeasure | None = None
 
 
 class Asking(NamedTuple):

@@ -8,12 +8,10 @@ from skillgate.evaluate import pipeline
 from skillgate.skill.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from skillgate.model.report import SkillResult
     from skillgate.model.skill import SkillRoot
-
-    Remeasure = Callable[[Collection[str]], Mapping[str, SkillResult]]
 
 
 def remeasure(
@@ -21,7 +19,7 @@ def remeasure(
     results: Sequence[SkillResult],
     found: Mapping[str, SkillResult],
     evaluator: pipeline.Evaluator,
-) -> Remeasure:
+) -> pipeline.Remeasure:
     """Return what measures a baseline at another depth, for the skills of some shown paths.
 
     Args:
