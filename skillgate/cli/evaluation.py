@@ -16,15 +16,16 @@ from skillgate.cli.options import (
 )
 from skillgate.cli.rendering import rendered, require_format
 from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
-from skillgate.evaluate.run import Evaluation
 from skillgate.files import require_folder, write
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.models.spending import DryRun
+    from skillgate.evaluate.run import Evaluation
     from skillgate.model.documents import Comparison
+    from skillgate.model.report import Report
     from skillgate.session import Session
 
 _DAYS = 90  # as in report/certificate.py, which is loaded only where one is written
@@ -119,45 +120,53 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
     Raises:
         UsageError: a file cannot be written.
     """
-    write_files(evaluation, args, session, command=command)
-    style = Style(width=session.width, color=session.color)
     seconds = evaluation.seconds if session.stdout.isatty() else None
-    name = output_format(args)
-    session.out(rendered_as(evaluation, name, command=command, style=style, verbose=session.verbose, seconds=seconds))
+    publish_document(evaluation.report, args, session, command=command, single=evaluation.single, seconds=seconds)
 
 
-def publish_estimate(estimate: Told, args: argparse.Namespace, session: Session) -> None:
+def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Session) -> None:
     """Print what asking models would take: the JSON document where that is the format, else lines for people."""
-    session.out(estimate.document if output_format(args) == "json" else estimate)
+    session.out(estimate.document if output_format(args) == "json" else estimate.text)
 
 
-def write_files(subject: Evaluation | Comparison, args: argparse.Namespace, session: Session, *, command: str) -> None:
-    """Write what was asked for by ``--output-file``, each in the format of its suffix.
+def publish_document(
+    document: Report | Comparison,
+    args: argparse.Namespace,
+    session: Session,
+    *,
+    command: str,
+    single: bool = False,
+    seconds: float | None = None,
+) -> None:
+    """Write a report or a comparison to every ``--output-file``, in the format of its suffix, and to stdout.
+
+    Args:
+        document: the report or comparison.
+        args: with what ``add_output`` declares.
+        session: the run.
+        command: which kind of document it is.
+        single: whether a report is of one path that is itself a skill.
+        seconds: how long the run took, to be shown as text; None for nothing.
 
     Raises:
         UsageError: a file cannot be written.
     """
     for name, path in args.output_file:
-        text = rendered_as(subject, name, command=command, style=Style())
+        text = rendered(_shaped(document, name, command, single=single), command, name, Style())
         write(path, text.encode(errors="backslashreplace"), cwd=session.cwd)
+    name = output_format(args)
+    shown = _shaped(document, name, command, single=single)
+    style = Style(width=session.width, color=session.color)
+    session.out(rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds))
 
 
-def rendered_as(
-    subject: Evaluation | Comparison,
-    name: str,
-    *,
-    command: str,
-    style: Style,
-    verbose: bool = False,
-    seconds: float | None = None,
-) -> str:
-    """Render a report or a comparison in one format; only that format's module is loaded."""
-    what: Any = subject.report if isinstance(subject, Evaluation) else subject
-    if name == "json":
-        from skillgate.report.json import document  # only this one shapes it first
+def _shaped(document: Report | Comparison, name: str, command: str, *, single: bool) -> Any:  # noqa: ANN401
+    """Return what a format is made from: for JSON the document of the command."""
+    if name != "json":
+        return document
+    from skillgate.report.json import document as shaped  # only this format shapes it first
 
-        what = document(what, command=command, single=isinstance(subject, Evaluation) and subject.single)
-    return rendered(what, command, name, style, verbose=verbose, seconds=seconds)
+    return shaped(document, command=command, single=single)
 
 
 def _days(text: str) -> int:

@@ -140,7 +140,7 @@ def gate_options(args: argparse.Namespace) -> dict[str, Value]:
     """Collect what was given of depth and gate, by setting key, as ``Config.with_options`` takes it."""
     given: dict[str, Value] = {}
     for key in _LAYERED:
-        value = getattr(args, key.replace("-", "_"), None)
+        value = vars(args).get(key.replace("-", "_"))
         if value is None:
             continue
         if key == "min-dimension":

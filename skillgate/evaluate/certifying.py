@@ -1,22 +1,26 @@
 """Write certificates and badges, and verify certificates."""
-# ruff: noqa: PTH112, PTH114, PTH118, PTH120, PTH208
+# ruff: noqa: PTH112, PTH114, PTH118, PTH119, PTH120, PTH208
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from skillgate import __version__
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import require_folder, require_place, write
+from skillgate.model.certificate import Content
+from skillgate.model.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, Scope
     from skillgate.evaluate.run import Evaluation
-    from skillgate.model.certificate import Content
+    from skillgate.model.certificate import Certificate, CertificateCheck, CertifiedSkill
     from skillgate.model.report import Report
     from skillgate.session import Session
 
@@ -268,3 +272,71 @@ def unmoved(before: Mapping[str, Content], after: Mapping[str, Content]) -> dict
         path: content if after.get(path) == content else content._replace(digest=None, reason=MOVED)
         for path, content in (before.items() if after else ())
     }
+
+
+def verify(file: str, path: str | None, session: Session) -> CertificateCheck:
+    """Check a certificate against the files that it is about.
+
+    Args:
+        file: the certificate.
+        path: the directory of the one skill to check; None for all, where the certificate shows them.
+        session: the run.
+
+    Raises:
+        UsageError: the file is no certificate, or has no such skill.
+        IncompleteError: git is missing, or refuses the repository.
+    """
+    from skillgate.evaluate.content import content_of
+    from skillgate.evaluate.findings import read_whole
+    from skillgate.model.certificate import CertificateCheck
+    from skillgate.model.report import Tool
+    from skillgate.report.certificate import ATTESTATION, check, read
+
+    document = read(read_whole(os.path.join(session.cwd, file), file, "the certificate"), source=file)
+    if path is None:
+        skills = [(skill, _shown(skill.path, session)) for skill in document.skills]
+    else:
+        skills = [(_named(document, path, session), content_of(os.path.join(session.cwd, path)))]
+    today, tomorrow = stamp(), stamp(days=1)
+    checked = tuple(check(document, skill, found, today=today, tomorrow=tomorrow) for skill, found in skills)
+    return CertificateCheck(
+        tool=Tool(version=__version__),
+        certificate=file,
+        issued=document.issued,
+        expires=document.expires,
+        holds=bool(checked) and not any(one.fails for one in checked),
+        skills=checked,
+        note=ATTESTATION,
+    )
+
+
+def _shown(path: str, session: Session) -> Content:
+    """Read what lies where a certificate shows a skill, which a stranger may have written."""
+    place = os.path.normpath(os.path.join(session.cwd, path))
+    if "\0" in path or (place != session.cwd and not place.startswith(os.path.join(session.cwd, ""))):
+        return Content(None, reason="its path leads out of the working directory; give it as PATH if it is yours")
+    from skillgate.evaluate.content import content_of
+
+    return content_of(place)
+
+
+def _named(document: Certificate, path: str, session: Session) -> CertifiedSkill:
+    """Find the skill that lies at a path: by the path, else by its directory's name where only one bears it.
+
+    Raises:
+        UsageError: there is no such directory, or no such skill in the certificate.
+    """
+    place = os.path.normpath(os.path.join(session.cwd, path))
+    if not os.path.isdir(place):
+        raise UsageError(f"{path} is no directory; name the directory of a skill")
+    shown = os.path.relpath(place, session.cwd).replace(os.sep, "/")
+    by_path = {skill.path: skill for skill in document.skills}
+    if shown in by_path:
+        return by_path[shown]
+    name = os.path.basename(place)
+    alike = [skill for skill in document.skills if name in (skill.name, PurePosixPath(skill.path).name)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        raise UsageError(f"{len(alike)} skills of the certificate are called {name}; name one by its path")
+    raise UsageError(f"the certificate has no skill {shown}{did_you_mean(shown, by_path)}")

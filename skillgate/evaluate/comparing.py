@@ -20,7 +20,7 @@ from skillgate.skill.discover import discover, discover_commit
 from skillgate.skill.read import read
 
 if TYPE_CHECKING:
-    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.models.spending import DryRun
     from skillgate.evaluate.request import CompareRequest
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skillgate.session import Session
 
 
-def compare_skills(request: CompareRequest, session: Session) -> Comparison | Told:
+def compare_skills(request: CompareRequest, session: Session) -> Comparison | DryRun:
     """Score both skills, and say what differs; in a dry run, what asking models would take.
 
     Raises:

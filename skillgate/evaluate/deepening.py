@@ -13,7 +13,7 @@ from skillgate.evaluate.deepen import Deepened, total
 from skillgate.evaluate.findings import read_whole
 from skillgate.evaluate.models.progress import clear, expected_calls, watching
 from skillgate.evaluate.models.setup import layer_of, models_of
-from skillgate.evaluate.models.spending import Leave
+from skillgate.evaluate.models.spending import SpendApproval
 from skillgate.judge.siblings import Shelves
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.report import StaticLayer
@@ -50,7 +50,7 @@ class Deepener:
         self._session = session
         self._calibration = None if calibration is None else load_calibration(calibration, session.cwd)
         self._shelves = Shelves()
-        self._leave = Leave(setup, session)
+        self._approval = SpendApproval(setup, session)
 
     def __call__(self, asked: Sequence[Asked]) -> Deepened:
         """Judge them all, several at a time; what cannot be judged is said so and stops none of the others.
@@ -61,7 +61,7 @@ class Deepener:
         setup, panel = self._setup, self._setup.panel
         wanted = [one for one in asked if one.facts.unscored is None]
         layers = [partial(self._layer, one) for one in wanted]
-        self._leave.require(wanted, layers)
+        self._approval.require(wanted, layers)
         threading.Thread(target=_load_later, daemon=True).start()
         watch = watching(self._session, len(layers), expected_calls(setup, len(layers)))
         try:

@@ -43,9 +43,9 @@ def chosen_depth(config: Config) -> Depth:
     Raises:
         UsageError: ``layers`` names a set that is no depth, or another than ``depth``.
     """
-    depth = Depth(str(config.get(settings.DEPTH)))
+    depth = Depth(config.get(settings.DEPTH))
     layers = config.get(settings.LAYERS)
-    if isinstance(layers, tuple):
+    if layers is not None:
         by_layers = _LAYERS.get(frozenset(layers))
         if by_layers is None:
             raise UsageError(
@@ -134,7 +134,7 @@ def static_depth(config: Config) -> Depth:
     Raises:
         IncompleteError: an option asks for more.
     """
-    depth = str(config.get(settings.DEPTH))
+    depth = config.get(settings.DEPTH)
     if config.origin(settings.DEPTH) == "option" and depth != "quick":
         raise IncompleteError(
             f"depth {depth} cannot run here: check measures the static layer alone, and asks no model;"

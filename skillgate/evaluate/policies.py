@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
@@ -11,7 +10,7 @@ from skillgate.model.score import Badge, Depth
 from skillgate.scoring.gate import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import PurePosixPath
 
     from skillgate.config import Config
@@ -91,7 +90,7 @@ def policies(
                 note(f"{key} is set, and {depth.value} depth simulates no sessions: it fails nothing here")
         listed = config.get(settings.FAIL_ON, path)
         fail_on = asked | ({"error"} if command == "check" else frozenset())
-        if isinstance(listed, tuple):
+        if listed is not None:
             # What the command line asks for is asked for, unless its own --fail-on says otherwise.
             own = config.origin(settings.FAIL_ON, path) == "option"
             insisted = frozenset(g for g in asked if not own and _is_insisted(config, g, path))
@@ -100,7 +99,7 @@ def policies(
                 told.add(gate)
                 key = _BOUNDS[gate].key if bounds[gate] is not None else " or ".join(k for k in sessions if sessions[k])
                 note(f"{key} is set, but fail-on does not list {gate}: it is shown, and fails nothing")
-        found = _policy(config, path, fail_on, bounds)
+        found = _policy(config, path, fail_on)
         if depth not in _SIMULATED:
             return found
         return found._replace(
@@ -117,14 +116,13 @@ def _is_insisted(config: Config, gate: str, path: PurePosixPath) -> bool:
     return any(config.origin(setting, path) == "option" for setting in bounds)
 
 
-def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str], bounds: dict[str, Value]) -> Policy:
-    threshold, badge, dimensions = bounds["threshold"], bounds["badge"], bounds["dimension"]
-    scores = dimensions.items() if isinstance(dimensions, Mapping) else ()
+def _policy(config: Config, path: PurePosixPath, fail_on: frozenset[str]) -> Policy:
+    badge, dimensions = config.get(settings.MIN_BADGE, path), config.get(settings.MIN_DIMENSION, path)
     return Policy(
         fail_on=fail_on,
-        threshold=threshold if isinstance(threshold, float) else None,
-        min_badge=Badge(badge.title()) if isinstance(badge, str) else None,
-        min_dimension={name: least for name, least in scores if isinstance(least, float)},
+        threshold=config.get(settings.THRESHOLD, path),
+        min_badge=None if badge is None else Badge(badge.title()),
+        min_dimension={} if dimensions is None else dimensions,
         max_drop=config.get(settings.MAX_DROP, path),
         on_inconclusive=config.get(settings.ON_INCONCLUSIVE, path),
     )

@@ -92,6 +92,22 @@ class CertificateRequest(NamedTuple):
     badges: str | None = None
 
 
+class MergeRequest(NamedTuple):
+    """The shards of one run, to be joined into one report.
+
+    Attributes:
+        files: every shard's report, in any order.
+        config: the configuration, with options over it.
+        baseline: the report that the shards are said to have been compared with; None where nobody says so.
+        insisted: whether options ask for gates: the shards must have been asked for them, too.
+    """
+
+    files: tuple[str, ...]
+    config: Config
+    baseline: str | None = None
+    insisted: bool = False
+
+
 class CompareRequest(NamedTuple):
     """Two skills to compare, each a path or ``REV:path``.
 

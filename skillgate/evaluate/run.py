@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import PurePosixPath
 
-    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.models.spending import DryRun
     from skillgate.evaluate.request import EvaluateRequest, Scope
     from skillgate.model.assessment import Assessment
     from skillgate.model.report import Report, SkillResult
@@ -58,7 +58,7 @@ class Evaluation(NamedTuple):
     single: bool
     seconds: float
     complete: bool = True
-    estimate: Told | None = None
+    estimate: DryRun | None = None
     finish: Callable[[], None] = _nothing
 
 
@@ -125,7 +125,7 @@ def _measured(
     *,
     depth: Depth,
     touched: Touched | None,
-) -> tuple[Report, Told | None, Callable[[], None]]:
+) -> tuple[Report, DryRun | None, Callable[[], None]]:
     """Evaluate at the depth that is asked for.
 
     Returns:

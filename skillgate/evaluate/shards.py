@@ -18,6 +18,8 @@ from skillgate.scoring.summary import summarise
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from skillgate.evaluate.request import CertificateRequest, MergeRequest
+    from skillgate.evaluate.run import Evaluation
     from skillgate.model.judging import Agreement, JudgeLayer, Trust
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Depth
@@ -25,6 +27,29 @@ if TYPE_CHECKING:
     from skillgate.session import Session
 
     Policies = Callable[[Depth], Callable[[PurePosixPath], Policy]]
+
+
+def merge(
+    request: MergeRequest, wanted: CertificateRequest, session: Session, *, outputs: Sequence[str] = ()
+) -> Evaluation:
+    """Join the shards of a run, and write certificate and badges; ``outputs`` are other files that are written after.
+
+    Raises:
+        UsageError: the files are not all shards of one run, or a file must not be written.
+    """
+    from skillgate.evaluate.certifying import require_outside, require_written, write_certificates
+    from skillgate.evaluate.policies import policies
+    from skillgate.evaluate.run import Evaluation
+
+    def policies_at(depth: Depth) -> Callable[[PurePosixPath], Policy]:
+        return policies(request.config, command="score", note=lambda _: None, depth=depth)
+
+    require_written(wanted, session)
+    report, single = joined(request.files, request.baseline, policies_at, session, insisted=request.insisted)
+    if wanted.certificate is not None:
+        require_outside([result.skill.path for result in report.results], wanted, session, outputs=outputs)
+    write_certificates(report, {}, wanted, session)
+    return Evaluation(report, single, 0.0)
 
 
 def joined(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.config import Config
-    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.models.spending import DryRun
     from skillgate.evaluate.pipeline import Touched
     from skillgate.evaluate.request import CompareRequest, EvaluateRequest, ModelOptions
     from skillgate.model.report import Report, SkillResult
@@ -47,7 +47,7 @@ def compared_deeper(
     *,
     depth: Depth,
     touched: Touched | None,
-) -> tuple[Report, Told | None, Callable[[], None]]:
+) -> tuple[Report, DryRun | None, Callable[[], None]]:
     """Evaluate with the sampled layers; or, in a dry run, only estimate what they would ask.
 
     Returns:
@@ -64,7 +64,7 @@ def compared_deeper(
         sampled = SampledLayers(depth, measure, models.names, models.judged_as)
         report = compared(request, discovery, evaluator._replace(sampled=sampled), session, touched=touched)
     if isinstance(measure, Estimator):
-        return report, measure.text(), models.finish
+        return report, measure.result(), models.finish
     for sentence in unanswered(report.results):
         session.note(sentence)
     resumed = None if models.journal is None else models.journal.resumed
@@ -91,7 +91,7 @@ def both_sides(
     session: Session,
     *,
     depth: Depth,
-) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], Told | None]:
+) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], DryRun | None]:
     """Evaluate two skills; where both bear one name, the second on the prompts of the first.
 
     Returns:
@@ -109,7 +109,7 @@ def both_sides(
         baseline = pipeline.Baseline({str(sources[1].root.path): a}) if named_alike else None
         b = pipeline.evaluate(sources[1:], evaluator, baseline=baseline).report.results[0]
     if isinstance(measure, Estimator):
-        return (a, b), models.names, measure.text()
+        return (a, b), models.names, measure.result()
     for sentence in unanswered((a, b)):
         session.note(sentence)
     return (a, b), models.names, None

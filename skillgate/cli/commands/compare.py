@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.evaluation import model_options, publish_estimate, rendered_as, write_files
-from skillgate.cli.options import add_depth, add_models, add_output, gate_options, output_format
+from skillgate.cli.evaluation import model_options, publish_document, publish_estimate
+from skillgate.cli.options import add_depth, add_models, add_output, gate_options
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate.comparing import compare_skills, exit_code
 from skillgate.evaluate.request import CompareRequest
 from skillgate.model.documents import Comparison
 from skillgate.report.kinds import formats_of
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     import argparse
@@ -55,7 +54,5 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if not isinstance(comparison, Comparison):
         publish_estimate(comparison, args, session)
         return EXIT_PASSED
-    write_files(comparison, args, session, command="compare")
-    style = Style(width=session.width, color=session.color)
-    session.out(rendered_as(comparison, output_format(args), command="compare", style=style, verbose=session.verbose))
+    publish_document(comparison, args, session, command="compare")
     return exit_code(comparison)

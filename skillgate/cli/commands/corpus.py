@@ -115,7 +115,7 @@ def _run_rate(args: argparse.Namespace, session: Session) -> int:
     done = rate(request, session)
     if isinstance(done, CorpusChange):
         return _publish_change(done, session)
-    session.out(done.document if session.json else done)
+    session.out(done.document if session.json else done.text)
     return EXIT_PASSED
 
 

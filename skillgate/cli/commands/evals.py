@@ -130,7 +130,7 @@ def _run_calibrate(args: argparse.Namespace, session: Session) -> int:
     )
     done = calibrate(CalibrateRequest(args.labels, args.calibration_file, request), session)
     if not isinstance(done, Calibrated):
-        session.out(done)
+        session.out(done.text)
         return EXIT_PASSED
     session.out(f"wrote {args.calibration_file}: {done.items} of {done.labels} labels")
     for name, one in done.measures:

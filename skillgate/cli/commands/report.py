@@ -22,20 +22,15 @@ from skillgate.cli.options import add_gate, add_output, asked_format, format_of_
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate.certifying import require_outside, require_written, write_certificates
 from skillgate.evaluate.diffing import DiffRequest, diff_files
+from skillgate.evaluate.request import MergeRequest
 from skillgate.files import require_place, write
 from skillgate.report.kinds import FORMATS as EVERY_FORMAT
 from skillgate.report.kinds import formats_of
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import PurePosixPath
-
     from skillgate.model.diff import Diff
-    from skillgate.model.score import Depth
-    from skillgate.scoring.gate import Policy
     from skillgate.session import Session
 
 GROUP = "past"
@@ -136,28 +131,21 @@ def run(args: argparse.Namespace, session: Session) -> int:
 def _merge(args: argparse.Namespace, session: Session) -> int:
     if KIND in kinds_of(args.shards, session).values():
         return merge_benchmarks(args, session)
-    from skillgate.evaluate.policies import policies
-    from skillgate.evaluate.run import Evaluation, exit_code
-    from skillgate.evaluate.shards import joined
+    from skillgate.evaluate.run import exit_code
+    from skillgate.evaluate.shards import merge
 
     refuse_bench_options(args)
     require_places(args, session)
-    wanted = certificate_request(args)
-    require_written(wanted, session)
     given = gate_options(args)
     baseline = given.pop(settings.BASELINE.key, None)
-    config = session.config.with_options(given)
-
-    def asked(depth: Depth) -> Callable[[PurePosixPath], Policy]:
-        return policies(config, command="score", note=lambda _: None, depth=depth)
-
-    name = None if baseline is None else str(baseline)
-    report, single = joined(args.shards, name, asked, session, insisted=bool(given))
-    if wanted.certificate is not None:
-        outputs = [path for _, path in args.output_file]
-        require_outside([result.skill.path for result in report.results], wanted, session, outputs=outputs)
-    write_certificates(report, {}, wanted, session)
-    evaluation = Evaluation(report, single, 0.0)
+    request = MergeRequest(
+        tuple(args.shards),
+        session.config.with_options(given),
+        baseline=None if baseline is None else str(baseline),
+        insisted=bool(given),
+    )
+    outputs = [path for _, path in args.output_file]
+    evaluation = merge(request, certificate_request(args), session, outputs=outputs)
     publish(evaluation, args, session, command="score")
     return exit_code(evaluation)
 

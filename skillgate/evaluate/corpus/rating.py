@@ -14,7 +14,7 @@ from skillgate.evaluate.corpus.place import require_index, rerated, store_of
 from skillgate.evaluate.corpus.stored import StoredCorpus, member
 from skillgate.evaluate.models.connecting import Models
 from skillgate.evaluate.models.progress import LOG_S, WATCH_S, progress_line
-from skillgate.evaluate.models.spending import UNASKED_USD, Told, bound_of
+from skillgate.evaluate.models.spending import UNASKED_USD, DryRun, bound_of, dry_run
 from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.llm.extras import require_packages
@@ -52,7 +52,7 @@ class _Rating(NamedTuple):
     source: str
 
 
-def rate(request: RateRequest, session: Session) -> CorpusChange | Told:
+def rate(request: RateRequest, session: Session) -> CorpusChange | DryRun:
     """Play what was not played yet, then rate; with ``dry_run`` return what it would cost.
 
     Raises:
@@ -89,7 +89,9 @@ def pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...
     return tuple(found[key] for key in sorted(found))
 
 
-def _rate(request: RateRequest, config: Config, session: Session, store: Store, models: Models) -> CorpusChange | Told:
+def _rate(
+    request: RateRequest, config: Config, session: Session, store: Store, models: Models
+) -> CorpusChange | DryRun:
     index, matches = require_index(store), store.matches()
     source = source_of(live=models.provider.live, provider=models.provider.name)
     _require_source(index.fit, source, store)
@@ -259,13 +261,13 @@ def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelS
     setup.bound(bound_of(cost.high * times))
 
 
-def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, setup: ModelSetup) -> Told:
+def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, setup: ModelSetup) -> DryRun:
     """Say what a run would ask and cost."""
     found = dry.estimate(layers, answers=setup.answers, provider=setup.provider)
     cost, calls = setup.limits
     _, *more = dry.lines(found, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
     first = f"Dry run, nothing was sent: {len(layers):,} of {wanted:,} pairs to play, {found.calls:,} calls to make."
-    return Told.of((first, *more), found)
+    return dry_run((first, *more), found)
 
 
 def _identity(rating: _Rating, one: Member, two: Member) -> Identity:

@@ -16,7 +16,7 @@ from skillgate.model.codec import encode
 from skillgate.model.judging import JudgeLayer
 
 if TYPE_CHECKING:
-    from skillgate.evaluate.models.spending import Told
+    from skillgate.evaluate.models.spending import DryRun
     from skillgate.evaluate.request import EvaluateRequest
     from skillgate.model.calibration import Calibration
     from skillgate.model.judging import Estimate
@@ -54,7 +54,7 @@ class Calibrated(NamedTuple):
     measures: tuple[tuple[str, Estimate], ...]
 
 
-def calibrate(request: CalibrateRequest, session: Session) -> Calibrated | Told:
+def calibrate(request: CalibrateRequest, session: Session) -> Calibrated | DryRun:
     """Judge, pair with the labels, write; with ``dry_run`` return what judging would cost.
 
     Raises:

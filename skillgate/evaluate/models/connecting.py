@@ -84,7 +84,7 @@ class Models:
             IncompleteError: a package is missing.
         """
         self._session = session
-        runner = str(config.get(settings.RUNNER)) if depth in _SIMULATED else MESSAGES
+        runner = config.get(settings.RUNNER) if depth in _SIMULATED else MESSAGES
         self.provider = connect(config, options, environ, session.cwd, runner=runner)
         # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
         # behind; what was loaded until now stays, and is not walked again and again.
@@ -201,10 +201,9 @@ def _opinions(config: Config, depth: Depth) -> tuple[str, ...]:
     Raises:
         UsageError: there are more models than judges.
     """
-    names, count = config.get(settings.JUDGE_MODEL), config.get(settings.JUDGES)
-    models = names if isinstance(names, tuple) and names else (DEFAULT_JUDGE,)
-    unsaid = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
-    judges = count if isinstance(count, int) else unsaid
+    models, judges = config.get(settings.JUDGE_MODEL) or (DEFAULT_JUDGE,), config.get(settings.JUDGES)
+    if judges is None:
+        judges = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
     if judges < len(models):
         raise UsageError(
             f"judges is {judges}, and judge-model names {len(models)} models: {', '.join(models[judges:])} would never"
@@ -232,8 +231,7 @@ def _deeper(
     from skillgate.evaluate.models.ranking import contest
     from skillgate.evaluate.models.sessions import plans
 
-    name = config.get(settings.MODEL)
-    model = name if isinstance(name, str) else DEFAULT_JUDGE
+    model = config.get(settings.MODEL) or DEFAULT_JUDGE
     plan = plans(config, panel, Opinion(model, effort_of(model)))
     found = contest(config, environ, panel, matches=depth is Depth.CERTIFY, note=session.note)
     return plan, found
@@ -243,8 +241,7 @@ def _journal(config: Config, session: Session, run: str, environ: Mapping[str, s
     """Open the journal of a run, which may hold what one that was cut short had asked; None without a place for it."""
     from skillgate.llm.journal import Journal  # only deep runs are long enough
 
-    given = config.get(settings.CACHE_DIR)
-    folder = folder_of(environ, given if isinstance(given, str) else None, config.base(settings.CACHE_DIR))
+    folder = folder_of(environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     if not folder:
         session.note("there is no place to keep the run (HOME is not set): if it is cut short it begins anew")
         return None
@@ -265,8 +262,7 @@ def kept_answers(
     Raises:
         UsageError: the key that signs them is too short.
     """
-    given = config.get(settings.CACHE_DIR)
-    folder = folder_of(environ, given if isinstance(given, str) else None, config.base(settings.CACHE_DIR))
+    folder = folder_of(environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     if not folder:
         session.note("there is no place to keep answers (HOME is not set): give --cache-dir")
         return None
@@ -294,5 +290,4 @@ def _seal(config: Config, environ: Mapping[str, str]) -> Seal | None:
     Raises:
         UsageError: the key is too short.
     """
-    variable = config.get(settings.KEY_VARIABLE)
-    return seal_of(environ, str(config.get(settings.PROVIDER)), variable if isinstance(variable, str) else OPENAI_KEY)
+    return seal_of(environ, config.get(settings.PROVIDER), config.get(settings.KEY_VARIABLE) or OPENAI_KEY)

@@ -36,18 +36,13 @@ class Kept(NamedTuple):
 
 def budget_of(config: Config, provider: Provider, stop: threading.Event) -> Budget:
     """Give what a run may spend, at the price that its provider takes."""
-    cost, calls = config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS)
     kind = Budget
     if provider.name == BATCH:
         from skillgate.llm.batch_budget import BatchBudget  # few runs take batches
 
         kind = BatchBudget
-    return kind(
-        cost if isinstance(cost, float) else None,
-        calls if isinstance(calls, int) else None,
-        free=not provider.live,
-        stop=stop,
-    )
+    cost, calls = config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS)
+    return kind(cost, calls, free=not provider.live, stop=stop)
 
 
 def drive_of(

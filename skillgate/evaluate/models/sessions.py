@@ -50,16 +50,12 @@ def plans(config: Config, panel: Panel, model: Opinion) -> Callable[[str], Plan]
 
 def _stop(config: Config, path: PurePosixPath) -> Stop | None:
     """Say when sessions may end early, None where they may not, or nothing is asked that could end them."""
-    if config.get(settings.EARLY_STOP) is not True:
+    if not config.get(settings.EARLY_STOP):
         return None
     least, most = config.get(settings.MIN_ACTIVATION, path), config.get(settings.MAX_FAILURE_RATE, path)
     if least is None and most is None:
         return None
-    return Stop(
-        least if isinstance(least, float) else None,
-        most if isinstance(most, float) else None,
-        str(config.get(settings.ON_INCONCLUSIVE, path)),
-    )
+    return Stop(least, most, config.get(settings.ON_INCONCLUSIVE, path))
 
 
 def simulated(asked: Asked, plan: Plan, shelves: Shelves, corpus: Sequence[Stocked]) -> Steps[Simulated]:

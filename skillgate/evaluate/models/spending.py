@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import Deepened
@@ -32,7 +32,7 @@ _LARGE = 1 << 20
 _READ_TWICE = ("JUDGE_ADDRESSED", "INSTRUCTION_OVERRIDE", "HIDDEN_UNICODE")
 
 
-class Leave:
+class SpendApproval:
     """Asks before much is spent without a limit; what was estimated before counts, however often it is called.
 
     An estimate can be wrong, by a skill that makes sessions long: so the run gets a limit far above it.
@@ -113,23 +113,22 @@ def _size(asked: Asked) -> int:
     return found
 
 
-class Told(str):
-    """What a run would take, as lines for people; what programs are told lies beside them.
+class DryRun(NamedTuple):
+    """What a run would ask and cost.
 
     Attributes:
+        text: lines for people, those that the command has for it.
         document: the same as JSON.
     """
 
-    __slots__ = ("document",)
+    text: str
     document: str
 
-    @classmethod
-    def of(cls, lines: Iterable[str], forecast: dry.Forecast) -> Told:
-        """Say a forecast in both ways; the lines are those that the command has for it."""
-        told = cls("\n".join(lines))
-        text = json.dumps(dry.document(forecast), indent=2)
-        told.document = text.replace("##[", "\\u0023#[")  # a CI runner would take the other for a command
-        return told
+
+def dry_run(lines: Iterable[str], forecast: dry.Forecast) -> DryRun:
+    """Write a forecast down in both forms."""
+    document = json.dumps(dry.document(forecast), indent=2)
+    return DryRun("\n".join(lines), document.replace("##[", "\\u0023#["))  # a CI runner would take it for a command
 
 
 class Estimator:
@@ -149,11 +148,11 @@ class Estimator:
         self._forecasts.append(found)
         return Deepened()
 
-    def text(self) -> Told:
-        """Say it, for people and for programs."""
+    def result(self) -> DryRun:
+        """Return what all of it would take."""
         cost, calls = self._setup.limits
         whole = _together(self._forecasts)
-        return Told.of(dry.lines(whole, max_cost_usd=cost, max_calls=calls), whole)
+        return dry_run(dry.lines(whole, max_cost_usd=cost, max_calls=calls), whole)
 
 
 def _to_the_end(setup: ModelSetup) -> ModelSetup:
