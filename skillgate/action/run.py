@@ -27,7 +27,7 @@ from skillgate.action.parts import benchmarked, gated, gating, kept, storing
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate import pipeline
-from skillgate.evaluate.baseline.loading import Asking, across_change, load_baseline
+from skillgate.evaluate.baseline.loading import BaselineOptions, across_change, load_baseline
 from skillgate.evaluate.changed import touched
 from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.findings import selections, wants_optional
@@ -186,7 +186,7 @@ def _earlier(
     stand: Stand, found: Discovery, session: Session, evaluator: pipeline.Evaluator, keeper: Keeper
 ) -> tuple[Baseline | None, Held | None]:
     """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
-    asking = Asking(
+    asking = BaselineOptions(
         reading=read_of_base(stand),
         told=False,
         top=stand.top,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skillgate.session import Session
 
 
-class Asking(NamedTuple):
+class BaselineOptions(NamedTuple):
     """How a baseline is asked for.
 
     Attributes:
@@ -53,7 +53,7 @@ class Asking(NamedTuple):
     name: str = ""
 
 
-PLAIN = Asking()
+_DEFAULTS = BaselineOptions()
 
 
 def load_baseline(
@@ -62,7 +62,7 @@ def load_baseline(
     paths: Sequence[str],
     session: Session,
     evaluator: pipeline.Evaluator,
-    asking: Asking = PLAIN,
+    options: BaselineOptions = _DEFAULTS,
 ) -> Baseline:
     """Return what was there before, matched with the skills of now.
 
@@ -75,15 +75,15 @@ def load_baseline(
     """
     wanted = str(config.get(settings.BASELINE))
     if wanted.endswith(".json"):
-        text = asking.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
-        before = _from_report(read_report(text, wanted, evaluator.sampled), wanted, roots, paths, session, asking)
+        text = options.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")  # noqa: PTH118
+        before = _from_report(read_report(text, wanted, evaluator.sampled), wanted, roots, paths, session, options)
     else:
-        top = asking.top or _repository(paths, session)
+        top = options.top or _repository(paths, session)
         if _is_before_the_first_commit(top, wanted):
             session.note(f"{wanted} is no commit: none has been made here yet, so there is no baseline")
             return Baseline({}, listing={}, across=())
-        before = _from_revision(wanted, roots, _places(paths, top, session), top, session, evaluator, asking)
-    if asking.told:
+        before = _from_revision(wanted, roots, _places(paths, top, session), top, session, evaluator, options)
+    if options.told:
         _tell(session, "in the baseline and not here", [result.skill.path for result in before.gone])
         new = [str(root.path) for root in roots if str(root.path) not in before.results]
         _tell(session, f"not in the baseline {wanted}, and so new", new)
@@ -143,12 +143,12 @@ def _from_report(
     roots: Sequence[SkillRoot],
     paths: Sequence[str],
     session: Session,
-    asking: Asking,
+    options: BaselineOptions,
 ) -> Baseline:
     """Match the skills of a report; what is gone counts only below the paths that were given."""
     place = place_of(paths, session.cwd)
-    if asking.top is not None:
-        place = place._replace(top=asking.top)
+    if options.top is not None:
+        place = place._replace(top=options.top)
     matched = match(kept, roots, place, shown)
     places = None if place.top is None else _places(paths, place.top, session)
 
@@ -172,18 +172,18 @@ def _from_revision(
     top: str,
     session: Session,
     evaluator: pipeline.Evaluator,
-    asking: Asking,
+    options: BaselineOptions,
 ) -> Baseline:
     """Score what a commit holds at the places of the repository ``top`` that were asked about."""
     from skillgate.skill.discover import discover_commit
     from skillgate.skill.read import read
 
     where = os.path.relpath(top, os.path.realpath(session.cwd))
-    discovery = discover_commit(revision, where, cwd=session.cwd, excluded=asking.excluded, beside=asking.committed)
+    discovery = discover_commit(revision, where, cwd=session.cwd, excluded=options.excluded, beside=options.committed)
     now = {_inside(root, top): root for root in roots}
     present = frozenset(path for path in now if path is not None)
     then = [
-        root._replace(name=asking.name) if asking.name and not root.directory else root
+        root._replace(name=options.name) if options.name and not root.directory else root
         for root in discovery.roots
         if root.directory in present or _was(top, root, places)
     ]
@@ -197,10 +197,10 @@ def _from_revision(
     here = {path: root for path, root in now.items() if path is not None}
     files = {root.directory: root.file_name for root in then}
     is_other = bool(here.keys() - kept.keys() and kept.keys() - here.keys())
-    moved = moved_since(top, revision, here, files, committed=asking.committed) if is_other else {}
+    moved = moved_since(top, revision, here, files, committed=options.committed) if is_other else {}
     found, gone = _paired(here, kept, moved)
     gone = tuple(path for path in gone if _below(path, places))
-    if asking.committed and gone:
+    if options.committed and gone:
         left = not_in_head(top, {path: files[path] for path in gone})
         tell_absent(top, sorted(set(gone) - set(left)), session)
         gone = left
