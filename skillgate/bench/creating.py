@@ -8,21 +8,99 @@ import re
 import shutil
 import tempfile
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.bench.starters._wanted import Wanted
 from skillgate.errors import UsageError
+from skillgate.model.text import did_you_mean
 from skillgate.registry import Room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.bench.starters._wanted import Wanted
-
 STARTERS = Room("skillgate.bench.starters")
 TEMPLATES = ("http_request", "python_script", "mcp_tool", "skill_md")
+DEFAULT = "http_request"
+OF_OPENAPI = "python_script"
 PROSE = "skill_md"
 _MOST_NAME = 64  # characters, as the specification of SKILL.md has it
 _MOST_DESCRIPTION = 1_024
+
+
+class CreateRequest(NamedTuple):
+    """Which skill is created.
+
+    Attributes:
+        name: of the skill; its id is made of it. Required.
+        template: None for the default, or for that of an operation.
+        openapi: an OpenAPI document, whose ``operation`` the skill calls.
+        operation: an id, or a method and a path; None where there is one alone.
+        directory: the one above the skill's.
+        description: what it does.
+        force: whether a starter's files are overwritten.
+    """
+
+    name: str | None
+    template: str | None
+    openapi: str | None
+    operation: str | None
+    directory: str
+    description: str
+    force: bool
+
+
+class Created(NamedTuple):
+    """What was created.
+
+    Attributes:
+        id: of the skill.
+        template: of its files.
+        directory: of the skill, as shown.
+        files: their paths in the directory.
+        notices: what a reader should know.
+    """
+
+    id: str
+    template: str
+    directory: str
+    files: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def create(request: CreateRequest, *, cwd: str) -> Created:
+    """Write the files of a new skill.
+
+    Raises:
+        UsageError: an option does not fit, the document is not valid, or the skill is there already.
+    """
+    template = _template(request)
+    if request.name is None:
+        raise UsageError("--name NAME is required\nTry: skillgate create --help")
+    identifier = id_of(request.name, template)
+    wanted = Wanted(identifier, request.name.strip(), require_description(request.description))
+    notices: tuple[str, ...] = ()
+    if request.openapi is None:
+        files = starter(template, wanted)
+    else:
+        from skillgate.bench.openapi.starter import from_document  # few skills are made of one
+
+        files, notices = from_document(request.openapi, request.operation, wanted, cwd=cwd)
+    place = put_down(files, wanted.id, request.directory, cwd=cwd, force=request.force)
+    return Created(wanted.id, template, place, tuple(files), notices)
+
+
+def _template(request: CreateRequest) -> str:
+    if request.openapi is not None:
+        if request.template not in (None, OF_OPENAPI):
+            raise UsageError(f"--from-openapi makes a {OF_OPENAPI}; leave --from-template out")
+        return OF_OPENAPI
+    if request.operation is not None:
+        raise UsageError("--operation names one of an OpenAPI document; give --from-openapi FILE too")
+    template = request.template or DEFAULT
+    if template not in TEMPLATES:
+        near = did_you_mean(template, TEMPLATES)
+        raise UsageError(f"--from-template: unknown {template[:80]!r}{near}; known: {', '.join(TEMPLATES)}")
+    return template
 
 
 def id_of(name: str, template: str) -> str:

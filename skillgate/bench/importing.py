@@ -160,13 +160,13 @@ def _whole(like: str | None, identifier: str, version: str, tasks: list[dict[str
 
 def _require_valid(data: dict[str, Any], bad: list[str], left_out: list[str]) -> None:
     if not data["tasks"]:
-        raise UsageError("\n".join([*told(bad), *told(left_out), "no line is a task: nothing was written"]))
+        raise UsageError("\n".join([*shortened(bad), *shortened(left_out), "no line is a task: nothing was written"]))
     problems = list(check_benchmark(decode(Benchmark, data)))
     if problems:
         raise UsageError("\n".join(problems))
 
 
-def told(lines: list[str] | tuple[str, ...], most: int = 20) -> list[str]:
+def shortened(lines: list[str] | tuple[str, ...], most: int = 20) -> list[str]:
     """Give the first of some lines, and how many more there are."""
     more = len(lines) - most
     return [*lines[:most], *([f"… and {more} more"] if more > 0 else [])]

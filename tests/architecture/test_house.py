@@ -41,10 +41,7 @@ CIRCLES: set[frozenset[str]] = {
 """Modules that import one another in a circle; imports within functions and for type checkers count."""
 
 
-KNOW_ARGPARSE: set[str] = {
-    "skillgate.bench.evaluation.importing",
-    "skillgate.bench.hosting.serving",
-}
+KNOW_ARGPARSE: set[str] = set()
 """Modules outside the command line that still read its arguments."""
 
 

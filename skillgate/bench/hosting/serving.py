@@ -1,4 +1,4 @@
-"""The word ``serve`` of ``bench``: a benchmark's server in the foreground, for skills under development."""
+"""Run a benchmark's server in the foreground, for skills under development: what ``bench serve`` does."""
 
 from __future__ import annotations
 
@@ -12,23 +12,27 @@ from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.session import deliver
 
 if TYPE_CHECKING:
-    import argparse
-
     from skillgate.bench.serving import Served
     from skillgate.session import Session
 
 
-def serve(args: argparse.Namespace, session: Session) -> int:
+def serve(word: str, *, port: int, benchmarks_dir: str, session: Session) -> int:
     """Answer until interrupted.
+
+    Args:
+        word: a server, a benchmark that needs one, or the path of a skill that has one.
+        port: to listen on; 0 for one that is free.
+        benchmarks_dir: a directory of benchmarks beside the packaged ones.
+        session: for its stdout, where the address is written at once.
 
     Raises:
         UsageError: there is no such server.
         IncompleteError: it cannot listen there.
     """
-    if args.name not in SERVERS.names() and is_skill(args.name, session):
-        return serve_skill(args.name, args.port, session)
-    name = _name(args.name, args.benchmarks_dir, session)
-    with opening(name, args.port) as (listener, served):
+    if word not in SERVERS.names() and is_skill(word, session):
+        return serve_skill(word, port, session)
+    name = _name(word, benchmarks_dir, session)
+    with opening(name, port) as (listener, served):
         # Now, not when the command ends: whoever started it waits for the address.
         deliver(session.stdout, _announced(name, served, as_json=session.json) + "\n", flush=True)
         listener.serve_forever(0.1)

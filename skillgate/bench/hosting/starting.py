@@ -1,4 +1,4 @@
-"""Whether this machine can start the programs of skills, asked before any run."""
+"""Check files, and whether this machine can start the programs of skills: what ``bench validate`` does."""
 # ruff: noqa: PTH100, PTH118
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.loading import read_skill
 from skillgate.bench.program import command_of
 from skillgate.bench.runnable import has_address
+from skillgate.bench.validating import check_file, find_files
 from skillgate.errors import SkillgateError, UsageError
 from skillgate.model.executable import AdapterType
 
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from skillgate.session import Session
 
 
-def with_starting(checked: Sequence[Checked], session: Session) -> list[Checked]:
+def validate(paths: Sequence[str], session: Session) -> list[Checked]:
+    """Check the files of skills that run and of benchmarks, and whether programs can be started here.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
+    return _with_starting(checked, session)
+
+
+def _with_starting(checked: Sequence[Checked], session: Session) -> list[Checked]:
     """Add to each valid skill.json why its program, which exists, cannot be started here; nothing is run."""
     skills = [one for one in checked if one.kind == "skill" and not one.problems]
     if not skills or session.config.get(settings.ALLOW_EXEC) is not True:

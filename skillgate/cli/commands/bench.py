@@ -91,11 +91,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.word == "serve":
         from skillgate.bench.hosting.serving import serve
 
-        return serve(args, session)
+        return serve(args.name, port=args.port, benchmarks_dir=args.benchmarks_dir, session=session)
     if args.word == "import":
-        from skillgate.bench.evaluation.importing import import_lines
-
-        return import_lines(args, session)
+        return _import(args, session)
     if args.word == "validate":
         return _validate(args.paths or ["."], session)
     if args.word == "check":
@@ -153,12 +151,38 @@ def _show(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED
 
 
-def _validate(paths: Sequence[str], session: Session) -> int:
-    from skillgate.bench.hosting.starting import with_starting
-    from skillgate.bench.validating import check_file, find_files
+def _import(args: argparse.Namespace, session: Session) -> int:
+    """Import lines, and say what was left out."""
+    from skillgate.bench.evaluation.importing import ImportRequest, import_lines
+    from skillgate.bench.importing import shortened
 
-    checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
-    checked = with_starting(checked, session)
+    request = ImportRequest(
+        file=args.file,
+        output=args.output,
+        like=args.like,
+        fields=args.map,
+        attachments=args.attachments,
+        id=args.id,
+        version=args.version_,
+        force=args.force,
+    )
+    found = import_lines(request, session)
+    for line in (*shortened(found.bad), *shortened(found.left_out)):
+        session.note(line)
+    if session.json:
+        whole = {"path": args.output, "id": found.data["id"], "tasks": found.tasks}
+        whole |= {"bad": list(found.bad), "leftOut": list(found.left_out)}
+        session.out(json.dumps(whole, indent=2, ensure_ascii=False))
+    else:
+        problems = f"{len(found.bad)} problems in lines" if found.bad else "no line was wrong"
+        session.out(f"{args.output}: {found.tasks} tasks, {len(found.left_out)} left out, {problems}")
+    return EXIT_GATE_FAILED if found.bad else EXIT_PASSED
+
+
+def _validate(paths: Sequence[str], session: Session) -> int:
+    from skillgate.bench.hosting.starting import validate
+
+    checked = validate(paths, session)
     bad = [one for one in checked if one.problems]
     for notice in (notice for one in checked for notice in one.notices):
         session.note(notice)
@@ -193,23 +217,17 @@ def _validate(paths: Sequence[str], session: Session) -> int:
 
 
 def _check(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.catalog import find_benchmark, packaged_ids
-    from skillgate.bench.probing import probe
+    from skillgate.bench.catalog import packaged_ids
+    from skillgate.bench.evaluation.probing import probe_benchmark
 
+    folder = args.benchmarks_dir if args.benchmarks else None
+    probed = [probe_benchmark(word, folder, session) for word in args.benchmarks or packaged_ids()]
+    left_out = {one.benchmark: list(one.left_out) for one in probed if one.left_out}
+    checked = sum(one.checked for one in probed)
     rows: list[dict[str, Any]] = []
-    left_out: dict[str, list[str]] = {}
-    checked = 0
-    for word in args.benchmarks or packaged_ids():
-        loaded, notices = find_benchmark(word, args.benchmarks_dir if args.benchmarks else None, cwd=session.cwd)
-        for notice in notices:
-            session.note(notice)
-        loaded, others = _checkable(loaded)
-        if others:
-            left_out[loaded.benchmark.id] = others
-            session.note(f"{loaded.benchmark.id}: not checked, since a model or a program scores: {', '.join(others)}")
-        checked += len(loaded.benchmark.tasks)
-        for found in probe(loaded.benchmark, _scorers(loaded)):
-            row: dict[str, Any] = {"benchmark": loaded.benchmark.id, "probe": found.name, "passed": list(found.passed)}
+    for one in probed:
+        for found in one.probes:
+            row: dict[str, Any] = {"benchmark": one.benchmark, "probe": found.name, "passed": list(found.passed)}
             row |= {"allowed": found.allowed, "ok": found.is_fine}
             rows.append(row | ({"answer": found.answer} if found.passed and found.name == "constant" else {}))
     bad = [row for row in rows if not row["ok"]]
@@ -225,27 +243,6 @@ def _check(args: argparse.Namespace, session: Session) -> int:
     if bad:
         return EXIT_GATE_FAILED
     return EXIT_INCOMPLETE if left_out and not checked else EXIT_PASSED
-
-
-def _checkable(loaded: Loaded) -> tuple[Loaded, list[str]]:
-    """Take the tasks out that can only be scored by asking a model or by starting a program; give their ids too."""
-    from dataclasses import replace
-
-    from skillgate.bench.planning import scoring_of
-    from skillgate.model.benchmark import ScorerName
-
-    rules = scoring_of(loaded, "exact")
-    others = [name for name, rule in rules.items() if rule.scorer in (ScorerName.LLM_JUDGE, ScorerName.CUSTOM)]
-    tasks = tuple(task for task in loaded.benchmark.tasks if task.id not in others)
-    return replace(loaded, benchmark=replace(loaded.benchmark, tasks=tasks)), others
-
-
-def _scorers(loaded: Loaded) -> dict[str, Any]:
-    """Make every task's scorer ready, where nothing may be started and no model asked."""
-    from skillgate.bench.planning import scorers_of, scoring_of
-    from skillgate.bench.ports import alone
-
-    return scorers_of(loaded, scoring_of(loaded, "exact"), alone())
 
 
 def _entry(loaded: Loaded) -> dict[str, Any]:

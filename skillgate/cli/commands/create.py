@@ -12,26 +12,24 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from skillgate.bench.creating import PROSE, TEMPLATES, id_of, put_down, require_description, starter
-from skillgate.bench.starters._wanted import TASKS, Wanted
-from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.model.text import did_you_mean, printable
+from skillgate.bench.creating import DEFAULT, PROSE, TEMPLATES, CreateRequest, create
+from skillgate.bench.starters._wanted import TASKS
+from skillgate.errors import EXIT_PASSED
+from skillgate.model.text import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
+    from skillgate.bench.creating import Created
     from skillgate.session import Session
 
 GROUP = "programs"
-_DEFAULT = "http_request"
-_OF_OPENAPI = "python_script"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--name", metavar="NAME", help="required: the skill's name; its id is made of it")
-    parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(TEMPLATES)} (default: {_DEFAULT})")
+    parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(TEMPLATES)} (default: {DEFAULT})")
     parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document, JSON or YAML, in its place")
     parser.add_argument(
         "--operation", metavar="ID|METHOD PATH", help='which of its operations, as in "GET /orders/{id}"'
@@ -47,49 +45,36 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: an option does not fit, the document is not valid, or the skill is there already.
     """
-    template = _template(args)
-    if args.name is None:
-        raise UsageError("--name NAME is required\nTry: skillgate create --help")
-    wanted = Wanted(id_of(args.name, template), args.name.strip(), require_description(args.description))
-    notices: tuple[str, ...] = ()
-    if args.from_openapi is None:
-        files = starter(template, wanted)
-    else:
-        from skillgate.bench.openapi.starter import from_document  # few skills are made of one
-
-        files, notices = from_document(args.from_openapi, args.operation, wanted, cwd=session.cwd)
-    place = put_down(files, wanted.id, args.output_dir, cwd=session.cwd, force=args.force)
-    for notice in notices:
+    request = CreateRequest(
+        name=args.name,
+        template=args.from_template,
+        openapi=args.from_openapi,
+        operation=args.operation,
+        directory=args.output_dir,
+        description=args.description,
+        force=args.force,
+    )
+    created = create(request, cwd=session.cwd)
+    for notice in created.notices:
         session.note(notice)
-    _tell(wanted.id, template, place, files, session)
+    _print(created, session)
     return EXIT_PASSED
 
 
-def _template(args: argparse.Namespace) -> str:
-    if args.from_openapi is not None:
-        if args.from_template not in (None, _OF_OPENAPI):
-            raise UsageError(f"--from-openapi makes a {_OF_OPENAPI}; leave --from-template out")
-        return _OF_OPENAPI
-    if args.operation is not None:
-        raise UsageError("--operation names one of an OpenAPI document; give --from-openapi FILE too")
-    template: str = args.from_template or _DEFAULT
-    if template not in TEMPLATES:
-        near = did_you_mean(template, TEMPLATES)
-        raise UsageError(f"--from-template: unknown {template[:80]!r}{near}; known: {', '.join(TEMPLATES)}")
-    return template
-
-
-def _tell(identifier: str, template: str, place: str, files: Mapping[str, str], session: Session) -> None:
+def _print(created: Created, session: Session) -> None:
+    """Print what was written, and what to do next."""
+    place = created.directory
     quoted = shlex.quote(place)
     tasks = shlex.quote(f"{place}/{TASKS}")
     commands = [f"skillgate eval --skills {quoted} --tasks {tasks} --exit-on-fail"]
-    if template == "http_request":
+    if created.template == "http_request":
         commands.insert(0, f"skillgate bench serve {quoted}    (until Ctrl-C, in another terminal)")
-    if template == PROSE:
+    if created.template == PROSE:
         commands.insert(0, f"skillgate check {quoted}")
     if session.json:
-        whole = {"id": identifier, "template": template, "dir": place, "files": list(files), "next": commands}
+        whole: dict[str, object] = {"id": created.id, "template": created.template, "dir": place}
+        whole |= {"files": list(created.files), "next": commands}
         session.out(json.dumps(whole, indent=2, ensure_ascii=False))
         return
-    lines = [*(f"wrote {place}/{name}" for name in files), "", *(f"then: {line}" for line in commands)]
+    lines = [*(f"wrote {place}/{name}" for name in created.files), "", *(f"then: {line}" for line in commands)]
     session.out("\n".join(printable(line) for line in lines))
