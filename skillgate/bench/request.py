@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.gating import BenchPolicy
     from skillgate.config import Config
+    from skillgate.evaluate.request import ModelOptions
     from skillgate.model.setting import Setting
     from skillgate.store.results import StoreChoice
 
@@ -152,22 +153,6 @@ class Output(NamedTuple):
         )
 
 
-class ModelChoice(NamedTuple):
-    """How models are asked, beside what the configuration says of them.
-
-    Attributes:
-        record: a file to write every exchange to.
-        replay: a recording that answers in a provider's place.
-        refresh: whether cached answers are asked for anew.
-        cache: whether answers are cached between runs.
-    """
-
-    record: str | None = None
-    replay: str | None = None
-    refresh: bool = False
-    cache: bool = True
-
-
 class EvalRequest(NamedTuple):
     """The request of one run.
 
@@ -189,7 +174,7 @@ class EvalRequest(NamedTuple):
     execution: Execution
     permissions: Permissions
     output: Output
-    models: ModelChoice
+    models: ModelOptions
     store: StoreChoice
     policy: BenchPolicy
     prose: bool = False

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.bench.choosing.strategy import StrategyRequest
 from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
-from skillgate.bench.request import EvalRequest, Execution, ModelChoice, Output, Permissions, TaskChoice
+from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
 from skillgate.cli.options import gate_options
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
+from skillgate.evaluate.request import ModelOptions
 from skillgate.model.executable import AdapterType
 from skillgate.model.strategy import Order, SortKey
 
@@ -51,7 +52,7 @@ def eval_request(
             as_caller=args.run_as_caller,
         ),
         output=Output.configured(config, formats=formats or None, progress=args.progress, metadata=args.write_metadata),
-        models=model_choice(args),
+        models=model_options(args),
         store=store_choice(args),
         policy=bench_policy(args, config) if shard is None else BenchPolicy(),
         prose=args.prose,
@@ -61,9 +62,9 @@ def eval_request(
     )
 
 
-def model_choice(args: argparse.Namespace) -> ModelChoice:
+def model_options(args: argparse.Namespace) -> ModelOptions:
     """Return how models are asked, as the options of ``add_asking`` say."""
-    return ModelChoice(record=args.record, replay=args.replay, refresh=args.refresh, cache=not args.no_cache)
+    return ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
 
 
 def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:

@@ -30,13 +30,6 @@ CIRCLES: set[frozenset[str]] = {
         }
     ),
     frozenset({"skillgate.action.github.api", "skillgate.action.github.repository"}),
-    frozenset(
-        {
-            "skillgate.bench.evaluation.asking",
-            "skillgate.bench.evaluation.reporting",
-            "skillgate.bench.evaluation.running",
-        }
-    ),
 }
 """Modules that import one another in a circle; imports within functions and for type checkers count."""
 

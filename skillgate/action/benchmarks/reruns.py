@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.bench.catalog import narrowed
-from skillgate.bench.evaluation.running import planned, results_of
+from skillgate.bench.evaluation.plan import planned
+from skillgate.bench.evaluation.running import results_of
 from skillgate.bench.loading import Skills
 from skillgate.bench.rerunning import Side, rerun
 from skillgate.bench.runner import Item
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skillgate.action.listening import Listening
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.rerunning import Reruns, Wanted
     from skillgate.llm.ledger import Spent

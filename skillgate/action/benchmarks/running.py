@@ -15,12 +15,14 @@ from skillgate.action.benchmarks.sides import Sides, place_of, sides, skills_her
 from skillgate.action.paths import inside
 from skillgate.bench.catalog import BENCHMARK_JSON
 from skillgate.bench.evaluation.answers import files_of_benchmark
-from skillgate.bench.evaluation.running import benchmark_of, evaluated, planned
+from skillgate.bench.evaluation.plan import benchmark_of, planned
+from skillgate.bench.evaluation.running import evaluated
 from skillgate.bench.gating import BenchPolicy
 from skillgate.bench.loading import Skills
-from skillgate.bench.request import EvalRequest, Execution, ModelChoice, Output, Permissions, TaskChoice
+from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
 from skillgate.bench.rerunning import Side
 from skillgate.errors import UsageError
+from skillgate.evaluate.request import ModelOptions
 from skillgate.model.executable import AdapterType
 from skillgate.model.text import printable
 from skillgate.skill.checkout import check_out
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.context import Stand
     from skillgate.action.listening import Listening
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.rerunning import Reruns
     from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
@@ -203,7 +205,7 @@ def _request(stand: Stand, session: Listening) -> EvalRequest:
             guarded=True,
         ),
         output=Output.configured(config, formats=()),
-        models=ModelChoice(),
+        models=ModelOptions(),
         store=StoreChoice(),
         policy=BenchPolicy.configured(config),
         answers=tuple(_answers(stand, choice)),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.bench.choosing.finding import matching
 from skillgate.bench.choosing.strategy import strategy_of
 from skillgate.bench.evaluation.evaluating import delivered, prepared, preview_of
-from skillgate.bench.evaluation.running import evaluated, exit_code, planned
+from skillgate.bench.evaluation.plan import planned
+from skillgate.bench.evaluation.running import evaluated, exit_code
 from skillgate.bench.evidence import of_skill
 from skillgate.bench.gating import DEFAULT_COMPLETION
 from skillgate.bench.listing import list_skills
@@ -23,7 +24,7 @@ from skillgate.model.strategy import Filters, Pick, Selection
 if TYPE_CHECKING:
     from skillgate.bench.choosing.strategy import StrategyRequest
     from skillgate.bench.evaluation.evaluating import Preview
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.finding import Wanted
     from skillgate.bench.loading import Skills
     from skillgate.bench.request import EvalRequest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.evaluation.asking import require_leave
+from skillgate.bench.evaluation.plan import planned, require_leave
 from skillgate.bench.evaluation.publishing import publish, require_output
-from skillgate.bench.evaluation.running import evaluated, exit_code, planned
+from skillgate.bench.evaluation.running import evaluated, exit_code
 from skillgate.bench.evaluation.writing_back import require_writable, write_back
 from skillgate.bench.planning import PROSE_TIMEOUT_MS
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -18,7 +18,7 @@ from skillgate.store.results import keeping, require_store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
     from skillgate.llm.dry import Forecast
     from skillgate.model.bench import BenchReport, NotLoaded

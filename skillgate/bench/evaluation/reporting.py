@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
     from skillgate.model.bench_result import TaskResult
     from skillgate.model.executable import Runnable

@@ -1,222 +1,25 @@
-"""One run of skills against a benchmark: everything is checked before the first process starts."""
-# ruff: noqa: PTH112, PTH118
+"""Run a plan, and compute its report and exit code."""
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from skillgate import settings
-from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
-from skillgate.bench.checking import STATIC
-from skillgate.bench.evaluation.answers import answers_for
-from skillgate.bench.evaluation.asking import with_models
 from skillgate.bench.evaluation.publishing import publish, watching
 from skillgate.bench.evaluation.reporting import report_of
-from skillgate.bench.isolation.spawner import ProcessSpawner
-from skillgate.bench.loading import load_skills, not_loaded
-from skillgate.bench.planning import items_of, limits_of, require_runs, scorers_of, scoring_of
-from skillgate.bench.ports import Starting, Surroundings
+from skillgate.bench.planning import limits_of
 from skillgate.bench.runner import Job, run
-from skillgate.bench.serving import Unserved, serving
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
-from skillgate.model.bench import NotLoaded
-from skillgate.model.bench_result import ErrorKind
-from skillgate.model.executable import AdapterType
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.score import Outcome
-from skillgate.registry import Room
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from skillgate.bench.evaluation.models import Models
-    from skillgate.bench.loading import Skills
-    from skillgate.bench.ports import Adapter, Scorer
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
-    from skillgate.bench.runner import Item
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
-    from skillgate.model.benchmark import Loaded
-    from skillgate.model.executable import Runnable
     from skillgate.session import Session
     from skillgate.store.results import Keeping
-
-_ADAPTERS = Room("skillgate.bench.adapters")
-_MIB = 1024 * 1024
-
-
-class Plan(NamedTuple):
-    """What will be run: the skills, the benchmark, its scorers, the items in their order.
-
-    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
-    benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
-    it asks none, or cannot. ``not_started`` says by a skill's key why its program cannot be started here;
-    ``answers_readable`` is None where no program is. ``not_loaded`` are skills below a directory that are not valid,
-    and are left out.
-    """
-
-    skills: tuple[Runnable, ...]
-    loaded: Loaded
-    scorers: Mapping[str, Scorer]
-    scorer_names: Mapping[str, str]
-    adapters: Mapping[str, Adapter]
-    items: tuple[Item, ...]
-    isolated: tuple[str, ...]
-    sandbox: str
-    stop: threading.Event
-    closing: ExitStack
-    added: Mapping[str, Any]
-    models: Models | None = None
-    model_names: tuple[str, ...] = ()
-    not_started: Mapping[str, str] = {}
-    answers_readable: bool | None = None
-    not_loaded: tuple[NotLoaded, ...] = ()
-
-
-def benchmark_of(request: EvalRequest, session: Session, *, cwd: str | None = None) -> Loaded:
-    """Read the requested benchmark, narrowed to the requested tasks.
-
-    Args:
-        request: what is run.
-        session: is told what a reader should know.
-        cwd: what its paths are relative to; None: the working directory.
-
-    Raises:
-        UsageError: there is none, or it is not valid.
-    """
-    cwd = session.cwd if cwd is None else cwd
-    tasks = request.tasks
-    folder = tasks.benchmarks_dir
-    is_option = request.config.origin(settings.BENCHMARKS_DIR) == "option"
-    if folder is not None and is_option and not os.path.isdir(os.path.join(cwd, folder)):
-        raise UsageError(f"--{settings.BENCHMARKS_DIR.key} {folder}: there is no such directory")
-    if tasks.file is None:
-        loaded, notices = find_benchmark(tasks.benchmark, folder, cwd=cwd)
-    else:
-        loaded, notices = read_tasks(os.path.join(cwd, tasks.file), tasks.file), ()
-    for notice in notices:
-        session.note(notice)
-    require_tasks(loaded)
-    return narrowed(loaded, tasks.ids, tasks.tags)
-
-
-def planned(
-    request: EvalRequest,
-    session: Session,
-    benchmark: Loaded | None = None,
-    skills: Skills | None = None,
-    left_out: list[NotLoaded] | None = None,
-) -> Plan:
-    """Read and check everything that a run needs.
-
-    Args:
-        request: what is run.
-        session: the run.
-        benchmark: where it has been read already.
-        skills: likewise.
-        left_out: takes the skills that cannot be run, which are left out then; None: they are an error.
-
-    Raises:
-        UsageError: something is not valid; nothing was started.
-    """
-    broken: list[NotLoaded] = []
-    loaded = benchmark_of(request, session) if benchmark is None else benchmark
-    skills = _loaded(request, session, loaded, broken) if skills is None else skills
-    for notice in skills.notices:
-        session.note(notice)
-    require_runs(loaded, request.execution.runs)
-    rules = scoring_of(loaded, request.execution.evaluator)
-    stop = threading.Event()
-    with ExitStack() as ready:
-        served = ready.enter_context(serving(loaded.benchmark.server))
-        spawner = _spawner(request, session, served.variables, stop, ready)
-        surroundings = _surroundings(request, session, spawner, served.variables, stop)
-        models, surroundings = with_models(skills.found, rules, request, session, surroundings)
-        if models is not None:
-            ready.callback(models.close)
-        scorers = scorers_of(loaded, rules, surroundings)
-        adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
-        skills = skills._replace(found=tuple(skill for skill in skills.found if skill.key in adapters))
-        spawner.hide(answers_for(skills.found, loaded, request, session))
-        readable = spawner.answers_readable if any(isinstance(one, Starting) for one in adapters.values()) else None
-        not_started = _not_started(adapters)
-        asked_models = () if models is None else models.names(adapters.values(), scorers.values())
-        if served.problem is not None:
-            adapters = dict.fromkeys(adapters, Unserved(served.problem))
-        else:
-            adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
-            _prepare([skill for skill in skills.found if skill.key not in not_started], loaded, spawner)
-        closing = ready.pop_all()  # from here on the run closes it
-    items = items_of(skills.found, loaded, runs=request.execution.runs, shard=request.shard)
-    names = {task: rule.scorer.value for task, rule in rules.items()}
-    places = (skills.found, loaded, scorers, names, adapters, items, _isolated(spawner, loaded), spawner.sandbox)
-    told = (stop, closing, served.added, models, asked_models, not_started, readable, tuple(broken))
-    return Plan(*places, *told)
-
-
-def _surroundings(
-    request: EvalRequest, session: Session, spawner: ProcessSpawner, served: Mapping[str, str], stop: threading.Event
-) -> Surroundings:
-    """Return what adapters and scorers may use."""
-    return Surroundings(
-        spawner=spawner if request.permissions.programs else None,
-        environ=session.environ,
-        allow_env=request.permissions.env,
-        allow_host=request.permissions.hosts,
-        guarded=request.permissions.guarded,
-        served=served,
-        stop=stop,
-    )
-
-
-def _loaded(request: EvalRequest, session: Session, loaded: Loaded, broken: list[NotLoaded]) -> Skills:
-    """Read the skills that are asked for; a static benchmark runs none of them."""
-    is_run = loaded.benchmark.adapter is None
-    return load_skills(request.skills, cwd=session.cwd, prose=request.prose, left=broken, runnable=is_run)
-
-
-def _isolated(spawner: ProcessSpawner, loaded: Loaded) -> tuple[str, ...]:
-    """Say what programs are kept from; a static benchmark runs none."""
-    return spawner.isolated if loaded.benchmark.adapter is None else ()
-
-
-def _prepare(skills: Sequence[Runnable], loaded: Loaded, spawner: ProcessSpawner) -> None:
-    """Make ready what the calls of programs will need; what fails is the matter of the calls."""
-    for skill in skills if loaded.benchmark.adapter is None else ():
-        if skill.spec.adapter_type in (AdapterType.SUBPROCESS, AdapterType.MCP):
-            with suppress(IncompleteError):  # of an MCP server at an address, whose directory no call needs
-                spawner.prepare(skill.root)
-
-
-def _not_started(adapters: Mapping[str, Adapter]) -> dict[str, str]:
-    """Say by the key of a skill why its program, which exists, cannot be started here."""
-    found = {key: one.unstartable() for key, one in adapters.items() if isinstance(one, Starting)}
-    return {key: problem for key, problem in found.items() if problem is not None}
-
-
-def _spawner(
-    request: EvalRequest, session: Session, served: Mapping[str, str], stop: threading.Event, ready: ExitStack
-) -> ProcessSpawner:
-    """Make what starts programs, and let them reach what is served."""
-    path = session.environ.get("PATH", os.defpath)
-    if request.permissions.guarded and request.permissions.as_caller:
-        raise UsageError("--run-as-caller is for the command line: in the Action skills are a stranger's")
-    spawner = ProcessSpawner(
-        path=path,
-        stop=stop,
-        sandbox=request.permissions.sandbox,
-        memory_bytes=request.permissions.memory_mb * _MIB,
-        as_caller=request.permissions.as_caller,
-    )
-    ready.callback(spawner.close)
-    spawner.reach(served)
-    if spawner.notice and request.permissions.programs:
-        session.note(spawner.notice)
-    return spawner
 
 
 def evaluated(plan: Plan, request: EvalRequest, session: Session, kept: Keeping | None = None) -> BenchReport:
@@ -289,37 +92,3 @@ def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
     empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing
     incomplete = (skipped and not allow_skipped) or empty or report.not_loaded
     return EXIT_INCOMPLETE if incomplete else EXIT_PASSED
-
-
-def _adapters(
-    skills: Sequence[Runnable],
-    surroundings: Surroundings,
-    loaded: Loaded,
-    ready: ExitStack,
-    left_out: list[NotLoaded] | None,
-) -> dict[str, Adapter]:
-    found: dict[str, Adapter] = {}
-    problems: list[str] = []
-    for skill in skills:
-        try:
-            found[skill.key] = _adapter(skill, surroundings, loaded)
-            ready.callback(found[skill.key].close)
-        except UsageError as error:
-            if left_out is None:
-                problems += str(error).splitlines()
-            else:
-                left_out.append(not_loaded(skill.shown, str(error).splitlines()))
-    if problems:
-        raise UsageError("\n".join(problems))
-    return found
-
-
-def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Adapter:
-    kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
-    if kind == STATIC != loaded.benchmark.adapter:
-        raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
-    if kind not in _ADAPTERS.names():
-        runs = ", ".join(_ADAPTERS.names())
-        raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")
-    adapter: Adapter = _ADAPTERS.load(kind).open_adapter(skill, surroundings)
-    return adapter

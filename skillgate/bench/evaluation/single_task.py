@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.catalog import digest_of
 from skillgate.bench.checking import check_benchmark
-from skillgate.bench.evaluation.asking import require_leave
-from skillgate.bench.evaluation.running import evaluated, planned
+from skillgate.bench.evaluation.plan import planned, require_leave
+from skillgate.bench.evaluation.running import evaluated
 from skillgate.bench.ports import Scored
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.bench_result import Status
@@ -17,7 +17,7 @@ from skillgate.model.codec import decode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.bench.evaluation.running import Plan
+    from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.ports import Scorer
     from skillgate.bench.request import EvalRequest
     from skillgate.model.bench_result import TaskResult

@@ -90,7 +90,7 @@ def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
     """Return how the task is run: as ``eval`` would, once, without gates and files."""
     from skillgate.bench.gating import BenchPolicy
     from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
-    from skillgate.cli.bench_request import model_choice
+    from skillgate.cli.bench_request import model_options
     from skillgate.store.results import StoreChoice
 
     options = gate_options(args)
@@ -106,7 +106,7 @@ def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
             config, env=args.allow_env, programs=not args.no_allow_exec, as_caller=args.run_as_caller
         ),
         output=Output.configured(config, formats=()),
-        models=model_choice(args),
+        models=model_options(args),
         store=StoreChoice(),
         policy=BenchPolicy(),
     )
