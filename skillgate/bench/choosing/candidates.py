@@ -193,7 +193,7 @@ def _reported(names: Sequence[str], session: Session) -> list[Evidence]:
 
 
 def _files(names: Sequence[str], session: Session) -> Iterator[str]:
-    """Give the files that names mean; a pattern that no shell resolved is resolved here.
+    """Yield the files that names mean; a pattern that no shell resolved is resolved here.
 
     Raises:
         UsageError: a pattern leads to no file.

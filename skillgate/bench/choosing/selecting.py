@@ -148,9 +148,9 @@ def _searched(request: RunRequest, strategy: Strategy, session: Session) -> _Sea
     skills, broken = load_found(files)
     broken = (*listing.broken, *broken)
     if not skills.found:
-        told = [f"{one.path}: {one.reason}" for one in broken]
-        told += [f"{one.skill_id}: {'; '.join(one.reasons)}" for one in picks]
-        raise UsageError("\n".join([f"no skill to evaluate was found in {directory}: nothing was run", *told[:20]]))
+        problems = [f"{one.path}: {one.reason}" for one in broken]
+        problems += [f"{one.skill_id}: {'; '.join(one.reasons)}" for one in picks]
+        raise UsageError("\n".join([f"no skill to evaluate was found in {directory}: nothing was run", *problems[:20]]))
     return _Searched(skills, tuple(picks), broken)
 
 
@@ -205,13 +205,13 @@ def _selected(
         Pick(skill_id=entrants[one.entrant].id, selected=one.selected, rank=one.rank, reasons=one.reasons)
         for one in choices
     )
-    told = tuple(f"{one.skill_id} was not evaluated: {'; '.join(one.reasons)}" for one in found.misfits)
+    notices = tuple(f"{one.skill_id} was not evaluated: {'; '.join(one.reasons)}" for one in found.misfits)
     marked = replace(
         report,
         reports=reports,
         gate=Verdict(passed=passed, outcomes=(GateOutcome(gate=GATE, verdict=verdict, reason=said),)),
         selection=Selection(strategy=strategy, skills=(*picks, *found.misfits)),
-        notices=(*report.notices, *told),
+        notices=(*report.notices, *notices),
         not_loaded=(*report.not_loaded, *found.broken),
     )
     return marked, choices, entrants

@@ -52,7 +52,7 @@ def answers_for(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest
 
 
 def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
-    """Give a benchmark's file, and those of the scorers that its tasks name; not all need to be there."""
+    """Yield a benchmark's file, and those of the scorers that its tasks name; not all need to be there."""
     yield os.path.join(loaded.folder, os.path.basename(loaded.origin))  # noqa: PTH119
     for task in loaded.benchmark.tasks:
         for path in (task.evaluator.custom_scorer_path, task.expected_output.custom_scorer_path):
@@ -84,13 +84,13 @@ def _store(request: EvalRequest, session: Session) -> Iterator[str]:
 
 
 def _shared(session: Session) -> Iterator[str]:
-    """Give the directories that every program needs: those of temporary files, and those where programs are."""
+    """Yield the directories that every program needs: those of temporary files, and those where programs are."""
     yield from (tempfile.gettempdir(), *SHARED)
     yield from filter(os.path.isabs, session.environ.get("PATH", os.defpath).split(os.pathsep))
 
 
 def _named(skill: Runnable, session: Session) -> Iterator[str]:
-    """Give the files that a skill's command names, and its program."""
+    """Yield the files that a skill's command names, and its program."""
     if skill.spec.adapter_type not in _PROGRAMS:
         return
     with suppress(UsageError):  # whoever opens the adapter says so

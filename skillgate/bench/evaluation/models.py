@@ -108,7 +108,7 @@ class Models:
         self._carried_usd += spent.usd
 
     def names(self, adapters: Iterable[Adapter], scorers: Iterable[Scorer]) -> tuple[str, ...]:
-        """Give the models that a run asks, sorted.
+        """Return the models that a run asks, sorted.
 
         Raises:
             UsageError: the cost is limited and the price of one of them unknown; or the provider cannot do what a skill
@@ -168,7 +168,7 @@ class Models:
             raise UsageError(f"{about}, and was not begun")
         self._budget.bound(bound_of(cost.high))
 
-    def told(self) -> tuple[str, ...]:
+    def notices(self) -> tuple[str, ...]:
         """Say what was asked, what it cost, and why something was not answered, for the report."""
         if not self._asked:
             return ()

@@ -41,13 +41,23 @@ _MIB = 1024 * 1024
 
 
 class Plan(NamedTuple):
-    """What will be run: the skills, the benchmark, its scorers, the items in their order.
+    """What will be run, and everything that was made ready for it.
 
-    ``closing`` ends what was made ready for it: adapters, servers, connections, the spawner last. ``added`` is what the
-    benchmark's server adds to the input of its tasks. ``models`` are those that it asks, by ``model_names``; None where
-    it asks none, or cannot. ``not_started`` says by a skill's key why its program cannot be started here;
-    ``answers_readable`` is None where no program is. ``not_loaded`` are skills below a directory that are not valid,
-    and are left out.
+    Attributes:
+        skills: in the order of the request.
+        loaded: the benchmark.
+        scorers, scorer_names: of the tasks, by their ids.
+        adapters: of the skills, by their keys.
+        items: every task of every skill in every run, in order.
+        isolated, sandbox: what programs are kept from, and by what.
+        answers_readable: whether programs can read expected answers; None where no program is run.
+        stop: ends every wait.
+        closing: ends what was made ready: adapters, servers, connections, the spawner last.
+        added: what the benchmark's server adds to the input of tasks.
+        models: that the run asks; None where it asks none, or cannot.
+        model_names: of ``models``.
+        not_started: why a skill's program cannot be started here, by its key.
+        not_loaded: skills below a directory that are not valid, and are left out.
     """
 
     skills: tuple[Runnable, ...]
@@ -61,10 +71,10 @@ class Plan(NamedTuple):
     stop: threading.Event
     closing: ExitStack
     added: Mapping[str, Any]
-    models: Models | None = None
-    model_names: tuple[str, ...] = ()
-    not_started: Mapping[str, str] = {}
-    answers_readable: bool | None = None
+    models: Models | None
+    model_names: tuple[str, ...]
+    not_started: Mapping[str, str]
+    answers_readable: bool | None
     not_loaded: tuple[NotLoaded, ...] = ()
 
 
@@ -73,7 +83,7 @@ def benchmark_of(request: EvalRequest, session: Session, *, cwd: str | None = No
 
     Args:
         request: what is run.
-        session: is told what a reader should know.
+        session: for its working directory and its notes.
         cwd: what its paths are relative to; None: the working directory.
 
     Raises:
@@ -120,6 +130,13 @@ def planned(
     for notice in skills.notices:
         session.note(notice)
     require_runs(loaded, request.execution.runs)
+    return _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
+
+
+def _ready(
+    request: EvalRequest, session: Session, loaded: Loaded, skills: Skills, left_out: list[NotLoaded] | None
+) -> Plan:
+    """Open everything that a run needs; what cannot be opened closes the rest."""
     rules = scoring_of(loaded, request.execution.evaluator)
     stop = threading.Event()
     with ExitStack() as ready:
@@ -135,18 +152,30 @@ def planned(
         spawner.hide(answers_for(skills.found, loaded, request, session))
         readable = spawner.answers_readable if any(isinstance(one, Starting) for one in adapters.values()) else None
         not_started = _not_started(adapters)
-        asked_models = () if models is None else models.names(adapters.values(), scorers.values())
+        model_names = () if models is None else models.names(adapters.values(), scorers.values())
         if served.problem is not None:
             adapters = dict.fromkeys(adapters, Unserved(served.problem))
         else:
             adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
             _prepare([skill for skill in skills.found if skill.key not in not_started], loaded, spawner)
         closing = ready.pop_all()  # from here on the run closes it
-    items = items_of(skills.found, loaded, runs=request.execution.runs, shard=request.shard)
-    names = {task: rule.scorer.value for task, rule in rules.items()}
-    places = (skills.found, loaded, scorers, names, adapters, items, _isolated(spawner, loaded), spawner.sandbox)
-    told = (stop, closing, served.added, models, asked_models, not_started, readable, tuple(broken))
-    return Plan(*places, *told)
+    return Plan(
+        skills=skills.found,
+        loaded=loaded,
+        scorers=scorers,
+        scorer_names={task: rule.scorer.value for task, rule in rules.items()},
+        adapters=adapters,
+        items=items_of(skills.found, loaded, runs=request.execution.runs, shard=request.shard),
+        isolated=_isolated(spawner, loaded),
+        sandbox=spawner.sandbox,
+        stop=stop,
+        closing=closing,
+        added=served.added,
+        models=models,
+        model_names=model_names,
+        not_started=not_started,
+        answers_readable=readable,
+    )
 
 
 def _surroundings(
@@ -165,7 +194,7 @@ def _surroundings(
 
 
 def _loaded(request: EvalRequest, session: Session, loaded: Loaded, broken: list[NotLoaded]) -> Skills:
-    """Read the skills that are asked for; a static benchmark runs none of them."""
+    """Read the requested skills; a static benchmark runs none of them."""
     is_run = loaded.benchmark.adapter is None
     return load_skills(request.skills, cwd=session.cwd, prose=request.prose, left=broken, runnable=is_run)
 

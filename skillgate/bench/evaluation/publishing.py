@@ -37,7 +37,7 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session, *,
     """
     folder = os.path.join(session.cwd, output_dir)
     for form in formats:
-        require_format(form)  # what a format needs and is not installed is told now
+        require_format(form)  # what a format needs and is not installed is said now
         name = os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}")
         place = require_place(name, session.cwd)
         if os.path.isdir(place):

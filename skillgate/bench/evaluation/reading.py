@@ -31,7 +31,7 @@ def data_of(shown: str, session: Session) -> Any:  # noqa: ANN401 - JSON
 
 
 def is_bench(data: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell whether a document is a benchmark report, by its kind; a list with something in it is an older tool's."""
+    """Return whether a document is a benchmark report, by its kind; a list with something in it is an older tool's."""
     return (isinstance(data, list) and bool(data)) or kind_of(data) == KIND
 
 

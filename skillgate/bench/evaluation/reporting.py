@@ -62,7 +62,7 @@ def report_of(
         gate=Verdict(passed=all(verdicts) if verdicts else None),
         duration_s=round(seconds, 3),
         models=plan.model_names,
-        notices=() if plan.models is None else plan.models.told(),
+        notices=() if plan.models is None else plan.models.notices(),
         not_loaded=plan.not_loaded,
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skillgate.store.results import Keeping
 
 
-def evaluated(plan: Plan, request: EvalRequest, session: Session, kept: Keeping | None = None) -> BenchReport:
+def evaluated(plan: Plan, request: EvalRequest, session: Session, store: Keeping | None = None) -> BenchReport:
     """Run a plan and compute its report.
 
     Raises:
@@ -41,7 +41,7 @@ def evaluated(plan: Plan, request: EvalRequest, session: Session, kept: Keeping 
             publish(partial, request.output.formats, request.output.directory, session)
         except UsageError as error:
             session.note(str(error))
-        problem = None if kept is None else kept.keep(partial)
+        problem = None if store is None else store.keep(partial)
         if problem is not None:
             session.note(problem)
         raise
@@ -68,20 +68,20 @@ def results_of(plan: Plan, request: EvalRequest, session: Session, found: list[T
         retry_delay_s=request.execution.retry_delay_s,
         stop=plan.stop,
     )
-    told = watching(request.output.progress, session, len(plan.items))
+    show = watching(request.output.progress, session, len(plan.items))
 
     def done(result: TaskResult) -> None:
         found.append(result)
-        told(result)
+        show(result)
 
     try:
         return run(job, done)
     finally:
-        told(None)
+        show(None)
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
-    """Give the exit code: a gate that failed comes before what could not be measured, a gate's own figure included."""
+    """Return the exit code: a gate that failed comes before what could not be measured, a gate's own figure included."""
     if report.gate.passed is False:
         gates = (report.gate, *(one.gate for one in report.reports))
         verdicts = {outcome.verdict for gate in gates for outcome in gate.outcomes}

@@ -75,7 +75,7 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Session
 
 
 def _is_of(file: str, skill: Runnable) -> bool:
-    """Tell whether a file is the skill.json that a skill was read from."""
+    """Return whether a file is the skill.json that a skill was read from."""
     try:
         data = read_json(file, file)
     except UsageError:

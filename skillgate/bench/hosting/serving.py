@@ -48,7 +48,7 @@ def _announced(name: str, served: Served, *, as_json: bool) -> str:
 
 
 def _name(word: str, folder: str, session: Session) -> str:
-    """Give the server that a word means: by its own name, or by that of a benchmark that needs it."""
+    """Return the server that a word means: by its own name, or by that of a benchmark that needs it."""
     if word in SERVERS.names():
         return word
     known = ", ".join(SERVERS.names())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def is_skill(word: str, session: Session) -> bool:
-    """Tell whether a word is the path of a skill.json, or of a directory with one."""
+    """Return whether a word is the path of a skill.json, or of a directory with one."""
     place = os.path.join(session.cwd, word)
     if os.path.basename(place) == SKILL_JSON:
         return os.path.isfile(place)
@@ -42,8 +42,8 @@ def serve_skill(path: str, port: int, session: Session) -> int:
     config = skill.config
     if skill.spec.adapter_type is not AdapterType.HTTP or not config.serve:
         words = 'name its program in adapter.config.json, as in "serve": ["python3", "server.py"]'
-        told = words if skill.spec.adapter_type is AdapterType.HTTP else "eval starts programs by itself"
-        raise UsageError(f"{path} has no server to run: {told}")
+        hint = words if skill.spec.adapter_type is AdapterType.HTTP else "eval starts programs by itself"
+        raise UsageError(f"{path} has no server to run: {hint}")
     if port:
         raise UsageError(f"--port: {path} listens where its entrypoint says; change it in skill.json")
     if not session.config.get(settings.ALLOW_EXEC):
