@@ -12,9 +12,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.keeping import kept
 from skillgate.bench.metrics import summarise
 from skillgate.bench.ports import MAX_WORDS
+from skillgate.bench.runner import bounded_output
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport, CompletionReport, Latency, RunSettings
 from skillgate.model.bench_result import BenchUsage, ErrorKind, Output, Status, TaskResult
@@ -174,8 +174,8 @@ def _output(value: Any) -> Output | None:  # noqa: ANN401 - JSON
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
-        return kept(json.dumps(value))
-    return kept(value)
+        return bounded_output(json.dumps(value))
+    return bounded_output(value)
 
 
 def _latency(at: _At) -> Latency:

@@ -5,6 +5,7 @@ Results come in the order run, skill, task, whatever the order in which they end
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
@@ -12,9 +13,8 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.keeping import kept
 from skillgate.bench.ports import MAX_WORDS, Call, Reply, UnscoredError
-from skillgate.model.bench_result import EVALUATORS, Attempt, ErrorKind, Status, TaskResult
+from skillgate.model.bench_result import EVALUATORS, Attempt, ErrorKind, Output, Status, TaskResult
 from skillgate.model.executable import AdapterType
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_WAIT_S = 30.0  # between two tries
 _TICK_S = 0.1  # in which Ctrl-C is heard
+LIMIT = 16_384  # bytes of an answer, written as JSON, that a report holds
 
 
 class Item(NamedTuple):
@@ -203,7 +204,7 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
         weight=task.weight,
         tags=task.tags,
         golden=task.golden,
-        output=kept(reply.output) if reply.answered else None,
+        output=bounded_output(reply.output) if reply.answered else None,
         error=reply.error[:MAX_WORDS] or None,
         error_kind=reply.kind,
     )
@@ -246,4 +247,17 @@ def _skipped(item: Item, job: Job, kind: ErrorKind | None, why: str, attempts: t
         weight=item.task.weight,
         tags=item.task.tags,
         golden=item.task.golden,
+    )
+
+
+def bounded_output(value: Any) -> Output:  # noqa: ANN401 - any JSON
+    """Return an answer as a report holds it: all of a small one, else its beginning, its size and its digest."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    if len(data) <= LIMIT:
+        return Output(value=value, size_bytes=len(data))
+    return Output(
+        value=data[:LIMIT].decode("utf-8", "ignore"),
+        size_bytes=len(data),
+        truncated=True,
+        sha256=hashlib.sha256(data).hexdigest(),
     )

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("jinja2")
 
 from skillgate.bench.gating import BenchPolicy
-from skillgate.bench.keeping import kept
+from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import NotLoaded, RunSettings
 from skillgate.model.bench_diff import (
     BenchChange,
@@ -57,7 +57,7 @@ def hostile() -> BenchReport:
                 reason=text,
                 error=text,
                 scorer_type=text,
-                output=kept({text: [text]}),
+                output=bounded_output({text: [text]}),
                 attempts=(tried,),
                 tags=(text,),
                 golden=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from skillgate.bench.gating import BenchPolicy
-from skillgate.bench.keeping import kept
+from skillgate.bench.runner import bounded_output
 from skillgate.model.bench_result import ErrorKind, Status
 from skillgate.report.bench_junit import render
 from tests.bench.made import answering, benchmark, result, run, skill, task
@@ -70,7 +70,7 @@ def test_hostile_texts_leave_it_well_formed() -> None:
             error_kind=ErrorKind.CRASH if status is Status.ERROR else None,
             reason=text,
             scorer_type=text,
-            output=kept({text: text}),
+            output=bounded_output({text: text}),
             number=number + 1,
         )
         for number, text in enumerate((*EVIL, "\ufffe\uffff\x01]]>"))

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.gating import BenchPolicy, gate
-from skillgate.bench.keeping import kept
 from skillgate.bench.metrics import summarise
+from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.bench_result import Attempt, BenchUsage, ErrorKind, Status
 from skillgate.model.benchmark import Benchmark
@@ -88,7 +88,11 @@ def _one(name: str, status: Status, number: int, task: int) -> TaskResult:
         "usage": BenchUsage(input=100, output=20, total=120, cost_usd=0.0001),
     }
     if status is Status.FAIL:
-        changes |= {"score": 0.25, "reason": 'expected 25, found "twenty-four"', "output": kept({"result": "24"})}
+        changes |= {
+            "score": 0.25,
+            "reason": 'expected 25, found "twenty-four"',
+            "output": bounded_output({"result": "24"}),
+        }
     elif status is Status.ERROR:
         again = Attempt(error_kind=ErrorKind.SPAWN, error="no such program", latency_ms=3.0, waited_ms=1000.0)
         changes |= {"error": "signal 11 ended it", "attempts": (again,)}

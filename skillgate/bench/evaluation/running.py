@@ -81,7 +81,7 @@ def results_of(plan: Plan, request: EvalRequest, session: Session, found: list[T
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
-    """Return the exit code: a gate that failed comes before what could not be measured, a gate's own figure included."""
+    """Return the exit code: a failed gate comes before what could not be measured, a gate's own figure included."""
     if report.gate.passed is False:
         gates = (report.gate, *(one.gate for one in report.reports))
         verdicts = {outcome.verdict for gate in gates for outcome in gate.outcomes}

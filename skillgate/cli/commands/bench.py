@@ -153,8 +153,7 @@ def _show(args: argparse.Namespace, session: Session) -> int:
 
 def _import(args: argparse.Namespace, session: Session) -> int:
     """Import lines, and say what was left out."""
-    from skillgate.bench.evaluation.importing import ImportRequest, import_lines
-    from skillgate.bench.importing import shortened
+    from skillgate.bench.evaluation.importing import ImportRequest, import_lines, shortened
 
     request = ImportRequest(
         file=args.file,
