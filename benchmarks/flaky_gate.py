@@ -21,12 +21,12 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.diff_limits import DiffPolicy, is_chance
-from skillgate.bench.diffing import diff
-from skillgate.bench.metrics import summarise
 from skillgate.bench.planning import items_of, scorers_of, scoring_of
 from skillgate.bench.ports import Reply, Surroundings
-from skillgate.bench.rerunning import Side, rerun
+from skillgate.bench.results.diff_limits import DiffPolicy, is_chance
+from skillgate.bench.results.diffing import diff
+from skillgate.bench.results.metrics import summarise
+from skillgate.bench.results.rerunning import Side, rerun
 from skillgate.bench.runner import Item, Job, run
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.benchmark import Benchmark, Expected, Loaded, Task
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.bench.ports import Call
-    from skillgate.bench.rerunning import Wanted
+    from skillgate.bench.results.rerunning import Wanted
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.bench_result import TaskResult
 

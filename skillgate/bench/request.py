@@ -11,7 +11,7 @@ from skillgate import settings
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillgate.bench.gating import BenchPolicy
+    from skillgate.bench.results.gating import BenchPolicy
     from skillgate.config import Config
     from skillgate.evaluate.request import ModelOptions
     from skillgate.model.setting import Setting

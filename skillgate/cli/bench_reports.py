@@ -113,8 +113,8 @@ def diff_benchmarks(args: argparse.Namespace, form: str, session: Session) -> in
     Raises:
         UsageError: one is not valid, an option does not fit, or numpy and scipy are missing.
     """
-    from skillgate.bench.diff_limits import DiffPolicy
     from skillgate.bench.evaluation.diffing import DiffRequest, bench_diff, rendered_diff
+    from skillgate.bench.results.diff_limits import DiffPolicy
 
     if args.max_drop is not None:
         raise UsageError("--max-drop is for scores; of benchmarks it is --max-completion-drop, as a share such as 0.02")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.bench.choosing.strategy import StrategyRequest
-from skillgate.bench.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
+from skillgate.bench.results.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.cli.options import gate_options
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError

@@ -11,7 +11,6 @@ from tests.architecture.source import Module, modules
 
 FOLDER_MODULES = 25
 LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
-    "skillgate.bench": 41,
     "skillgate.llm": 40,
     "skillgate.model": 44,
     "skillgate.montecarlo": 29,

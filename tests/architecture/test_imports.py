@@ -89,7 +89,7 @@ ARRAYS = (
     *("skillgate.stats.", "skillgate.judge.calibration", "skillgate.judge.trust"),
     *("skillgate.scoring.sampled", "skillgate.scoring.simulated", "skillgate.scoring.paired"),
     *("skillgate.montecarlo.measures", "skillgate.montecarlo.paired_lift", "skillgate.ranking.ratings"),
-    "skillgate.bench.paired_test",
+    "skillgate.bench.results.paired_test",
 )
 DOORS_IN_GITHUB = {"api"}
 READS_TIMES = {

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.catalog import find_benchmark, listed, narrowed, packaged, packaged_ids, read_tasks, require_tasks
-from skillgate.bench.loading import load_skills, read_skill
+from skillgate.bench.reading.catalog import (
+    find_benchmark,
+    listed,
+    narrowed,
+    packaged,
+    packaged_ids,
+    read_tasks,
+    require_tasks,
+)
+from skillgate.bench.reading.loading import load_skills, read_skill
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
 from tests.architecture.source import ROOT

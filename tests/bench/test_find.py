@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.finding import Wanted, fits, folded, ranked, relevance
+from skillgate.bench.choosing.matching import Wanted, fits, folded, ranked, relevance
 from skillgate.model.choosing import FoundSkill, Past
 from skillgate.model.executable import AdapterType
 from tests.architecture.source import ROOT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skillgate.bench.gating import BenchPolicy, gate
-from skillgate.bench.metrics import summarise
+from skillgate.bench.results.gating import BenchPolicy, gate
+from skillgate.bench.results.metrics import summarise
 from skillgate.model.bench_result import Status
 from skillgate.model.score import Outcome
 from tests.bench.made import result

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from skillgate.bench.gating import BenchPolicy
+from skillgate.bench.results.gating import BenchPolicy
 from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import NotLoaded, RunSettings
 from skillgate.model.bench_diff import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from skillgate.bench.gating import BenchPolicy
+from skillgate.bench.results.gating import BenchPolicy
 from skillgate.bench.runner import bounded_output
 from skillgate.model.bench_result import ErrorKind, Status
 from skillgate.report.bench_junit import render

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.selecting import Entrant, choose
+from skillgate.bench.choosing.choice import Entrant, choose
 from skillgate.model.bench import RunSettings
 from skillgate.model.bench_result import BenchUsage, Status
 from skillgate.model.choosing import Figures

@@ -19,9 +19,9 @@ pytest.importorskip("anthropic")
 pytest.importorskip("numpy")
 
 from skillgate.bench.adapters.skillmd import open_adapter
-from skillgate.bench.loading import read_skill
 from skillgate.bench.ports import Scored
 from skillgate.bench.prose_answer import read_answer
+from skillgate.bench.reading.loading import read_skill
 from skillgate.bench.runner import Item, Job
 from skillgate.bench.runner import run as run_job
 from skillgate.model.benchmark import Task

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.bench.gating import BenchPolicy
+from skillgate.bench.results.gating import BenchPolicy
 from skillgate.model.bench_result import Status
 from skillgate.report.bench_text import render
 from skillgate.report.terminal import Style, columns

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.gating import BenchPolicy, gate
-from skillgate.bench.metrics import summarise
+from skillgate.bench.results.gating import BenchPolicy, gate
+from skillgate.bench.results.metrics import summarise
 from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.bench_result import Attempt, BenchUsage, ErrorKind, Status

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.bench.catalog import packaged_ids
 from skillgate.bench.formats import FORMATS
+from skillgate.bench.reading.catalog import packaged_ids
 from skillgate.cli.main import main
 from skillgate.model.benchmark import Evaluator
 from skillgate.model.marks import key_of

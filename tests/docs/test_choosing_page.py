@@ -10,8 +10,8 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
-from skillgate.bench.choosing.selecting import TOP_K
-from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
+from skillgate.bench.choosing.matching import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
+from skillgate.bench.choosing.running import TOP_K
 from skillgate.cli.main import main
 from skillgate.model.fields import json_keys
 from skillgate.model.strategy import Filters, SortKey, Strategy

@@ -8,8 +8,8 @@ from typing import Any
 
 import skillgate.model
 from skillgate import __version__
-from skillgate.bench.diff_limits import DiffPolicy
-from skillgate.bench.diffing import diff as bench_diff
+from skillgate.bench.results.diff_limits import DiffPolicy
+from skillgate.bench.results.diffing import diff as bench_diff
 from skillgate.model.calibration import Calibration, Pair
 from skillgate.model.certificate import Certificate, CertificateCheck, CertifiedSkill, Checked, Content
 from skillgate.model.choosing import FoundSkill, FoundSkills

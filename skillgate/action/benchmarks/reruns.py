@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.bench.catalog import narrowed
 from skillgate.bench.evaluation.plan import planned
 from skillgate.bench.evaluation.running import results_of
-from skillgate.bench.loading import Skills
-from skillgate.bench.rerunning import Side, rerun
+from skillgate.bench.reading.catalog import narrowed
+from skillgate.bench.reading.loading import Skills
+from skillgate.bench.results.rerunning import Side, rerun
 from skillgate.bench.runner import Item
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skillgate.action.listening import Listening
     from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
-    from skillgate.bench.rerunning import Reruns, Wanted
+    from skillgate.bench.results.rerunning import Reruns, Wanted
     from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult

@@ -13,14 +13,14 @@ from skillgate.action.benchmarks.private import private
 from skillgate.action.benchmarks.reruns import Purse, rerun_broken
 from skillgate.action.benchmarks.sides import Sides, place_of, sides, skills_here, top_of, touched
 from skillgate.action.paths import inside
-from skillgate.bench.catalog import BENCHMARK_JSON
 from skillgate.bench.evaluation.answers import files_of_benchmark
 from skillgate.bench.evaluation.plan import benchmark_of, planned
 from skillgate.bench.evaluation.running import evaluated
-from skillgate.bench.gating import BenchPolicy
-from skillgate.bench.loading import Skills
+from skillgate.bench.reading.catalog import BENCHMARK_JSON
+from skillgate.bench.reading.loading import Skills
 from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
-from skillgate.bench.rerunning import Side
+from skillgate.bench.results.gating import BenchPolicy
+from skillgate.bench.results.rerunning import Side
 from skillgate.errors import UsageError
 from skillgate.evaluate.request import ModelOptions
 from skillgate.model.executable import AdapterType
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from skillgate.action.context import Stand
     from skillgate.action.listening import Listening
     from skillgate.bench.evaluation.plan import Plan
-    from skillgate.bench.rerunning import Reruns
+    from skillgate.bench.results.rerunning import Reruns
     from skillgate.llm.ledger import Spent
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
@@ -344,8 +344,8 @@ def _benchmark(stand: Stand, request: EvalRequest, session: Listening, tree: str
 
 
 def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, stand: Stand) -> BenchDiff:
-    from skillgate.bench.diff_limits import DiffPolicy
-    from skillgate.bench.diffing import diff  # brings in numpy: where there is a base
+    from skillgate.bench.results.diff_limits import DiffPolicy
+    from skillgate.bench.results.diffing import diff  # brings in numpy: where there is a base
 
     label = (stand.base.commit or stand.compared.commit or "base")[:12]
     return diff(

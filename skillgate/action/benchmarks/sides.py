@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.action.discovery import excluded
-from skillgate.bench.loading import Skills, load_skills
+from skillgate.bench.reading.loading import Skills, load_skills
 from skillgate.errors import UsageError
 from skillgate.model.digest import digest
 

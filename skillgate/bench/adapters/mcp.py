@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply
 from skillgate.bench.program import AGAIN, Program, Unopened, command_of, variables_of
-from skillgate.bench.runnable import has_address
+from skillgate.bench.reading.runnable import has_address
 from skillgate.bench.web.target import target_of
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind

@@ -7,7 +7,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.loading import SKILL_JSON, SKILL_MD
+from skillgate.bench.reading.loading import SKILL_JSON, SKILL_MD
 from skillgate.model.skill import Unreadable
 from skillgate.skill.discover import discover
 from skillgate.skill.parse import parse

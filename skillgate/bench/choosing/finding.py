@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
-from skillgate.bench.evidence import by_skill, of_past
-from skillgate.bench.finding import completed, fits, ranked, relevance, words_of
-from skillgate.bench.listing import list_skills
+from skillgate.bench.choosing.evidence import by_skill, of_past
+from skillgate.bench.choosing.listing import list_skills
+from skillgate.bench.choosing.matching import completed, fits, ranked, relevance, words_of
 from skillgate.model.choosing import FoundSkills, Past
 from skillgate.model.report import Tool
 from skillgate.store.results import past_evaluations
@@ -16,8 +16,8 @@ from skillgate.store.results import past_evaluations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.bench.finding import Wanted
-    from skillgate.bench.listing import Listed
+    from skillgate.bench.choosing.listing import Listed
+    from skillgate.bench.choosing.matching import Wanted
     from skillgate.model.choosing import FoundSkill
     from skillgate.session import Session
     from skillgate.store.results import StoreChoice

@@ -7,7 +7,7 @@ import os
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.files import read_json
+from skillgate.bench.reading.files import read_json
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode
 from skillgate.model.strategy import Filters, Strategy

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.access import is_within
-from skillgate.bench.catalog import PACKAGED_FOLDER, files_of
 from skillgate.bench.isolation.answers import answers_of
 from skillgate.bench.isolation.leftovers import SHARED
 from skillgate.bench.program import command_of
+from skillgate.bench.reading.catalog import PACKAGED_FOLDER, files_of
 from skillgate.errors import UsageError
 from skillgate.llm.answers import folder_of
 from skillgate.model.executable import AdapterType

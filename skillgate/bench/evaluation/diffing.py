@@ -13,7 +13,7 @@ from skillgate.registry import Room
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.bench.diff_limits import DiffPolicy
+    from skillgate.bench.results.diff_limits import DiffPolicy
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.report.terminal import Style
@@ -67,12 +67,12 @@ def bench_diff(request: DiffRequest, session: Session) -> tuple[BenchDiff, int]:
         UsageError: one is not valid, a golden task is in neither, or numpy and scipy are missing.
     """
     try:
-        from skillgate.bench.diffing import diff
+        from skillgate.bench.results.diffing import diff
     except ModuleNotFoundError as error:
         raise UsageError(
             f'comparing benchmark reports needs {error.name}: pip install "skillgate-action[stats]"'
         ) from error
-    from skillgate.bench.diff_limits import is_chance
+    from skillgate.bench.results.diff_limits import is_chance
 
     a, b = (_report(shown, session) for shown in (request.a, request.b))
     _require_golden(request.policy.golden, a, b)

@@ -12,10 +12,10 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.catalog import packaged
 from skillgate.bench.checking import check_benchmark, check_task
-from skillgate.bench.files import MAX_BYTES, parse_json
-from skillgate.bench.likes import FieldMap, LeftOutError, LineError, gaia, toolbench
+from skillgate.bench.evaluation.data_sets import FieldMap, LeftOutError, LineError, gaia, toolbench
+from skillgate.bench.reading.catalog import packaged
+from skillgate.bench.reading.files import MAX_BYTES, parse_json
 from skillgate.errors import CodecError, UsageError
 from skillgate.files import write
 from skillgate.model.benchmark import Benchmark, Task

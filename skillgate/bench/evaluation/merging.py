@@ -10,9 +10,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.evaluation.reading import read_bench
-from skillgate.bench.gating import gate
-from skillgate.bench.metrics import summarise
 from skillgate.bench.planning import shard_of
+from skillgate.bench.results.gating import gate
+from skillgate.bench.results.metrics import summarise
 from skillgate.errors import UsageError
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.report import Verdict
@@ -20,7 +20,7 @@ from skillgate.model.report import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.bench.gating import BenchPolicy
+    from skillgate.bench.results.gating import BenchPolicy
     from skillgate.model.bench import BenchReport, CompletionReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.session import Session

@@ -9,13 +9,13 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.catalog import find_benchmark, narrowed, read_tasks, require_tasks
 from skillgate.bench.checking import STATIC
 from skillgate.bench.evaluation.answers import answers_for
 from skillgate.bench.isolation.spawner import ProcessSpawner
-from skillgate.bench.loading import load_skills, not_loaded
 from skillgate.bench.planning import items_of, require_runs, scorers_of, scoring_of
 from skillgate.bench.ports import Starting, Surroundings
+from skillgate.bench.reading.catalog import find_benchmark, narrowed, read_tasks, require_tasks
+from skillgate.bench.reading.loading import load_skills, not_loaded
 from skillgate.bench.serving import Unserved, serving
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench import NotLoaded
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skillgate.bench.evaluation.models import Models
-    from skillgate.bench.loading import Skills
     from skillgate.bench.ports import Adapter, Rules, Scorer
+    from skillgate.bench.reading.loading import Skills
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.runner import Item
     from skillgate.model.benchmark import Loaded

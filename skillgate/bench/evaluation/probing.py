@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.catalog import find_benchmark
 from skillgate.bench.planning import scorers_of, scoring_of
 from skillgate.bench.ports import UnscoredError, alone
+from skillgate.bench.reading.catalog import find_benchmark
 from skillgate.model.benchmark import ABSENT, ScorerName
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def bench_of(data: Any, shown: str, session: Session) -> BenchReport:  # noqa: A
         UsageError: it is none, or a later version's; the message names the file and the place in it.
     """
     if isinstance(data, list):
-        from skillgate.bench.older import mapped  # few have such files
+        from skillgate.bench.results.older import mapped  # few have such files
 
         report = mapped(data, shown)
         for notice in report.notices:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import __version__
-from skillgate.bench.gating import gate
-from skillgate.bench.metrics import summarise
+from skillgate.bench.results.gating import gate
+from skillgate.bench.results.metrics import summarise
 from skillgate.config import config_digest
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.benchmark import MAX_LATENCY_MS

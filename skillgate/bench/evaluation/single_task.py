@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.catalog import digest_of
 from skillgate.bench.checking import check_benchmark
 from skillgate.bench.evaluation.plan import planned, require_leave
 from skillgate.bench.evaluation.running import evaluated
 from skillgate.bench.ports import Scored
+from skillgate.bench.reading.catalog import digest_of
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.bench_result import Status
 from skillgate.model.benchmark import Benchmark, Loaded

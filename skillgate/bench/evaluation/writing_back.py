@@ -10,8 +10,8 @@ import re
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.files import MAX_BYTES, parse_json, read_json
-from skillgate.bench.loading import SKILL_JSON
+from skillgate.bench.reading.files import MAX_BYTES, parse_json, read_json
+from skillgate.bench.reading.loading import SKILL_JSON
 from skillgate.errors import UsageError
 from skillgate.files import require_place
 from skillgate.model.executable import AdapterType

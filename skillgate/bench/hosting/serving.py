@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.bench.catalog import find_benchmark
 from skillgate.bench.hosting.skill_server import is_skill, serve_skill
+from skillgate.bench.reading.catalog import find_benchmark
 from skillgate.bench.serving import SERVERS, opening
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.session import deliver

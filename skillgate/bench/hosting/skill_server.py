@@ -9,9 +9,9 @@ import threading
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.bench.loading import SKILL_JSON, load_skills
 from skillgate.bench.ports import Surroundings
 from skillgate.bench.program import variables_of
+from skillgate.bench.reading.loading import SKILL_JSON, load_skills
 from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
 from skillgate.model.executable import AdapterType
 from skillgate.model.text import printable

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.bench.isolation.spawner import ProcessSpawner
-from skillgate.bench.loading import read_skill
 from skillgate.bench.program import command_of
-from skillgate.bench.runnable import has_address
-from skillgate.bench.validating import check_file, find_files
+from skillgate.bench.reading.loading import read_skill
+from skillgate.bench.reading.runnable import has_address
+from skillgate.bench.reading.validating import check_file, find_files
 from skillgate.errors import SkillgateError, UsageError
 from skillgate.model.executable import AdapterType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.bench.validating import Checked
+    from skillgate.bench.reading.validating import Checked
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from skillgate.bench.files import parse_json
+from skillgate.bench.reading.files import parse_json
 from skillgate.errors import UsageError
 
 _MOST_BYTES = 2_000_000

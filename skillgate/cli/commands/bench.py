@@ -102,7 +102,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 
 def _list(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.catalog import listed
+    from skillgate.bench.reading.catalog import listed
 
     known = listed(args.benchmarks_dir, cwd=session.cwd)
     for notice in known.notices:
@@ -127,7 +127,7 @@ def _list(args: argparse.Namespace, session: Session) -> int:
 
 
 def _show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.catalog import find_benchmark
+    from skillgate.bench.reading.catalog import find_benchmark
 
     loaded, notices = find_benchmark(args.benchmark, args.benchmarks_dir, cwd=session.cwd)
     for notice in notices:
@@ -216,8 +216,8 @@ def _validate(paths: Sequence[str], session: Session) -> int:
 
 
 def _check(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.catalog import packaged_ids
     from skillgate.bench.evaluation.probing import probe_benchmark
+    from skillgate.bench.reading.catalog import packaged_ids
 
     folder = args.benchmarks_dir if args.benchmarks else None
     probed = [probe_benchmark(word, folder, session) for word in args.benchmarks or packaged_ids()]

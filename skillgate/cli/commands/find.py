@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: there is no such directory; or a skill in it is broken, after the others were listed.
     """
     from skillgate.bench.choosing.finding import FindRequest, find
-    from skillgate.bench.finding import Wanted
+    from skillgate.bench.choosing.matching import Wanted
 
     wanted = Wanted(args.query, args.tag, args.adapter, args.min_completion, args.limit)
     document, left_out = find(FindRequest(args.skills_dir, wanted, args.prose, store_choice(args)), session)

@@ -18,7 +18,7 @@ from skillgate.cli.store_options import add_keeping
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.bench.choosing.selecting import Selected
+    from skillgate.bench.choosing.running import Selected
     from skillgate.session import Session
 
 GROUP = "programs"
@@ -43,9 +43,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: something is not valid, or nothing was found; nothing was run.
     """
-    from skillgate.bench.choosing.selecting import RunRequest, preview
-    from skillgate.bench.choosing.selecting import run as find_and_select
-    from skillgate.bench.finding import Wanted
+    from skillgate.bench.choosing.matching import Wanted
+    from skillgate.bench.choosing.running import RunRequest, preview
+    from skillgate.bench.choosing.running import run as find_and_select
     from skillgate.cli.bench_request import eval_request, strategy_request
     from skillgate.store.results import settled
 

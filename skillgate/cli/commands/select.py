@@ -16,7 +16,7 @@ from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    from skillgate.bench.choosing.candidates import Selected
+    from skillgate.bench.choosing.selecting import Selected
     from skillgate.session import Session
 
 GROUP = "programs"
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """
     if args.source is None:
         raise UsageError("--from DIR|FILE is required: where the candidates are\nTry: skillgate select --help")
-    from skillgate.bench.choosing.candidates import SelectRequest, select
+    from skillgate.bench.choosing.selecting import SelectRequest, select
     from skillgate.cli.bench_request import strategy_request
     from skillgate.files import require_place, write
 

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
-from skillgate.bench.files import parse_json, read_json
+from skillgate.bench.reading.files import parse_json, read_json
 from skillgate.cli.bench_options import milliseconds
 from skillgate.cli.options import add_asking, gate_options
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -88,8 +88,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
     """Return how the task is run: as ``eval`` would, once, without gates and files."""
-    from skillgate.bench.gating import BenchPolicy
     from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
+    from skillgate.bench.results.gating import BenchPolicy
     from skillgate.cli.bench_request import model_options
     from skillgate.store.results import StoreChoice
 

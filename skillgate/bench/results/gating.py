@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate import settings
-    from skillgate.bench.metrics import Figures
+    from skillgate.bench.results.metrics import Figures
     from skillgate.config import Config
 from skillgate.model.bench_result import TaskResult
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skillgate.bench.diff_limits import listed
+from skillgate.bench.results.diff_limits import listed
 from skillgate.model.bench_diff import Basis, Flip, PairedTest, RerunOutcome
 from skillgate.model.score import Outcome
 from skillgate.stats.paired import mcnemar
@@ -16,7 +16,7 @@ from skillgate.stats.resampling import bootstrap, mean_of_sums
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skillgate.bench.diff_limits import DiffPolicy
+    from skillgate.bench.results.diff_limits import DiffPolicy
     from skillgate.model.bench_diff import Rerun, TaskChange
     from skillgate.stats.intervals import Interval
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.checking import check_config, check_executable, unsupported
-from skillgate.bench.files import read_json
-from skillgate.bench.misspelt import misspelt_in_skill
+from skillgate.bench.reading.files import read_json
+from skillgate.bench.reading.misspelt import misspelt_in_skill
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.codec import decode
@@ -187,7 +187,7 @@ def _read(file: str, shown: str, problems: list[str], *, runnable: bool = False)
         if (why := unsupported(skill.spec)) is not None:
             problems.append(f"{shown}: {why}")
         elif runnable:
-            from skillgate.bench.runnable import check_runnable  # searches need none of what starts programs
+            from skillgate.bench.reading.runnable import check_runnable  # searches need none of what starts programs
 
             check_runnable(skill)
     except UsageError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.finding import folded
+from skillgate.bench.choosing.matching import folded
 from skillgate.model.report import GateOutcome
 from skillgate.model.score import Outcome
 from skillgate.model.strategy import Choice, SortKey

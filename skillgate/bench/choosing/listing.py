@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from skillgate.bench.loading import (
+from skillgate.bench.reading.loading import (
     SKILL_MD,
     content_version,
     main_files,

@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.metrics import summarise
 from skillgate.bench.ports import MAX_WORDS
+from skillgate.bench.results.metrics import summarise
 from skillgate.bench.runner import bounded_output
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport, CompletionReport, Latency, RunSettings

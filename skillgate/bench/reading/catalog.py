@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.checking import check_benchmark
-from skillgate.bench.files import read_json
+from skillgate.bench.reading.files import read_json
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.benchmark import Benchmark, Loaded, State
 from skillgate.model.codec import decode
@@ -19,7 +19,7 @@ from skillgate.model.text import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-PACKAGED_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "builtin")  # noqa: PTH100
+PACKAGED_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "builtin")  # noqa: PTH100
 BENCHMARK_JSON = "benchmark.json"
 PACKAGED = "packaged"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.diff_limits import DiffPolicy, accepts, limits, told
-from skillgate.bench.paired_test import paired_test
+from skillgate.bench.results.diff_limits import DiffPolicy, accepts, limits, told
+from skillgate.bench.results.paired_test import paired_test
 from skillgate.model.bench_diff import BenchChange, BenchDiff, Flip, Metric, Pairing, TaskChange
 from skillgate.model.bench_result import Status
 from skillgate.model.report import Tool, Verdict
@@ -15,7 +15,7 @@ from skillgate.model.score import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.bench.rerunning import Reruns
+    from skillgate.bench.results.rerunning import Reruns
     from skillgate.model.bench import BenchReport, CompletionReport
     from skillgate.model.bench_diff import Rerun
     from skillgate.model.bench_result import TaskResult

@@ -7,13 +7,13 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.catalog import BENCHMARK_JSON, read_tasks
 from skillgate.bench.checking import rules_of, scorer_of
-from skillgate.bench.files import read_json
-from skillgate.bench.loading import CONFIG_JSON, SKILL_JSON, read_config, read_skill
-from skillgate.bench.misspelt import misspelt_in_skill
 from skillgate.bench.ports import alone
-from skillgate.bench.runnable import check_runnable
+from skillgate.bench.reading.catalog import BENCHMARK_JSON, read_tasks
+from skillgate.bench.reading.files import read_json
+from skillgate.bench.reading.loading import CONFIG_JSON, SKILL_JSON, read_config, read_skill
+from skillgate.bench.reading.misspelt import misspelt_in_skill
+from skillgate.bench.reading.runnable import check_runnable
 from skillgate.errors import UsageError
 from skillgate.model.benchmark import ScorerName
 from skillgate.registry import Room

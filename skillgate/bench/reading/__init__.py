@@ -1,0 +1,1 @@
+"""Read skills, benchmarks and files of tasks, and check them."""

@@ -1,0 +1,1 @@
+"""What the results of a benchmark run say: figures, gates, differences."""
