@@ -111,7 +111,7 @@ def _words(command: str) -> tuple[str, ...]:
 
 def _help(words: list[str]) -> str:
     out = io.StringIO()
-    skillgate([*words, "--help"], stdout=out, stderr=io.StringIO(), environ={}, cwd=".")
+    skillgate([*words, "--help-all"], stdout=out, stderr=io.StringIO(), environ={}, cwd=".")
     return f"```text\n{out.getvalue().rstrip()}\n```\n"
 
 

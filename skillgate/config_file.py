@@ -103,7 +103,7 @@ def read_other(files: Files, path: str, *, label: str, base: str) -> tuple[tuple
     text = _text(files, path, label)
     if text is None:
         return (), (told,)
-    from skillgate.model.other_names import translated
+    from skillgate.eval_skills import translated
     from skillgate.model.yaml_bounded import YamlProblem, load_mapping
 
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.bench.evaluation.publishing import SUFFIXES, rendered, require_format
 from skillgate.cli.bench_request import merge_policy, named_gates
-from skillgate.cli.options import gate_options, output_format
+from skillgate.cli.options import given_settings, output_format
 from skillgate.errors import UsageError
 from skillgate.files import require_place, write
 from skillgate.report.terminal import Style
@@ -154,7 +154,8 @@ def labels_of(args: argparse.Namespace) -> tuple[str, str]:
 
 def _refuse_score_options(args: argparse.Namespace) -> None:
     """Raise UsageError if an option is about scores."""
-    named = [key for key in gate_options(args) if key != settings.ON_INCONCLUSIVE.key]
+    of_scores = {setting.key for setting in settings.of_group(settings.GATE)} - {settings.ON_INCONCLUSIVE.key}
+    named = [key for key in given_settings(args) if key in of_scores]
     written = {"certificate": args.certificate, "certificate-days": args.certificate_days, "badges": args.badges}
     named += [key for key, value in written.items() if value is not None]
     named += ["allow-empty"] * args.allow_empty

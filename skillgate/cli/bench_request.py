@@ -8,7 +8,7 @@ from skillgate import settings
 from skillgate.bench.choosing.strategy import StrategyRequest
 from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
 from skillgate.bench.results.gating import DEFAULT_COMPLETION, BenchPolicy
-from skillgate.cli.options import gate_options
+from skillgate.cli.options import given_settings
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
 from skillgate.evaluate.request import ModelOptions
@@ -17,10 +17,10 @@ from skillgate.model.strategy import Order, SortKey
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from skillgate.config import Config
-    from skillgate.model.setting import Setting, Value
+    from skillgate.model.setting import Value
     from skillgate.session import Session
 
 
@@ -32,7 +32,7 @@ def eval_request(
     Raises:
         UsageError: an option is not valid, or a gate is given with a shard.
     """
-    config = session.config.with_options({**_given(args, settings.BENCHMARKS), **gate_options(args)})
+    config = session.config.with_options(given_settings(args))
     named = named_gates(args)
     if shard is not None and named:
         raise UsageError(
@@ -79,12 +79,12 @@ def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
 
 def merge_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
     """Return the gates of shards that are joined; other options of the gate are about scores."""
-    return bench_policy(args, config.with_options(_given(args, settings.BENCH_GATES)))
+    return bench_policy(args, config.with_options(_bounds(args)))
 
 
 def named_gates(args: argparse.Namespace) -> list[str]:
     """List the options of gates that were given, without their dashes."""
-    named = [*_given(args, settings.BENCH_GATES)]
+    named = [*_bounds(args)]
     named += ["exit-on-fail"] * args.exit_on_fail
     return [*named, *["require-task"] * bool(args.require_task)]
 
@@ -105,8 +105,7 @@ def strategy_request(args: argparse.Namespace) -> StrategyRequest:
     )
 
 
-def _given(args: argparse.Namespace, known: Iterable[Setting[object]]) -> dict[str, Value]:
-    """Return the values of options that were given; those of lists add to the configuration and are left out."""
-    values = vars(args)
-    found = {setting.key: values.get(setting.key.replace("-", "_")) for setting in known}
-    return {key: value for key, value in found.items() if value is not None and not isinstance(value, list)}
+def _bounds(args: argparse.Namespace) -> dict[str, Value]:
+    """Return the gates of benchmarks that were given as options."""
+    of_benchmarks = {setting.key for setting in settings.of_group(settings.BOUNDS)}
+    return {key: value for key, value in given_settings(args).items() if key in of_benchmarks}

@@ -6,12 +6,12 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.options import (
-    add_depth,
+    add_allow_empty,
     add_findings,
-    add_gate,
     add_output,
     add_paths,
-    gate_options,
+    add_settings,
+    given_settings,
     output_format,
 )
 from skillgate.cli.rendering import rendered, require_format
@@ -33,11 +33,11 @@ _MOST_DAYS = 3650
 _WITH_DIGEST = {"json", "html"}  # formats that show the configuration's digest
 
 
-def add_evaluation(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+def add_evaluation(parser: argparse.ArgumentParser, command: str, formats: Sequence[str]) -> None:
     """Declare what every evaluating command takes."""
     add_paths(parser)
-    add_depth(parser)
-    add_gate(parser)
+    add_settings(parser, command)
+    add_allow_empty(parser)
     add_findings(parser)
     add_output(parser, formats)
 
@@ -70,7 +70,7 @@ def evaluate_request(args: argparse.Namespace, session: Session, *, command: str
     require_places(args, session)
     formats = {output_format(args), *(name for name, _ in args.output_file)}
     return EvaluateRequest(
-        config=session.config.with_options(gate_options(args)),
+        config=session.config.with_options(given_settings(args)),
         scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
         command=command,
         merge_sarif=tuple(args.merge_sarif),

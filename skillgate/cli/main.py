@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from skillgate.cli.parser import Answer, Parser, shared_defaults, takes_value
+from skillgate.cli.parser import HELP_ALL, Answer, Parser, shared_defaults, takes_value
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
 from skillgate.model.text import printable
 from skillgate.registry import Room
@@ -145,14 +145,14 @@ def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[Mo
     """Read the arguments, and of all commands import only the one that was asked for."""
     if command is None:
         return _without_command(before)
-    wants_help = any(word in ("-h", "--help") for word in before)
+    help_words = [word for word in before if word in ("-h", "--help", HELP_ALL)]
     program = Parser(prog="skillgate")
-    args = program.parse([word for word in before if word not in ("-h", "--help")], shared_defaults())
+    args = program.parse([word for word in before if word not in help_words], shared_defaults())
     module = _COMMANDS.load(command)
     parser = Parser(prog=f"skillgate {command}", description=(module.__doc__ or _COMMANDS.summary(command)).strip())
     module.add_arguments(parser)
-    if wants_help:
-        raise Answer(parser.format_help())
+    if help_words:
+        raise Answer(parser.format_help() if HELP_ALL in help_words else parser.everyday_help())
     return module, parser.parse(after, args)
 
 

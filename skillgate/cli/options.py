@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from skillgate import settings
+from skillgate.cli.parser import Rare
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean
-from skillgate.settings import BY_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skillgate.model.setting import Setting, Value
+    from skillgate.model.setting import Option, Setting, Value
 
 _SUFFIXES = {
     ".gitlab.json": "gitlab",
@@ -26,15 +27,7 @@ _SUFFIXES = {
     ".xml": "junit",
     ".csv": "csv",
 }
-_LAYERED = (
-    *("depth", "threshold", "min-badge", "min-dimension", "fail-on", "baseline", "max-drop", "on-inconclusive"),
-    *("profile", "select", "ignore", "known-findings"),
-    *("layers", "provider", "base-url", "key-variable", "script", "judge-model", "judges", "temperature"),
-    *("max-cost-usd", "max-calls", "in-flight", "cache-dir"),
-    *("model", "simulations", "near-misses", "seed", "max-turns", "runner", "min-activation", "max-failure-rate"),
-    *("early-stop", "corpus-dir", "opponents", "poll-seconds"),
-)
-_LISTS = ("fail-on", "select", "ignore", "layers", "judge-model")
+_LISTS = (Kind.CHOICES, Kind.TEXTS)
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -42,132 +35,100 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="skills, or directories that hold some (default: .)")
 
 
-def add_depth(parser: argparse.ArgumentParser) -> None:
-    """Add ``--depth``; ``args.depth`` is a str or None."""
-    _add_setting(parser, "depth", metavar="DEPTH")
+def add_settings(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add every setting that a command takes as an option, in their groups; :func:`given_settings` collects them.
+
+    An option that the command has declared by then, under the setting's own name, stays as it is.
+    """
+    parser.set_defaults(command=command)
+    declared = {action.dest for action in parser._actions}
+    for group in settings.GROUPS:
+        for setting in settings.of_group(group):
+            if command in setting.commands and setting.variable not in declared:
+                _add_option(section(parser, group.titles.get(command, group.title)), setting)
 
 
-def add_gate(parser: argparse.ArgumentParser) -> None:
-    """Add the gate's options; :func:`gate_options` reads them, ``args.allow_empty`` is a bool."""
-    group = parser.add_argument_group("gate")
-    _add_setting(group, "threshold", metavar="N")
-    _add_setting(group, "min-badge", metavar="BADGE")
-    group.add_argument(
-        "--min-dimension",
-        metavar="NAME=SCORE",
-        action="append",
-        type=_typed("min-dimension", _pair),
-        help=_declared("min-dimension").help + " Repeatable.",
-    )
-    _add_list(group, "fail-on", metavar="LIST")
-    _add_setting(group, "baseline", metavar="REPORT|REV")
-    _add_setting(group, "max-drop", metavar="POINTS")
-    _add_setting(group, "on-inconclusive", metavar="WHAT")
-    group.add_argument("--allow-empty", action="store_true", help="pass when there is no skill at all")
+def section(parser: argparse.ArgumentParser, title: str) -> argparse._ActionsContainer:
+    """Return the group of options with a title, new where there is none yet; the parser itself for no title."""
+    if not title:
+        return parser
+    found = (group for group in parser._action_groups if group.title == title)
+    return next(found, None) or parser.add_argument_group(title)
+
+
+def given_settings(args: argparse.Namespace) -> dict[str, Value]:
+    """Collect the settings that were given as options, by key, as ``Config.with_options`` takes them."""
+    given: dict[str, Value] = {}
+    for setting in settings.SETTINGS:
+        value = vars(args).get(setting.variable) if args.command in setting.commands else None
+        if value is None:
+            continue
+        if setting.kind is Kind.NUMBERS:
+            value = {name: number for item in value for name, number in item.items()}
+        elif setting.kind in _LISTS:
+            value = tuple(dict.fromkeys(word for item in value for word in item))
+        given[setting.key] = value
+    return given
+
+
+def add_allow_empty(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-empty``; ``args.allow_empty`` is a bool."""
+    group = section(parser, settings.GATE.title)
+    group.add_argument("--allow-empty", action="store_true", help=Rare("pass when there is no skill at all"))
 
 
 def add_findings(parser: argparse.ArgumentParser) -> None:
-    """Add what decides which findings are reported; :func:`gate_options` reads the settings among them."""
-    group = parser.add_argument_group("findings")
-    _add_setting(group, "profile", metavar="CLIENT")
-    _add_list(group, "select", metavar="RULES")
-    _add_list(group, "ignore", metavar="RULES")
-    _add_setting(group, "known-findings", metavar="FILE")
+    """Add what else decides which skills and findings are reported, besides the settings."""
+    group = section(parser, settings.FINDINGS.title)
     group.add_argument(
-        "--write-known-findings", metavar="FILE", help="write what is found now to a file of known findings"
+        "--write-known-findings", metavar="FILE", help=Rare("write what is found now to a file of known findings")
     )
     group.add_argument(
-        "--merge-sarif",
+        f"--{settings.MERGE_SARIF.key}",
         metavar="FILE",
         action="append",
         default=[],
-        help="take the findings of another tool into report and gate; repeatable",
+        help=Rare("take the findings of another tool into report and gate; repeatable"),
     )
     group.add_argument("--changed", action="store_true", help="report only skills that git says are changed")
-    group.add_argument("--since", metavar="REV", help="with --changed: since they left this revision (default: HEAD)")
     group.add_argument(
-        "--no-cache", action="store_true", help="judge every skill anew, models included, and keep nothing"
+        "--since", metavar="REV", help=Rare("with --changed: since they left this revision (default: HEAD)")
+    )
+    group.add_argument(
+        "--no-cache", action="store_true", help=Rare("judge every skill anew, models included, and keep nothing")
     )
 
 
 def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> None:
-    """Add who judges and what it may cost; :func:`gate_options` reads the settings among them.
+    """Add what else decides how models are asked, besides the settings.
 
     ``no_cache`` adds ``--no-cache`` too, for commands without the options of findings.
     """
-    group = parser.add_argument_group("models (from standard depth on)")
-    _add_list(group, "layers", metavar="LIST")
-    _add_setting(group, "provider", metavar="NAME")
-    _add_setting(group, "base-url", metavar="URL")
-    _add_setting(group, "key-variable", metavar="NAME")
-    _add_setting(group, "script", metavar="FILE")
-    _add_list(group, "judge-model", metavar="MODEL")
-    _add_setting(group, "judges", metavar="N")
-    _add_setting(group, "temperature", metavar="T")
-    _add_setting(group, "max-cost-usd", metavar="USD")
-    _add_setting(group, "max-calls", metavar="N")
-    _add_setting(group, "in-flight", metavar="N")
-    _add_setting(group, "poll-seconds", metavar="SECONDS")
-    _add_setting(group, "cache-dir", metavar="DIR")
-    if no_cache:
-        group.add_argument("--no-cache", action="store_true", help="ask every question anew, and keep nothing")
-    group.add_argument("--refresh", action="store_true", help="ask anew, also what is kept from an earlier run")
-    group.add_argument("--record", metavar="FILE", help="write every exchange with a model to a file")
-    group.add_argument("--replay", metavar="FILE", help="let a recording answer in place of a model")
-    group.add_argument("--calibration", metavar="FILE", help="show scores as people would give them, too")
+    group = section(parser, settings.MODELS.title)
+    _add_answers(group, no_cache=no_cache)
+    group.add_argument("--calibration", metavar="FILE", help=Rare("show scores as people would give them, too"))
     group.add_argument("--dry-run", action="store_true", help="say what it would ask and cost, and ask nothing")
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
-    """Add who does the tasks of prose skills and who judges answers in benchmarks, and what it may cost.
-
-    :func:`gate_options` reads the settings among them.
-    """
-    group = parser.add_argument_group("models (prose skills and judges)")
-    _add_setting(group, "model", metavar="MODEL")
-    _add_list(group, "judge-model", metavar="MODEL")
-    for key, metavar in (("provider", "NAME"), ("base-url", "URL"), ("key-variable", "NAME"), ("script", "FILE")):
-        _add_setting(group, key, metavar=metavar)
-    for key, metavar in (("max-cost-usd", "USD"), ("max-calls", "N"), ("cache-dir", "DIR")):
-        _add_setting(group, key, metavar=metavar)
-    group.add_argument("--no-cache", action="store_true", help="ask every question anew, and keep nothing")
-    group.add_argument("--refresh", action="store_true", help="ask anew, also what is kept from an earlier run")
-    group.add_argument("--record", metavar="FILE", help="write every exchange with a model to a file")
-    group.add_argument("--replay", metavar="FILE", help="let a recording answer in place of a model")
+    """Add where the answers of models come from in benchmarks, besides the settings."""
+    _add_answers(section(parser, settings.MODELS.titles[settings.EVAL]), no_cache=True)
 
 
-def gate_options(args: argparse.Namespace) -> dict[str, Value]:
-    """Collect what was given of depth and gate, by setting key, as ``Config.with_options`` takes it."""
-    given: dict[str, Value] = {}
-    for key in _LAYERED:
-        value = vars(args).get(key.replace("-", "_"))
-        if value is None:
-            continue
-        if key == "min-dimension":
-            value = {name: score for item in value for name, score in item.items()}
-        elif key in _LISTS:
-            value = tuple(dict.fromkeys(word for item in value for word in item))
-        given[key] = value
-    return given
+def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:
+    if no_cache:
+        group.add_argument("--no-cache", action="store_true", help=Rare("ask every question anew, and keep nothing"))
+    group.add_argument("--refresh", action="store_true", help=Rare("ask anew, also what is kept from an earlier run"))
+    group.add_argument("--record", metavar="FILE", help=Rare("write every exchange with a model to a file"))
+    group.add_argument("--replay", metavar="FILE", help=Rare("let a recording answer in place of a model"))
 
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
-    """Add how sessions are simulated and skills ranked; :func:`gate_options` reads the settings among them."""
-    group = parser.add_argument_group("sessions and matches (deep and certify depth)")
-    _add_setting(group, "model", metavar="MODEL")
-    _add_setting(group, "simulations", metavar="N")
-    _add_setting(group, "near-misses", metavar="N")
-    _add_setting(group, "seed", metavar="N")
-    _add_setting(group, "max-turns", metavar="N")
-    _add_setting(group, "runner", metavar="RUNNER")
-    _add_setting(group, "min-activation", metavar="SHARE")
-    _add_setting(group, "max-failure-rate", metavar="SHARE")
-    group.add_argument("--early-stop", action="store_true", default=None, help=_declared("early-stop").help)
-    _add_setting(group, "corpus-dir", metavar="DIR")
-    _add_setting(group, "opponents", metavar="N")
-    group.add_argument("--lift", action="store_true", help="do the skill's tasks with it and without it too")
+    """Add what else is measured where sessions are simulated, besides the settings."""
+    group = section(parser, settings.SESSIONS.title)
+    group.add_argument("--lift", action="store_true", help=Rare("do the skill's tasks with it and without it too"))
     group.add_argument(
-        "--benchmark-json", metavar="FILE", help="with --lift: write it in the form of skill-creator's viewer"
+        "--benchmark-json", metavar="FILE", help=Rare("with --lift: write it in the form of skill-creator's viewer")
     )
 
 
@@ -208,38 +169,53 @@ def output_format(args: argparse.Namespace) -> str:
     return default if chosen is None else chosen
 
 
-def _declared(key: str) -> Setting[Any]:
-    return BY_KEY[key]
-
-
-def _add_list(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
-    setting = _declared(key)
+def _add_option(group: argparse._ActionsContainer, setting: Setting[Any]) -> None:
+    option = setting.option
+    if option is None:
+        return
+    text = _help(setting, option)
+    if not option.everyday:
+        text = Rare(text)
+    name = f"--{option.name or setting.key}"
+    if setting.kind is Kind.FLAG:
+        group.add_argument(name, dest=setting.variable, action="store_true", default=None, help=text)
+        return
+    repeated = setting.kind in (*_LISTS, Kind.NUMBERS)
     group.add_argument(
-        f"--{key}",
-        metavar=metavar,
-        action="append",
-        type=_typed(key, lambda text: [word.strip() for word in text.split(",") if word.strip()]),
-        help=setting.help + " Comma-separated; repeatable.",
+        name,
+        dest=setting.variable,
+        metavar=option.metavar,
+        action="append" if repeated else "store",
+        type=_typed(setting, described=option.group.shows_default),
+        help=text,
     )
 
 
-def _add_setting(group: argparse._ActionsContainer, key: str, *, metavar: str) -> None:
-    setting = _declared(key)
-    choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-    read = {Kind.NUMBER: float, Kind.INTEGER: int}.get(setting.kind, str)
-    group.add_argument(f"--{key}", metavar=metavar, type=_typed(key, read), help=setting.help.rstrip(".") + choices)
+def _help(setting: Setting[Any], option: Option) -> str:
+    if setting.kind is Kind.FLAG:
+        return setting.help
+    if setting.kind is Kind.NUMBERS:
+        return f"{setting.help} Repeatable."
+    if setting.kind in _LISTS:
+        return f"{setting.help} Comma-separated; repeatable."
+    more = f" ({', '.join(setting.choices)})" if setting.choices else ""
+    if option.group.shows_default:
+        more = "" if setting.default is None else f" (default: {setting.default})"
+    return setting.help.rstrip(".") + more
 
 
-def _typed(key: str, read: Callable[[str], object]) -> Callable[[str], Value]:
-    """Make an argparse type out of a setting: ``read`` parses the word, the declaration checks it."""
-    setting = _declared(key)
+def _typed(setting: Setting[Any], *, described: bool) -> Callable[[str], Value]:
+    """Make an argparse type out of a setting: its kind says how the word is read, and the setting checks it.
+
+    Where it is ``described``, a word that is not known is answered by what fits, and a percentage by its ratio.
+    """
 
     def typed(text: str) -> Value:
         try:
-            value = read(text)
+            value = _READ.get(setting.kind, str)(text)
         except ValueError:
             value = text
-        for word in _names(value) if setting.choices else ():
+        for word in _names(value) if setting.choices and not described else ():
             if word not in setting.choices:
                 known = ", ".join(setting.choices)
                 raise argparse.ArgumentTypeError(
@@ -248,7 +224,8 @@ def _typed(key: str, read: Callable[[str], object]) -> Callable[[str], Value]:
         try:
             return setting.accept(value)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+            hint = _as_ratio(setting, text) if described else ""
+            raise argparse.ArgumentTypeError(f"{error}{hint}") from None
 
     return typed
 
@@ -260,9 +237,31 @@ def _names(value: object) -> list[str]:
     return [str(word) for word in value] if isinstance(value, list | tuple | dict) else []
 
 
+def _as_ratio(setting: Setting[Any], text: str) -> str:
+    """Say what a percentage was meant to be."""
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        return ""
+    return f"; did you mean {number / 100:g}?" if setting.maximum == 1 and 1 < number <= 100 else ""
+
+
 def _pair(text: str) -> Mapping[str, float]:
     name, _, number = text.partition("=")
     return {name.strip(): float(number)}
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+_READ: Mapping[Kind, Callable[[str], object]] = {
+    Kind.NUMBER: float,
+    Kind.INTEGER: int,
+    Kind.NUMBERS: _pair,
+    Kind.CHOICES: _words,
+    Kind.TEXTS: _words,
+}
 
 
 def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") -> Callable[[str], str]:

@@ -12,11 +12,18 @@ from skillgate.model.text import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+HELP_ALL = "--help-all"
 _WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
     """``--help`` or ``--version`` was asked for; its text is the first argument."""
+
+
+class Rare(str):
+    """The help of an option that ``--help-all`` shows, and ``--help`` does not."""
+
+    __slots__ = ()
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,8 +42,8 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_formatter,
         )
         self.color = False  # Python 3.14 would colour help by its own rules
-        shared = self.add_argument_group("options of every command")
-        _add_shared(shared)
+        self._shared = self.add_argument_group("options of every command")
+        _add_shared(self._shared)
 
     def parse(self, arguments: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
         """Parse what follows the command into ``namespace``.
@@ -61,6 +68,21 @@ class Parser(argparse.ArgumentParser):
         elif rest:
             self.error(f"unexpected argument {rest[0]!r}")
         return parsed
+
+    def format_help(self) -> str:
+        """Return the help of every option, those of every command last."""
+        self._action_groups.sort(key=lambda group: group is self._shared)
+        return super().format_help()
+
+    def everyday_help(self) -> str:
+        """Return the help without options that are rarely needed, and how to see these, where there are some."""
+        hidden = [(action, action.help) for action in self._actions if isinstance(action.help, Rare)]
+        for action, _ in hidden:
+            action.help = argparse.SUPPRESS
+        text = self.format_help()
+        for action, rare in hidden:
+            action.help = rare
+        return f"{text}\n{HELP_ALL} shows the other options too.\n" if hidden else text
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print before it exits.
@@ -92,6 +114,8 @@ class _Help(argparse.Action):
     """Like argparse's own, but the text is handed over, not printed to the process's stdout."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        if isinstance(parser, Parser) and HELP_ALL not in self.option_strings:
+            raise Answer(parser.everyday_help())
         raise Answer(parser.format_help())
 
 
@@ -112,6 +136,7 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-q", "--quiet", action="store_true", default=none, help="no notes on stderr")
     group.add_argument("--version", action=_Version, nargs=0, dest=none, default=none, help="print the version")
     group.add_argument("-h", "--help", action=_Help, nargs=0, dest=none, default=none, help="print this")
+    group.add_argument(HELP_ALL, action=_Help, nargs=0, dest=none, default=none, help="print this with every option")
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -1,4 +1,4 @@
-"""A setting: one key of the configuration, declared by the room that reads it."""
+"""A setting: what an entry of the table of settings says, and how a value of it is checked."""
 
 from __future__ import annotations
 
@@ -28,6 +28,66 @@ class Kind(Enum):
     FLAG = "true or false"  # bool
 
 
+CHANGE, BASE, BASE_ALONE, UNTRACKED, OUTPUT, NEVER = "change", "base", "base alone", "untracked", "output", "never"
+"""Where the file or directory that an input names comes from in a change; docs/action.py says it in sentences."""
+WORDS, KEY, SHARD = "names, comma-separated", "letters, digits, ., _ and -", "I/N"
+"""How the text of an input is read where its kind does not say it."""
+
+
+class Group(NamedTuple):
+    """A group of options in the help of the commands that have it.
+
+    Attributes:
+        title: its heading; ``""`` for options that stand in no group of their own.
+        commands: those that take its options, unless an option names others.
+        titles: other headings, by command.
+        shows_default: whether help and messages give the default and what fits, and not the known words.
+    """
+
+    title: str
+    commands: tuple[str, ...]
+    titles: Mapping[str, str] = {}
+    shows_default: bool = False
+
+
+class Option(NamedTuple):
+    """What a setting is as an option of the command line.
+
+    Attributes:
+        group: where it stands in the help.
+        metavar: what its value is called there; ``""`` for a flag.
+        commands: those that take it; empty for all of the group.
+        everyday: whether ``--help`` shows it, and not ``--help-all`` alone.
+        name: the option's own name where that is not the key.
+    """
+
+    group: Group
+    metavar: str = ""
+    commands: tuple[str, ...] = ()
+    everyday: bool = False
+    name: str = ""
+
+
+class Input(NamedTuple):
+    """What a setting is as an input of the Action. An empty text is the same as none given.
+
+    Attributes:
+        default: the text that holds where none is given; ``""`` for none, and then the configuration's holds.
+        help: in place of the setting's own, where it means something else there.
+        form: how its text is read, where the kind of the setting does not say it.
+        origin: of an input that names files or directories, where they come from in a change.
+        without: choices of the setting that it does not take.
+        configures: whether its value is laid over the configuration; else the run reads it by itself.
+    """
+
+    default: str = ""
+    help: str = ""
+    form: str = ""
+    origin: str = ""
+    without: tuple[str, ...] = ()
+    configures: bool = True
+
+
 class UnfitError(ValueError):
     """Values inside of a mapping do not fit: ``parts`` has for each its path below the key, and what is wrong."""
 
@@ -37,7 +97,7 @@ class UnfitError(ValueError):
 
 
 class Setting(NamedTuple, Generic[T_co]):
-    """The declaration of a key; ``T_co`` is the type of its value.
+    """An entry of the table; ``T_co`` is the type of its value.
 
     Attributes:
         key: the name in files and on the command line, as in ``max-drop``.
@@ -52,6 +112,11 @@ class Setting(NamedTuple, Generic[T_co]):
         example: a value to show where there is no default.
         per_path: whether an override may set it for some paths only.
         personal: whether only options, environment and the user's own file may set it, and no project's file.
+        configured: whether it is a key of the configuration; else it is an input of the Action alone.
+        option: what it is as an option of the command line; None for none, or for one that its command declares.
+        action: what it is as an input of the Action; None for none.
+        gate: the word of ``fail-on`` for the gate that it sets a bound of.
+        other_name: the path of the same setting in a configuration of eval-skills.
     """
 
     key: str
@@ -66,6 +131,21 @@ class Setting(NamedTuple, Generic[T_co]):
     personal: bool = False
     fields: tuple[Setting[object], ...] = ()
     check: Callable[[str, Table], object] | None = None
+    configured: bool = True
+    option: Option | None = None
+    action: Input | None = None
+    gate: str = ""
+    other_name: str = ""
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that take it as an option."""
+        return () if self.option is None else self.option.commands or self.option.group.commands
+
+    @property
+    def variable(self) -> str:
+        """The name of its value in Python, and of its option's in parsed arguments."""
+        return self.key.replace("-", "_")
 
     def accept(self, value: object) -> Value:
         """Check a value as a file or the command line gives it, and bring it into the kind's own type.

@@ -15,10 +15,18 @@ import pytest
 
 from skillgate import __version__
 from skillgate.cli.main import main
-from skillgate.cli.options import add_depth, add_gate, add_output, add_paths, gate_options, output_format
+from skillgate.cli.options import (
+    add_allow_empty,
+    add_output,
+    add_paths,
+    add_settings,
+    given_settings,
+    output_format,
+)
 from skillgate.cli.parser import Parser, shared_defaults
 from skillgate.errors import UsageError
 from skillgate.session import Session
+from skillgate.settings import SCORE
 
 _ROOT = Path(__file__).parents[2]
 
@@ -204,8 +212,8 @@ def parse(*argv: str) -> argparse.Namespace:
     parser = Parser(prog="skillgate score")
     add_paths(parser)
     add_output(parser, ("text", "json", "markdown"))
-    add_gate(parser)
-    add_depth(parser)
+    add_settings(parser, SCORE)
+    add_allow_empty(parser)
     return parser.parse(argv, shared_defaults())
 
 
@@ -229,7 +237,7 @@ def test_gate_options_are_collected_by_setting() -> None:
         *("--min-dimension", "robustness=0.5", "--min-dimension", "token_efficiency=1"),
         *("--baseline", "main", "--max-drop", "0", "--depth", "deep", "--allow-empty"),
     )
-    assert gate_options(args) == {
+    assert given_settings(args) == {
         "depth": "deep",
         "threshold": 70.0,
         "min-badge": "gold",
@@ -239,7 +247,7 @@ def test_gate_options_are_collected_by_setting() -> None:
         "max-drop": 0.0,
     }
     assert args.allow_empty
-    assert gate_options(parse()) == {}
+    assert given_settings(parse()) == {}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.commands.score import FORMATS
 from skillgate.cli.evaluation import (
     add_certificates,
@@ -30,7 +31,7 @@ _DEPTHS = ("deep", "certify")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate, models, sessions, shard and output."""
-    add_evaluation(parser, FORMATS)
+    add_evaluation(parser, settings.CERTIFY, FORMATS)
     add_models(parser)
     add_sessions(parser)
     group = parser.add_argument_group("certificate, badges and shards")

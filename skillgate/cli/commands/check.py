@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluate.run import evaluate, exit_code
@@ -21,7 +22,7 @@ FORMATS = formats_of("check")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate and output."""
-    add_evaluation(parser, FORMATS)
+    add_evaluation(parser, settings.CHECK, FORMATS)
     parser.add_argument(
         "--files",
         action="store_true",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.evaluation import model_options, publish_document, publish_estimate
-from skillgate.cli.options import add_depth, add_models, add_output, gate_options
+from skillgate.cli.options import add_models, add_output, add_settings, given_settings
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate.comparing import compare_skills, exit_code
 from skillgate.evaluate.request import CompareRequest
@@ -26,19 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the two sides and what a regression is."""
     parser.add_argument("a", metavar="A", help="a skill, or REV:path of one in git")
     parser.add_argument("b", metavar="B", help="the other")
-    add_depth(parser)
     parser.add_argument(
-        "--max-drop",
+        f"--{settings.MAX_DROP.key}",
         metavar="N",
         type=float,
         help="exit 1 when B scores more than N points below A, or loses its badge",
     )
     parser.add_argument(
-        "--on-inconclusive",
+        f"--{settings.ON_INCONCLUSIVE.key}",
         metavar="WHAT",
-        choices=("point", "pass", "warn", "fail"),
+        choices=settings.ON_INCONCLUSIVE.choices,
         help="what a judged drop does that chance may explain: point, pass and warn let it pass, fail does not",
     )
+    add_settings(parser, settings.COMPARE)
     add_models(parser, no_cache=True)
     add_output(parser, FORMATS)
 
@@ -47,8 +47,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """Score both sides and print what differs."""
     if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
         raise UsageError("--max-drop takes a number of at least 0")
-    given = {key: value for key, value in gate_options(args).items() if key != settings.MAX_DROP.key}
-    config = session.config.with_options(given)
+    config = session.config.with_options(given_settings(args))
     request = CompareRequest(args.a, args.b, config, models=model_options(args), max_drop=args.max_drop)
     comparison = compare_skills(request, session)
     if not isinstance(comparison, Comparison):

@@ -15,10 +15,9 @@ from skillgate.config import read_file, user_file
 from skillgate.config_file import set_value, value_text
 from skillgate.errors import UsageError
 from skillgate.evaluate.findings import require_known_words
-from skillgate.model.other_names import OTHER_NAMES
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean, printable
-from skillgate.settings import BY_KEY, SETTINGS
+from skillgate.settings import BY_KEY, OTHER_NAMES, SETTINGS
 
 if TYPE_CHECKING:
     import argparse

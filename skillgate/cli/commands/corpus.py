@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_models, gate_options
+from skillgate.cli.options import add_models, add_settings, given_settings
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
@@ -73,6 +73,7 @@ def _declare_build(parser: argparse.ArgumentParser) -> None:
 def _declare_rate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--opponents", metavar="N", type=int, help="how many skills each is compared with")
     _declare_place(parser)
+    add_settings(parser, settings.RATE)
     add_models(parser, no_cache=True)
 
 
@@ -111,7 +112,7 @@ def _run_rate(args: argparse.Namespace, session: Session) -> int:
     from skillgate.evaluate.corpus.rating import rate  # brings in the models
     from skillgate.evaluate.corpus.request import RateRequest
 
-    request = RateRequest(corpus_dir=args.corpus_dir, options=gate_options(args), models=model_options(args))
+    request = RateRequest(corpus_dir=args.corpus_dir, options=given_settings(args), models=model_options(args))
     done = rate(request, session)
     if isinstance(done, CorpusChange):
         return _publish_change(done, session)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.bench_options import (
     add_benchmark,
     add_gates,
@@ -19,7 +20,7 @@ from skillgate.cli.bench_options import (
     add_shard,
     add_write_back,
 )
-from skillgate.cli.options import add_asking
+from skillgate.cli.options import add_asking, add_settings
 from skillgate.cli.store_options import add_keeping
 from skillgate.errors import UsageError
 
@@ -39,10 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_running(parser)
     add_shard(parser)
     add_asking(parser)
-    add_gates(parser)
+    add_gates(parser, settings.EVAL)
     add_results(parser)
     add_keeping(parser)
     add_write_back(parser)
+    add_settings(parser, settings.EVAL)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_models, add_output, add_paths, gate_options, output_format
+from skillgate.cli.options import add_models, add_output, add_paths, add_settings, given_settings, output_format
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rule import THRESHOLD
 from skillgate.files import require_place, write
@@ -86,6 +86,7 @@ def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-file", dest="calibration_file", metavar="FILE", required=True, help="where the calibration goes"
     )
+    add_settings(parser, settings.CALIBRATE)
     add_models(parser, no_cache=True)
 
 
@@ -122,7 +123,7 @@ def _run_calibrate(args: argparse.Namespace, session: Session) -> int:
     from skillgate.evaluate.request import EvaluateRequest, Scope
 
     request = EvaluateRequest(
-        config=session.config.with_options({**gate_options(args), settings.DEPTH.key: Depth.STANDARD.value}),
+        config=session.config.with_options({**given_settings(args), settings.DEPTH.key: Depth.STANDARD.value}),
         scope=Scope(tuple(args.paths) or (".",)),
         models=model_options(args),
         use_cache=not args.no_cache,

@@ -18,7 +18,14 @@ from skillgate.cli.bench_reports import (
     refuse_bench_options,
 )
 from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
-from skillgate.cli.options import add_gate, add_output, asked_format, format_of_word, gate_options
+from skillgate.cli.options import (
+    add_allow_empty,
+    add_output,
+    add_settings,
+    asked_format,
+    format_of_word,
+    given_settings,
+)
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -64,8 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = parser.add_subparsers(dest="word", required=True, metavar="convert|diff|merge")
     merging = words.add_parser("merge", help=_MERGE, description=f"Join {_MERGE}.\n\n{_MERGED}")
     merging.add_argument("shards", nargs="+", metavar="FILE", help="every shard's report, as JSON, in any order")
-    add_gate(merging)
-    add_gates(merging, title="gate of benchmarks", undecided=False)
+    add_settings(merging, settings.MERGE)
+    add_allow_empty(merging)
+    add_gates(merging, settings.MERGE)
     add_output(merging, [form for form in EVERY_FORMAT if form in (*formats_of("score"), *formats_of("bench"))])
     add_certificates(merging.add_argument_group("certificate and badges of all skills"))
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
@@ -76,16 +84,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     comparing.add_argument("--label-b", metavar="TEXT", help="what to call B")
     comparing.add_argument("--fail-on-regression", action="store_true", help="exit 1 where a skill got worse")
     comparing.add_argument(
-        "--max-drop",
+        f"--{settings.MAX_DROP.key}",
         metavar="POINTS",
         type=_points,
         help="by how many points a score may fall before it is a regression (default: as configured, else 2); fails"
         " nothing without --fail-on-regression",
     )
     comparing.add_argument(
-        "--on-inconclusive",
+        f"--{settings.ON_INCONCLUSIVE.key}",
         metavar="WHAT",
-        choices=("point", "pass", "warn", "fail"),
+        choices=settings.ON_INCONCLUSIVE.choices,
         help="what a drop does that chance may explain, with --fail-on-regression: pass and warn let it pass, fail does"
         " not; point lets a score pass, and fails a benchmark whose rate fell (default: as configured, else point; for"
         " benchmarks warn, or point if a report has one run of each task)",
@@ -136,7 +144,7 @@ def _merge(args: argparse.Namespace, session: Session) -> int:
 
     refuse_bench_options(args)
     require_places(args, session)
-    given = gate_options(args)
+    given = given_settings(args)
     baseline = given.pop(settings.BASELINE.key, None)
     request = MergeRequest(
         tuple(args.shards),

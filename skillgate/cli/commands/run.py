@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, add_write_back
 from skillgate.cli.choosing_options import add_query, add_ranking
-from skillgate.cli.options import add_asking
+from skillgate.cli.options import add_asking, add_settings
 from skillgate.cli.store_options import add_keeping
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_benchmark(parser, named=False)
     add_running(parser)
     add_asking(parser)
-    add_gates(parser, title="bounds: who misses one is not selected")
+    add_gates(parser, settings.RUN)
     add_results(parser)
     add_keeping(parser)
     add_write_back(parser)
+    add_settings(parser, settings.RUN)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

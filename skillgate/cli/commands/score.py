@@ -23,7 +23,7 @@ FORMATS = formats_of("score")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare paths, depth, gate and output."""
-    add_evaluation(parser, FORMATS)
+    add_evaluation(parser, settings.SCORE, FORMATS)
     add_models(parser)
     add_sessions(parser)
 

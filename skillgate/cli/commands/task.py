@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate import settings
 from skillgate.bench.reading.files import parse_json, read_json
 from skillgate.cli.bench_options import milliseconds
-from skillgate.cli.options import add_asking, gate_options
+from skillgate.cli.options import add_asking, add_settings, given_settings
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run-as-caller", action="store_true", help="run the program as you, and as root not as a user of its own"
     )
     add_asking(parser)
+    add_settings(parser, settings.TASK)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -93,10 +94,7 @@ def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
     from skillgate.cli.bench_request import model_options
     from skillgate.store.results import StoreChoice
 
-    options = gate_options(args)
-    if args.timeout_ms is not None:
-        options[settings.TIMEOUT_MS.key] = args.timeout_ms
-    config = session.config.with_options(options)
+    config = session.config.with_options(given_settings(args))
     return EvalRequest(
         skills=(args.skill,),
         config=config,

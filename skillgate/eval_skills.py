@@ -1,22 +1,13 @@
-"""The settings of eval-skills under their own names, and what they are called here."""
+"""Translate a configuration of eval-skills; its names stand in the table of settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-OTHER_NAMES: Mapping[str, str] = {
-    "concurrency": "concurrency",
-    "timeoutMs": "timeout-ms",
-    "outputDir": "output-dir",
-    "defaultFormats": "formats",
-    "llm.model": "judge-model",  # its models only judge
-    "llm.temperature": "temperature",
-    "llm.baseUrl": "base-url",
-    "llm.keyEnv": "key-variable",
-}
-"""Its settings that have a counterpart, by their path in its file."""
-_PERSONAL = ("llm.baseUrl", "llm.keyEnv")  # they decide where requests and keys go
+from skillgate.settings import OTHER_NAMES, SETTINGS
+
+_PERSONAL = tuple(setting.other_name for setting in SETTINGS if setting.other_name and setting.personal)
 _WORDS = {"md": "markdown"}
 
 
