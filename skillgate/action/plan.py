@@ -97,7 +97,6 @@ class Publication(NamedTuple):
         sarif: where SARIF goes, ``""`` for nowhere.
         pull_request: which one to comment on, None for none.
         comment: ``always``, ``changes``, ``failures`` or ``never``.
-        summary: whether to write the job summary.
         annotations: ``all``, ``errors`` or ``none``.
         create: whether a pull request without a comment may get one.
         issue: whether a regression opens an issue.
@@ -109,7 +108,6 @@ class Publication(NamedTuple):
     sarif: str = ""
     pull_request: int | None = None
     comment: str = "always"
-    summary: bool = True
     annotations: str = "all"
     create: bool = True
     issue: bool = False
@@ -138,15 +136,14 @@ def _effects(
     subject: Subject, publication: Publication, token: Callable[[], str], pages: Sequence[Page]
 ) -> Iterator[Effect]:
     yield Log(_log(subject, publication, token))
-    told = summary(subject) if publication.report_dir or publication.summary else ""
+    text = summary(subject)
     if publication.report_dir:
-        yield from _files(subject, publication.report_dir, told)
+        yield from _files(subject, publication.report_dir, text)
     if publication.sarif and subject.report is not None:
         yield WriteFile(publication.sarif, sarif.render(subject.report, pages), is_json=True)
     if subject.report is not None and (publication.certificate or publication.badges):
         yield WriteCertificates(subject.report)
-    if publication.summary:
-        yield Summarise(told)
+    yield Summarise(text)
     if publication.pull_request is not None and publication.comment != "never":
         yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
     told_of = issue(subject) if publication.issue else None

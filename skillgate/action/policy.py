@@ -10,6 +10,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import config as configuration
+from skillgate import settings
+from skillgate.action.inputs import given_settings
 from skillgate.config_file import Layer
 from skillgate.errors import UsageError
 from skillgate.evaluate.findings import MAX_BYTES
@@ -21,19 +23,7 @@ if TYPE_CHECKING:
     from skillgate.config import Config
     from skillgate.config_file import Files
     from skillgate.evaluate.findings import Reading
-    from skillgate.model.setting import Value
 
-_BOUNDS = {
-    **{"threshold": "threshold", "min-badge": "badge", "min-dimension": "dimension", "baseline": "regression"},
-    **{"min-activation": "threshold", "max-failure-rate": "threshold"},  # where sessions are simulated
-}
-_SESSIONS = ("min-activation", "max-failure-rate")
-_OPTIONS = (
-    *("depth", "profile", "fail-on", "threshold", "min-badge", "max-drop", "on-inconclusive"),
-    *("provider", "base-url", "key-variable", "judge-model", "judges", "max-cost-usd", "cache-dir"),
-    *("model", "simulations", "near-misses", "seed", "min-activation", "max-failure-rate", "corpus-dir", "opponents"),
-)
-_WHOLE = ("judges", "simulations", "near-misses", "seed", "opponents")  # inputs that are whole numbers
 ORIGIN = "the Action"
 """Where a value was set that neither a file nor an input sets."""
 
@@ -58,7 +48,7 @@ def load(place: Place, inputs: Mapping[str, InputValue], *, files: Files) -> Con
     config = configuration.load(
         explicit=explicit, cwd=place.directory, environ={}, files=files, shown_from=place.workspace
     )
-    return config.with_options(_options(inputs))
+    return config.with_options(given_settings(inputs))
 
 
 def of_base(
@@ -83,7 +73,7 @@ def of_base(
     Raises:
         UsageError: an input is not valid, or the base's configuration is not and the change does not mend it.
     """
-    none = configuration.Config(cwd=place.workspace).with_options(_options(inputs))
+    none = configuration.Config(cwd=place.workspace).with_options(given_settings(inputs))
     asked = inputs.get("config")
     if isinstance(asked, str) and not files.is_file(os.path.join(place.directory, asked)):  # noqa: PTH118
         if not head.is_file(os.path.join(place.directory, asked)):  # noqa: PTH118
@@ -123,14 +113,16 @@ def gated(config: Config, *, baseline: str | None, simulated: bool = False, benc
     baseline is one, since a regression may be asked about then; those of sessions are, where such are ``simulated``;
     and a benchmark, where one is run.
     """
-    over = Layer(values={"baseline": baseline}, origins={"baseline": ORIGIN})
+    over = Layer(values={settings.BASELINE.key: baseline}, origins={settings.BASELINE.key: ORIGIN})
     set_somewhere = {
         key for layer in (*config.layers, over) for key, value in layer.values.items() if value is not None
     }
-    bounds = {key: gate for key, gate in _BOUNDS.items() if simulated or key not in _SESSIONS}
-    asked = tuple(dict.fromkeys(gate for key, gate in bounds.items() if key in set_somewhere))
+    of_sessions = settings.of_group(settings.SESSIONS)
+    bounds = (one for one in settings.SETTINGS if one.gate and (simulated or one not in of_sessions))
+    asked = tuple(dict.fromkeys(bound.gate for bound in bounds if bound.key in set_somewhere))
     asked = (*asked, *(("benchmark",) if benchmarked else ()))
-    under = Layer(values={"fail-on": ("error", *asked, "unmeasured")}, origins={"fail-on": ORIGIN})
+    gates = ("error", *asked, "unmeasured")
+    under = Layer(values={settings.FAIL_ON.key: gates}, origins={settings.FAIL_ON.key: ORIGIN})
     return config.between(under, over)
 
 
@@ -152,28 +144,3 @@ def reading(files: Files) -> Reading:
             raise UsageError(f"{what} {shown} is not UTF-8") from None
 
     return read
-
-
-def _options(inputs: Mapping[str, InputValue]) -> dict[str, Value]:
-    """Give the inputs that are settings, as ``Config.with_options`` takes them.
-
-    Raises:
-        UsageError: a line of min-dimension is not ``NAME=SCORE``.
-    """
-    options: dict[str, Value] = {key: value for key in _OPTIONS if (value := inputs.get(key)) not in (None, ())}
-    for key in _WHOLE:
-        whole = options.get(key)
-        if isinstance(whole, float) and whole.is_integer():
-            options[key] = int(whole)
-    dimensions = inputs.get("min-dimension")
-    if dimensions and isinstance(dimensions, tuple):
-        options["min-dimension"] = dict(map(_dimension, dimensions))
-    return options
-
-
-def _dimension(line: str) -> tuple[str, float]:
-    name, _, number = line.partition("=")
-    try:
-        return name.strip(), float(number)
-    except ValueError:
-        raise UsageError(f"input min-dimension: expected NAME=SCORE, found {line[:80]!r}") from None

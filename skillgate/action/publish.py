@@ -167,9 +167,8 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
     if not secret or not event.repository:
         missing = "GITHUB_REPOSITORY is not set" if secret else "the input github-token is empty"
         raise UsageError(f"nothing to comment with: {missing}")
-    address = environ.get(variable("github-api-url"), "").strip() or event.api_url or "https://api.github.com"
     return open_repository(
-        address,
+        event.api_url or "https://api.github.com",
         secret,
         event.repository,
         sleep=time.sleep,

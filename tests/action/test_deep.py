@@ -19,8 +19,13 @@ from tests.standard.asking import KEY, Model, model
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TWO = {**skill("merge-sheets"), **skill("split-sheets", description="Splits sheets. Use when a table is too long.")}
-FEW = {"simulations": "5", "near_misses": "2", "provider": "scripted"}
+TWO = {
+    **skill("merge-sheets"),
+    **skill("split-sheets", description="Splits sheets. Use when a table is too long."),
+    ".skillgate.yaml": "near-misses: 2\n",
+}
+MOSTLY_LOADED = {".skillgate.yaml": "near-misses: 2\nmin-activation: 0.9\n"}
+FEW = {"simulations": "5", "provider": "scripted"}
 WORLD = "world: {seed: 7, activation: {should: 1.0, near_miss: 0.0}}"
 
 
@@ -66,11 +71,8 @@ class TestDepth:
     @pytest.mark.parametrize(("inputs", "why"), [
         ({"simulations": "4"}, "simulations"),
         ({"simulations": "5.5"}, "simulations"),
-        ({"near_misses": "101"}, "near-misses"),
-        ({"seed": "-1"}, "seed"),
-        ({"opponents": "0"}, "opponents"),
-        ({"min_activation": "1.2"}, "min-activation"),
-        ({"max_failure_rate": "much"}, "max-failure-rate"),
+        ({"judges": "0"}, "judges"),
+        ({"max_drop": "much"}, "max-drop"),
         ({"shard": "5/4"}, "shard"),
         ({"shard": "1/1001"}, "shard"),
         ({"regression_issue": "perhaps"}, "regression-issue"),
@@ -87,18 +89,18 @@ class TestDepth:
         assert why in ran.outputs["reasons"]
 
     def test_bounds_of_sessions_fail_what_misses_them(self, repository: PullRequest) -> None:
-        changed(repository)
+        changed(repository, MOSTLY_LOADED)
         with model("world: {seed: 7, activation: {should: 0.0, near_miss: 0.0}}") as never:
             repository.environ = {"ANTHROPIC_BASE_URL": never.server.base_url, "ANTHROPIC_API_KEY": KEY}
-            ran = repository.run(depth="deep", min_activation="0.9", **{**FEW, "provider": "anthropic"})
+            ran = repository.run(depth="deep", **{**FEW, "provider": "anthropic"})
         assert ran.code == 1
         assert "loaded in 0 of 5 sessions" in ran.outputs["reasons"]
 
     def test_where_no_session_is_simulated_a_bound_of_sessions_alone_gates_nothing(
         self, repository: PullRequest
     ) -> None:
-        changed(repository)
-        ran = repository.run(min_activation="0.9")
+        changed(repository, MOSTLY_LOADED)
+        ran = repository.run()
         assert ran.code == 0
         assert any("min-activation" in notice for notice in ran.run["notices"])
 
@@ -313,7 +315,7 @@ class TestIssue:
         trend.kept(repository, "good", good)
         trend.kept(repository, "poor", good[: len(good) // 4])
         with FakeGitHub() as fake:
-            repository.environ = {"INPUT_GITHUB-TOKEN": TOKEN, "INPUT_GITHUB-API-URL": fake.url}
+            repository.environ = {"INPUT_GITHUB-TOKEN": TOKEN, "GITHUB_API_URL": fake.url}
 
             def night(now: str) -> Any:
                 return repository.run(

@@ -219,12 +219,12 @@ class TestRefusals:
     def test_inputs_are_refused_together(self, repository: PullRequest) -> None:
         repository.base(skill("merge-sheets"))
         repository.change(skill("merge-sheets", body="\nMore.\n"))
-        ran = repository.run(threshold="110", summary="yes", fail_on="errors")
+        ran = repository.run(threshold="110", annotations="yes", fail_on="errors")
         assert ran.code == 2
         assert [line.split(":")[0] for line in ran.outputs["reasons"].splitlines()] == [
-            "input fail-on",
             "input threshold",
-            "input summary",
+            "input fail-on",
+            "input annotations",
         ]
 
     def test_a_report_is_not_written_through_a_link_of_the_change(

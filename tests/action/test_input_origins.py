@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from skillgate.action.inputs import INPUTS, Form, Origin
+from skillgate.model.setting import BASE_ALONE, NEVER, OUTPUT, UNTRACKED, Kind
+from skillgate.settings import INPUTS
 from tests.action.pull_request import DEAD_LINK, PullRequest, skill
 from tests.action.recorded import log
 from tests.action.test_benchmarks import program, tasks
@@ -131,10 +132,13 @@ def made(tmp_path: Path) -> PullRequest:
 
 
 def test_every_input_that_names_a_file_says_where_it_comes_from() -> None:
-    assert {one.name for one in INPUTS if one.origin is not None} == CASES.keys()
+    assert {entry.key for entry in INPUTS if entry.action and entry.action.origin} == CASES.keys()
     words = ("file", "director", "where", "path")
-    silent = [one for one in INPUTS if one.origin is None and one.form in (Form.TEXT, Form.LINES)]
-    named = {one.name for one in silent if any(word in one.help.lower() for word in words)}
+    texts = [entry for entry in INPUTS if entry.kind in (Kind.TEXT, Kind.TEXTS)]
+    silent = [
+        (entry.key, entry.action.help or entry.help) for entry in texts if entry.action and not entry.action.origin
+    ]
+    named = {name for name, text in silent if any(word in text.lower() for word in words)}
     assert named == {"base-url"}  # where requests are sent, which is no place in the workspace
 
 
@@ -146,8 +150,8 @@ def test_what_it_names_comes_from_where_the_table_says(made: PullRequest, name: 
     ran = made.run(**{**case.more, name.replace("-", "_"): case.value})
     assert ran.code == case.code, ran.outputs["reasons"] + ran.err
     assert case.said in ran.outputs["reasons"] + ran.err
-    origin = {one.name: one.origin for one in INPUTS}[name]
-    if origin in (Origin.BASE_ALONE, Origin.UNTRACKED, Origin.OUTPUT, Origin.NEVER) and case.code == 2:
+    origin = {entry.key: entry.action.origin for entry in INPUTS if entry.action}[name]
+    if origin in (BASE_ALONE, UNTRACKED, OUTPUT, NEVER) and case.code == 2:
         assert ran.outputs["score"] == ""
 
 

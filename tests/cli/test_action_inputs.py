@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.action.inputs import INPUTS, OUTPUTS, Form, variable
-from skillgate.action.reading import read_inputs, unknown_inputs
+from skillgate.action.inputs import choices_of, default_of, read_inputs, unknown_inputs, variable
+from skillgate.action.outputs import OUTPUTS
 from skillgate.errors import UsageError
+from skillgate.model.setting import BASE, BASE_ALONE, CHANGE, KEY, NEVER, OUTPUT, SHARD, UNTRACKED, WORDS, Kind
+from skillgate.settings import INPUTS
 
-BY_NAME = {declared.name: declared for declared in INPUTS}
+BY_NAME = {entry.key: entry for entry in INPUTS}
 
 
 def read(**inputs: str) -> dict[str, object]:
@@ -30,10 +32,8 @@ def test_variables_keep_their_hyphens_as_the_runner_does() -> None:
 def test_without_any_input_the_defaults_hold() -> None:
     found = read()
     assert set(found) == set(BY_NAME)
-    for name, declared in BY_NAME.items():
-        if declared.default.startswith("${{"):
-            assert found[name] in (None, ""), name
-    expected = {"mode": "auto", "paths": (".",), "baseline": "auto", "summary": True, "comment": "always"}
+    assert found["github-token"] is None  # GitHub fills it in
+    expected = {"mode": "auto", "paths": (".",), "baseline": "auto", "allow-exec": False, "comment": "always"}
     assert {name: found[name] for name in expected} == expected
     assert [name for name in ("threshold", "max-drop", "depth", "profile", "fail-on", "sarif") if found[name]] == []
 
@@ -43,18 +43,18 @@ def test_an_empty_input_is_the_same_as_none_given() -> None:
 
 
 def test_every_default_that_github_does_not_fill_in_is_valid() -> None:
-    given = {variable(name): item.default for name, item in BY_NAME.items() if not item.default.startswith("${{")}
-    assert read_inputs(given) == read()
+    assert read_inputs({variable(entry.key): default_of(entry) for entry in INPUTS}) == read()
 
 
-@pytest.mark.parametrize("name", [name for name, item in BY_NAME.items() if item.form is Form.CHOICE])
+@pytest.mark.parametrize("name", [entry.key for entry in INPUTS if entry.kind is Kind.CHOICE])
 def test_each_choice_is_taken_and_nothing_else(name: str) -> None:
-    for choice in BY_NAME[name].choices:
+    choices = choices_of(BY_NAME[name])
+    for choice in choices:
         assert read_inputs({variable(name): f" {choice}\n"})[name] == choice
-    with pytest.raises(UsageError, match=f"input {name}: expected {BY_NAME[name].choices[0]}, .*; found 'no-such'"):
+    with pytest.raises(UsageError, match=f"input {name}: expected {choices[0]}, .*; found 'no-such'"):
         read_inputs({variable(name): "no-such"})
     with pytest.raises(UsageError, match="found"):
-        read_inputs({variable(name): BY_NAME[name].choices[0].upper()})
+        read_inputs({variable(name): choices[0].upper()})
 
 
 def test_a_mistyped_choice_gets_a_suggestion() -> None:
@@ -64,17 +64,15 @@ def test_a_mistyped_choice_gets_a_suggestion() -> None:
 
 @pytest.mark.parametrize("text", ["true", "True", "TRUE"])
 def test_a_flag_is_on_in_yamls_three_spellings(text: str) -> None:
-    assert read(summary=text)["summary"] is True
-    assert (
-        read(summary=text.replace("true", "false").replace("True", "False").replace("TRUE", "FALSE"))["summary"]
-        is False
-    )
+    off = text.replace("true", "false").replace("True", "False").replace("TRUE", "FALSE")
+    assert read(regression_issue=text)["regression-issue"] is True
+    assert read(regression_issue=off)["regression-issue"] is False
 
 
 @pytest.mark.parametrize("text", ["yes", "1", "tRUE", "on", "truee"])
 def test_anything_else_is_no_flag(text: str) -> None:
-    with pytest.raises(UsageError, match=f"input summary: expected true or false, found '{text}'"):
-        read(summary=text)
+    with pytest.raises(UsageError, match=f"input regression-issue: expected true or false, found '{text}'"):
+        read(regression_issue=text)
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0.0), ("100", 100.0), ("82.25", 82.25), (" 7 ", 7.0)])
@@ -93,7 +91,7 @@ def test_a_number_out_of_bounds_or_in_another_spelling_is_refused(text: str) -> 
 def test_bounds_are_told_as_they_are() -> None:
     with pytest.raises(UsageError, match="input max-drop: expected a number of at least 0, found '-2'"):
         read(max_drop="-2")
-    with pytest.raises(UsageError, match="input pr-number: expected a number of at least 1, found '0'"):
+    with pytest.raises(UsageError, match="input pr-number: expected a whole number of at least 1, found '0'"):
         read(pr_number="0")
 
 
@@ -101,26 +99,10 @@ def test_lines_keep_their_order_and_what_stands_in_them() -> None:
     assert read(paths=" a b \r\n\n!c, d\n\ta b")["paths"] == ("a b", "!c, d", "a b")
 
 
-@pytest.mark.parametrize("score", ["0", "0.7", "1", "1.0", " 0.25 "])
-def test_the_least_scores_of_dimensions_are_read_as_they_stand(score: str) -> None:
-    text = f"robustness={score}\n\n triggering_accuracy = {score}"
-    assert read(min_dimension=text)["min-dimension"] == tuple(filter(None, map(str.strip, text.split("\n"))))
-
-
-@pytest.mark.parametrize("score", ["", "1.01", "70", "-1", "nan", "1e-1", "0,7", ".5"])
-def test_a_score_out_of_bounds_or_in_another_spelling_is_refused(score: str) -> None:
-    with pytest.raises(UsageError, match="min-dimension: expected NAME=SCORE with a score from 0 to 1, found 'rob"):
-        read(min_dimension=f"robustness={score}")
-
-
-def test_a_mistyped_dimension_gets_a_suggestion_and_all_are_told_together() -> None:
-    with pytest.raises(UsageError) as caught:
-        read(min_dimension="triggering_acuracy=0.7\nrobustness\nno=1\nrobustness=0.5\nnor=1\nnever=1", threshold="x")
-    assert str(caught.value).split("\n") == [
-        "input threshold: expected a number from 0 to 100, found 'x'",
-        "input min-dimension: no dimension 'triggering_acuracy' (did you mean 'triggering_accuracy'?);"
-        " expected NAME=SCORE with a score from 0 to 1, found 'robustness'; no dimension 'no'; and 2 more",
-    ]
+def test_a_whole_number_is_read_as_one_and_a_part_of_one_refused() -> None:
+    assert [type(read(judges=text)["judges"]) for text in ("3", "3.0")] == [int, int]
+    with pytest.raises(UsageError, match=r"input judges: expected a whole number from 1 to 9, found '2\.5'"):
+        read(judges="2.5")
 
 
 def test_words_are_split_at_commas_and_lines_and_stand_once() -> None:
@@ -143,13 +125,13 @@ def test_a_key_that_could_end_a_marker_is_refused(text: str) -> None:
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_declaration() -> None:
     with pytest.raises(UsageError) as caught:
-        read(threshold="high", mode="x", summary="perhaps", comment_key="a b")
+        read(threshold="high", mode="x", regression_issue="perhaps", comment_key="a b")
     lines = str(caught.value).split("\n")
     assert [line.partition(":")[0] for line in lines] == [
         "input mode",
         "input threshold",
         "input comment-key",
-        "input summary",
+        "input regression-issue",
     ]
 
 
@@ -160,14 +142,13 @@ def test_any_text_is_either_read_or_refused_in_one_short_line(name: str, text: s
         read_inputs({variable(name): text})
     except UsageError as error:
         message = str(error)
-    assert not message or message.startswith((f"input {name}: expected ", f"input {name}: no dimension "))
+    assert not message or message.startswith(f"input {name}: expected ")
     assert "\n" not in message
     assert len(message) < 1200
 
 
 def test_what_github_fills_in_is_read_where_it_is_given() -> None:
-    found = read(github_token="ghs_x", github_api_url="https://ghe.example.com/api/v3")
-    assert (found["github-token"], found["github-api-url"]) == ("ghs_x", "https://ghe.example.com/api/v3")
+    assert read(github_token="ghs_x")["github-token"] == "ghs_x"
 
 
 def test_unknown_inputs_are_told_and_known_ones_not() -> None:
@@ -178,16 +159,26 @@ def test_unknown_inputs_are_told_and_known_ones_not() -> None:
     )
 
 
+def test_what_a_configuration_says_is_no_input() -> None:
+    gone = ("min-dimension", "near-misses", "seed", "min-activation", "max-failure-rate", "opponents", "summary")
+    assert not {*gone, "github-api-url"} & BY_NAME.keys()
+    told = unknown_inputs({variable("near-misses"): "5"})
+    assert told == ("there is no input 'near-misses': it does nothing",)
+
+
 def test_an_input_is_declared_once_with_a_sentence_and_a_name_in_small_letters() -> None:
-    for declared in (*INPUTS, *OUTPUTS):
-        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", declared.name)
-        assert declared.help.endswith(".")
-        assert "\n" not in declared.help
+    for name, text in [*((entry.key, entry.help) for entry in INPUTS), *OUTPUTS]:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
+        assert text.endswith(".")
+        assert "\n" not in text
     assert len(BY_NAME) == len(INPUTS)
     assert len({declared.name for declared in OUTPUTS}) == len(OUTPUTS)
 
 
-def test_choices_stand_exactly_where_they_are_asked_for() -> None:
-    for declared in INPUTS:
-        assert bool(declared.choices) == (declared.form in (Form.CHOICE, Form.WORDS)), declared.name
-        assert declared.form is Form.NUMBER or (declared.minimum is None and declared.maximum is None)
+def test_an_input_says_what_its_kind_needs() -> None:
+    for entry in INPUTS:
+        assert bool(entry.choices) == (entry.kind in (Kind.CHOICE, Kind.CHOICES)), entry.key
+        assert entry.action is not None
+        assert entry.action.origin in ("", CHANGE, BASE, BASE_ALONE, UNTRACKED, OUTPUT, NEVER)
+        assert entry.action.form in {Kind.TEXTS: ("", WORDS), Kind.TEXT: ("", KEY, SHARD)}.get(entry.kind, ("",))
+        assert set(entry.action.without) <= set(entry.choices)

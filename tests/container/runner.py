@@ -97,7 +97,7 @@ class Runner:
         """
         (self.folder / "workflow/event.json").write_text(json.dumps(payload or {}), encoding="utf-8")
         places = self._file_commands()
-        environ = {**(env or {}), **_inputs(inputs or {}, self.api_url), **self._variables(event), **places}
+        environ = {**(env or {}), **_inputs(inputs or {}), **self._variables(event), **places}
         _own(self.workspace)
         done = self.engine.docker(*self._command(environ, args, network), env=environ)
         return self._step(done.code, done.said)
@@ -158,10 +158,10 @@ class Runner:
         )
 
 
-def _inputs(given: Mapping[str, str], api_url: str) -> dict[str, str]:
+def _inputs(given: Mapping[str, str]) -> dict[str, str]:
     """Give every input as a variable: those of the step, then the defaults of action.yml."""
     declared = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))["inputs"]
-    known = {"${{ github.token }}": TOKEN, "${{ github.api_url }}": api_url}
+    known = {"${{ github.token }}": TOKEN}
     defaults = {name: entry["default"] for name, entry in declared.items() if "default" in entry}
     values = {**{name: known.get(value, value) for name, value in defaults.items()}, **given}
     return {"INPUT_" + name.replace(" ", "_").upper(): value for name, value in values.items()}

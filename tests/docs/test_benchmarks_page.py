@@ -19,7 +19,7 @@ from skillgate.cli.main import main
 from skillgate.model.benchmark import Evaluator
 from skillgate.model.marks import key_of
 from skillgate.registry import Room
-from skillgate.settings import SETTINGS
+from skillgate.settings import BOUNDS, of_group
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill
 
@@ -48,8 +48,7 @@ def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
     rows = re.findall(r"^\| `([a-z_]+)`", section, flags=re.MULTILINE)
     assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
     assert all(f"`{name}`" in PAGE for name in Room("skillgate.bench.adapters").names())
-    gates = [setting.key for setting in SETTINGS if setting.key.startswith(("min-", "max-"))]
-    assert all(f"`--{gate}`" in PAGE for gate in gates)
+    assert all(f"`--{gate.key}`" in PAGE for gate in of_group(BOUNDS))
 
 
 def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> None:

@@ -582,7 +582,7 @@ def test_a_pull_request_that_cannot_be_looked_for_is_an_error(fake: FakeGitHub, 
     ["", "api.github.com", "ftp://h", "https://", "https://h:x", "https://a:b@h", "https://h/?q", "https://h/ x"],
 )
 def test_an_address_that_is_none_is_refused(fake: FakeGitHub, time: Time, url: str) -> None:
-    with pytest.raises(GitHubError, match="github-api-url"):
+    with pytest.raises(GitHubError, match="GITHUB_API_URL"):
         open_repository(url, TOKEN, NAME, sleep=time.sleep, clock=lambda: time.now, jitter=float)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgate.action.github.protocol import command, outputs_text, quiet
-from skillgate.action.inputs import OUTPUTS
+from skillgate.action.outputs import OUTPUTS
 from tests.github.runner_protocol import COMMANDS, Command, ProtocolError, Runner, outputs
 from tests.report.reports import HOSTILE, hostile_text
 

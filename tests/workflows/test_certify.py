@@ -7,9 +7,10 @@ from typing import Any
 
 import yaml
 
-from skillgate.action.inputs import INPUTS, OUTPUTS, variable
-from skillgate.action.reading import read_inputs
+from skillgate.action.inputs import default_of, read_inputs, variable
+from skillgate.action.outputs import OUTPUTS
 from skillgate.cli.workflows import ACTION, workflow
+from skillgate.settings import INPUTS, REPORT_DIR
 
 WORKFLOW: dict[Any, Any] = yaml.safe_load(workflow("certify"))
 SHARD, LAST = (WORKFLOW["jobs"][name] for name in ("shard", "certificate"))
@@ -57,14 +58,14 @@ def test_there_are_as_many_shards_as_they_say_and_the_last_job_reads_each() -> N
     assert all(re.fullmatch(pattern, name) for name in names)
     folder = fetched["with"]["path"]
     assert given(LAST)["reports"].split() == [f"{folder}/{name}/report.json" for name in names]
-    assert sent["with"]["path"] == next(item.default for item in INPUTS if item.name == "report-dir")
+    assert sent["with"]["path"] == default_of(REPORT_DIR)
 
 
 def test_every_input_exists_and_has_a_value_that_it_takes() -> None:
     for job in (SHARD, LAST):
         options = {name: str(value) for name, value in given(job).items() if "${{" not in str(value)}
         options = {name: text.lower() if text in ("True", "False") else text for name, text in options.items()}
-        assert set(given(job)) <= {item.name for item in INPUTS}
+        assert set(given(job)) <= {entry.key for entry in INPUTS}
         read = read_inputs({variable(name): text for name, text in options.items()})
         assert all(read[name] not in (None, "") for name in options)
 

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from skillgate import __version__
-from skillgate.action.inputs import INPUTS, OUTPUTS
+from skillgate.action.inputs import default_of
+from skillgate.action.outputs import OUTPUTS
 from skillgate.cli.workflows import ACTION, FILES, place, workflow
+from skillgate.settings import INPUTS, REPORT_DIR
 from tests.container.engine import PROJECT
 
 NAMES = tuple(FILES)
@@ -71,9 +73,9 @@ def test_no_job_has_a_right_that_it_does_not_use(name: str) -> None:
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_the_inputs_that_a_workflow_gives_exist(name: str) -> None:
-    assert set(step(name, ACTION)) <= {declared.name for declared in INPUTS}
+    assert set(step(name, ACTION)) <= {entry.key for entry in INPUTS}
     commented = re.findall(r"^ +# +([a-z-]+): (?=\d|silver|skillgate-report/)", workflow(name), re.MULTILINE)
-    assert set(commented) <= {declared.name for declared in INPUTS} | {"sarif_file"}
+    assert set(commented) <= {entry.key for entry in INPUTS} | {"sarif_file"}
 
 
 def test_a_checkout_brings_the_base_and_leaves_no_token_behind() -> None:
@@ -89,7 +91,7 @@ def test_the_workflow_with_a_right_to_write_checks_nothing_out() -> None:
 
 def test_the_second_workflow_downloads_what_the_first_has_uploaded() -> None:
     sent, fetched = step("pull-request", "actions/upload-artifact"), step("fork", "actions/download-artifact")
-    report = next(declared.default for declared in INPUTS if declared.name == "report-dir")
+    report = default_of(REPORT_DIR)
     assert sent["name"] == fetched["name"]
     assert sent["path"] == fetched["path"] == report
 
@@ -113,7 +115,7 @@ def test_each_workflow_has_a_place_of_its_own() -> None:
 
 def test_the_manifest_declares_what_the_program_reads_and_writes() -> None:
     manifest = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
-    defaults = {declared.name: declared.default or None for declared in INPUTS}
+    defaults = {entry.key: entry.action.default or None for entry in INPUTS if entry.action}
     assert {name: entry.get("default") for name, entry in manifest["inputs"].items()} == defaults
     assert list(manifest["inputs"]) == list(defaults)
     assert list(manifest["outputs"]) == [output.name for output in OUTPUTS]
@@ -124,7 +126,7 @@ def test_every_input_and_output_is_told_in_a_table() -> None:
     from docs.action import action_yml, inputs_table
 
     rows = re.findall(r"^\| `([a-z-]+)` \|", inputs_table(), re.MULTILINE)
-    assert rows == [*(declared.name for declared in INPUTS), *(output.name for output in OUTPUTS)]
+    assert rows == [*(entry.key for entry in INPUTS), *(output.name for output in OUTPUTS)]
     assert (PROJECT / "action.yml").read_text(encoding="utf-8") == action_yml(), "run docs/generate.py"
 
 

@@ -174,21 +174,13 @@ def _earlier(
 
 
 def _request(stand: Stand, session: Listening) -> EvalRequest:
-    """Return the request that the inputs make; the Action writes its own files.
-
-    Raises:
-        UsageError: an input does not do.
-    """
+    """Return the request that the inputs make; the Action writes its own files."""
     inputs = stand.inputs
-    named, tasks, runs, env = inputs["skills"], inputs["tasks"], inputs["runs"], inputs["allow-env"]
+    named, tasks, env = inputs["skills"], inputs["tasks"], inputs["allow-env"]
     skills = named if named and isinstance(named, tuple) else _paths(stand)
-    if isinstance(runs, float):
-        if not runs.is_integer():
-            raise UsageError(f"input runs: expected a whole number, found {runs:g}")
-        runs = int(runs)
     given = {
         settings.BENCHMARK.key: inputs["benchmark"],
-        settings.RUNS.key: runs,
+        settings.RUNS.key: inputs["runs"],
         settings.MIN_COMPLETION.key: inputs["min-completion"],
     }
     config = session.config.with_options({key: value for key, value in given.items() if value is not None})

@@ -97,7 +97,7 @@ class Connection:
         except RequestException as error:  # its text may quote the header with the token
             return Answer(0, problem=type(error).__name__)
         except (RuntimeError, ValueError):  # a redirect to another host or scheme; a rate limit that is no number
-            self._stop("the address of GitHub's API leads elsewhere or is none; check github-api-url")
+            self._stop("the address of GitHub's API leads elsewhere or is none; check GITHUB_API_URL")
         finally:
             if writes:
                 self._last_write = self._clock()
@@ -137,7 +137,7 @@ class Connection:
             answer = self.send("GET", target, parameters=asked)
             items = answer.data
             if not isinstance(items, list):
-                self._stop("GitHub's answer is no list; check github-api-url")
+                self._stop("GitHub's answer is no list; check GITHUB_API_URL")
             fresh = {item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), int)} - seen
             seen |= fresh
             yield items
@@ -206,7 +206,7 @@ def open_repository(
         GitHubError: an argument is none of these.
     """
     if not _is_base(api_url):
-        raise GitHubError("the address of GitHub's API is not one like https://api.github.com; check github-api-url")
+        raise GitHubError("the address of GitHub's API is not one like https://api.github.com; check GITHUB_API_URL")
     if not re.fullmatch(r"[!-~]+", token):
         raise GitHubError("there is no token for GitHub's API, or it has characters that no token has")
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/(?!\.{1,2}$)[A-Za-z0-9_.-]+", full_name):

@@ -227,7 +227,7 @@ class Repository:
                 posted = self._keep(decision.kept, body, decision)
                 return posted if decision.outdated else posted._replace(status="created")
         if not isinstance(answer.data, dict) or not isinstance(answer.data.get("id"), int):
-            return Posted("failed", reason="GitHub's answer tells of no comment; check github-api-url")
+            return Posted("failed", reason="GitHub's answer tells of no comment; check GITHUB_API_URL")
         return Posted("created", address(answer.data))
 
     def _keep(self, kept: sticky.Comment, body: str, decision: sticky.Decision) -> Posted:

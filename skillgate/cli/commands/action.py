@@ -12,15 +12,15 @@ from skillgate import __version__
 from skillgate.action.comment.subject import Subject
 from skillgate.action.github.event import LARGEST, Event, mode_of, read_event
 from skillgate.action.github.redaction import Redactor, secrets_of
-from skillgate.action.inputs import INPUTS, variable
+from skillgate.action.inputs import read_inputs, unknown_inputs, variable
 from skillgate.action.listening import Listening
 from skillgate.action.output_paths import make_way, require_certificates_way, require_way, writable
 from skillgate.action.plan import Publication, WriteCertificates, WriteFile, plan
 from skillgate.action.publish import Performer, token
-from skillgate.action.reading import read_inputs, unknown_inputs
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
 from skillgate.model.report import Tool
 from skillgate.model.run import ActionRun
+from skillgate.settings import INPUTS
 
 if TYPE_CHECKING:
     import argparse
@@ -176,7 +176,7 @@ def _valid(environ: Mapping[str, str]) -> Mapping[str, Value]:
     """Read the inputs that are valid, and the default of the others: an old verdict is replaced by any error."""
     kept = {}
     for declared in INPUTS:
-        name = variable(declared.name)
+        name = variable(declared.key)
         if name in environ:
             with suppress(UsageError):
                 read_inputs({name: environ[name]})
@@ -189,9 +189,8 @@ def _publication(inputs: Mapping[str, Value], event: Event, workspace: str) -> P
     return Publication(
         report_dir=writable(str(inputs["report-dir"]), workspace, folder=True),
         sarif=writable(str(inputs["sarif"] or ""), workspace),
-        pull_request=int(number) if isinstance(number, float) else event.pull_request,
+        pull_request=number if isinstance(number, int) else event.pull_request,
         comment=str(inputs["comment"]),
-        summary=inputs["summary"] is True,
         annotations=str(inputs["annotations"]),
         issue=inputs["regression-issue"] is True and not _is_change(event),
         certificate=writable(str(inputs["certificate"] or ""), workspace),
