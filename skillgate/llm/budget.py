@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import prices
 from skillgate.llm.ledger import Spent
@@ -112,8 +113,10 @@ class Budget:
         unknown = sorted({model for model in models if prices.price(model) is None})
         if self._max_cost_usd is not None and unknown:
             names = ", ".join(unknown)
-            message = f"max-cost-usd cannot be kept: the price of {names} is unknown (table of {prices.DATE})"
-            raise UsageError(f"{message}; limit the run with max-calls instead")
+            message = (
+                f"{settings.MAX_COST_USD.key} cannot be kept: the price of {names} is unknown (table of {prices.DATE})"
+            )
+            raise UsageError(f"{message}; limit the run with {settings.MAX_CALLS.key} instead")
 
     def bound(self, usd: float) -> None:
         """Hold the run to a limit of its own where nobody gave one; a lower one than before changes nothing.
@@ -270,7 +273,7 @@ class Budget:
         """
         while not self._stop.is_set():
             if self._max_calls is not None and self._calls >= self._max_calls:
-                self._refuse(f"the {self._max_calls} calls that max-calls allows are used up")
+                self._refuse(f"the {self._max_calls} calls that {settings.MAX_CALLS.key} allows are used up")
                 return False
             if held or self._max_cost_usd is None:
                 return True
@@ -293,9 +296,11 @@ class Budget:
 
     def _too_dear(self, usd: float) -> str:
         if usd == float("inf"):
-            return "the price of a model is unknown, so that max-cost-usd cannot be kept"
+            return f"the price of a model is unknown, so that {settings.MAX_COST_USD.key} cannot be kept"
         left = max(0.0, (self._max_cost_usd or 0.0) - self._spent)
         if self._own_usd is not None:
-            about = f"${left:.4f} is left of ${self._own_usd:.2f}, the most that a run without --max-cost-usd may cost"
-            return f"{about}, and one more request may cost ${usd:.4f}: give --max-cost-usd"
-        return f"${left:.4f} of max-cost-usd {self._max_cost_usd:g} is left, and one more request may cost ${usd:.4f}"
+            option = f"--{settings.MAX_COST_USD.key}"
+            about = f"${left:.4f} is left of ${self._own_usd:.2f}, the most that a run without {option} may cost"
+            return f"{about}, and one more request may cost ${usd:.4f}: give {option}"
+        limit = f"{settings.MAX_COST_USD.key} {self._max_cost_usd:g}"
+        return f"${left:.4f} of {limit} is left, and one more request may cost ${usd:.4f}"

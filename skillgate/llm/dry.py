@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate import settings
 from skillgate.llm import prices
 from skillgate.llm.driver import run
 from skillgate.llm.made_up import fitting as fitting
@@ -205,10 +206,10 @@ def lines(forecast: Forecast, *, max_cost_usd: float | None = None, max_calls: i
         table = f"the prices of {prices.DATE}{' for batches' if forecast.batch else ''}"
         yield f"Cost, about: {about} by {table}; tries again come on top."
     if max_calls is not None and calls > max_calls:
-        yield f"max-calls allows {max_calls:,}: the rest would not be measured."
+        yield f"{settings.MAX_CALLS.key} allows {max_calls:,}: the rest would not be measured."
     if max_cost_usd is not None and cost is not None and cost.high > max_cost_usd:
         word = "does not suffice" if cost.low > max_cost_usd else "may not suffice"
-        yield f"max-cost-usd {max_cost_usd:g} {word}: what is left then would not be measured."
+        yield f"{settings.MAX_COST_USD.key} {max_cost_usd:g} {word}: what is left then would not be measured."
 
 
 def document(forecast: Forecast) -> dict[str, Any]:

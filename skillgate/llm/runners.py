@@ -6,6 +6,7 @@ import importlib
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
+from skillgate import settings
 from skillgate.errors import IncompleteError, UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def with_runner(provider: Provider, connection: Connection, runner: str) -> Prov
     if provider.name != "anthropic":
         raise UsageError(
             f"--runner agent-sdk speaks the Messages API, and --provider {provider.name} does not: use --provider"
-            " anthropic, with --base-url for a server of your own"
+            f" anthropic, with --{settings.BASE_URL.key} for a server of your own"
         )
     if connection.environ.get(_PLATFORM_VARIABLE, "").strip():
         raise UsageError(f"--runner agent-sdk reaches Anthropic's own API alone; unset {_PLATFORM_VARIABLE}")

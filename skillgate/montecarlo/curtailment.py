@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.model.score import Outcome
 from skillgate.model.simulating import COMPLETED, FAILED
 from skillgate.scoring.session_gates import fails_seldom, loads_enough
@@ -55,10 +56,10 @@ def decided(runs: Sequence[Simulation], *, fitting_left: int, left: int, stop: S
     if stop.min_activation is not None:
         fitting = [run for run in measured if run.should_trigger]
         tally = Tally(sum(run.activated is True for run in fitting), len(fitting), fitting_left)
-        verdicts[f"min-activation {stop.min_activation:g}"] = activation(tally, stop)
+        verdicts[f"{settings.MIN_ACTIVATION.key} {stop.min_activation:g}"] = activation(tally, stop)
     if stop.max_failure_rate is not None:
         tally = Tally(sum(run.outcome == FAILED for run in measured), len(measured), left)
-        verdicts[f"max-failure-rate {stop.max_failure_rate:g}"] = failure(tally, stop)
+        verdicts[f"{settings.MAX_FAILURE_RATE.key} {stop.max_failure_rate:g}"] = failure(tally, stop)
     known = [f"{gate} {_SAID[verdict]}" for gate, verdict in verdicts.items() if verdict is not None]
     return f"{' and '.join(known)} whatever the rest gives" if known and len(known) == len(verdicts) else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.model.text import printable
 from skillgate.report.bench_words import NOTHING, figure, milliseconds, percent
 from skillgate.report.terminal import columns, cut, pad
@@ -32,7 +33,7 @@ def found_text(found: FoundSkills, style: Style, *, verbose: bool = False) -> st
         if found.matched > len(found.skills):
             lines.append(f"{found.matched - len(found.skills)} more; --limit shows them")
     if found.not_evaluated:
-        lines.append(f"{found.not_evaluated} not evaluated, and so left out by --min-completion")
+        lines.append(f"{found.not_evaluated} not evaluated, and so left out by --{settings.MIN_COMPLETION.key}")
     return "\n".join(lines) + "\n"
 
 

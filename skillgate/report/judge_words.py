@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.report.findings import bounded
@@ -189,7 +190,7 @@ def let_through(results: Iterable[SkillResult]) -> str:
     told = list(dict.fromkeys(reason.removeprefix("not judged: ") for reason in reasons))
     more = f" and {len(told) - 1} other reasons" if len(told) > 1 else ""
     named = f"{len(reasons):,} of {len(asked):,} skill{'s' * (len(asked) != 1)}"
-    return f"{named} not judged, let through by on-unmeasured: pass ({_short(told[0])}{more})"
+    return f"{named} not judged, let through by {settings.ON_UNMEASURED.key}: pass ({_short(told[0])}{more})"
 
 
 def lowest_first(layer: JudgeLayer) -> list[tuple[Dimension, Assessment]]:

@@ -8,10 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.action.inputs import choices_of, default_of, read_inputs, unknown_inputs, variable
+from skillgate import settings
+from skillgate.action import inputs as action_inputs
+from skillgate.action.inputs import choices_of, default_of, given_settings, read_inputs, unknown_inputs, variable
 from skillgate.action.outputs import OUTPUTS
+from skillgate.config import Config
 from skillgate.errors import UsageError
-from skillgate.model.setting import BASE, BASE_ALONE, CHANGE, KEY, NEVER, OUTPUT, SHARD, UNTRACKED, WORDS, Kind
+from skillgate.model.setting import (
+    BASE,
+    BASE_ALONE,
+    CHANGE,
+    KEY,
+    NEVER,
+    OUTPUT,
+    SHARD,
+    UNTRACKED,
+    WORDS,
+    Input,
+    Kind,
+)
 from skillgate.settings import INPUTS
 
 BY_NAME = {entry.key: entry for entry in INPUTS}
@@ -164,6 +179,14 @@ def test_what_a_configuration_says_is_no_input() -> None:
     assert not {*gone, "github-api-url"} & BY_NAME.keys()
     told = unknown_inputs({variable("near-misses"): "5"})
     assert told == ("there is no input 'near-misses': it does nothing",)
+
+
+def test_an_entry_is_all_that_an_input_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = settings.MAX_CALLS._replace(action=Input())
+    monkeypatch.setattr(action_inputs, "INPUTS", (*INPUTS, calls))
+    inputs = read_inputs({variable("max-calls"): "7"})
+    assert given_settings(inputs)["max-calls"] == 7
+    assert Config(cwd="/").with_options(given_settings(inputs)).get(settings.MAX_CALLS) == 7
 
 
 def test_an_input_is_declared_once_with_a_sentence_and_a_name_in_small_letters() -> None:

@@ -1,0 +1,97 @@
+"""Settings are declared in one table: nothing beside it enumerates their keys, and few modules spell one out.
+
+What breaks a rule today stands in a list of exceptions. The lists may shrink and never grow.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from skillgate.settings import BY_KEY, TABLE
+from tests.architecture.source import modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OTHER_MEANINGS = {"known-findings"}  # it is the kind of a document, too
+HYPHENATED = [entry.key for entry in TABLE if "-" in entry.key and entry.key not in OTHER_MEANINGS]
+ENUMERATE = {
+    "skillgate.action.parts",
+    "skillgate.action.report_shards",
+    "skillgate.bench.evaluation.sharding",
+    "skillgate.cli.evaluation",
+    "skillgate.evaluate.depth",
+}
+"""Modules beside the table with a collection of at least two hyphenated keys, or three keys of the configuration."""
+SPELLED_OUT = {
+    "allow-env": 5,
+    "allow-exec": 5,
+    "base-url": 4,
+    "benchmarks-dir": 3,
+    "cache-dir": 5,
+    "comment-key": 3,
+    "corpus-dir": 7,
+    "fail-on": 4,
+    "judge-model": 5,
+    "max-calls": 3,
+    "max-cost-usd": 6,
+    "max-drop": 3,
+    "max-error-rate": 3,
+    "max-p95-ms": 3,
+    "min-completion": 6,
+    "on-unmeasured": 5,
+    "output-dir": 4,
+    "pr-number": 3,
+    "report-dir": 5,
+    "working-directory": 3,
+}
+"""Hyphenated keys that stand as text in more than two modules, and in how many."""
+
+
+def test_nothing_beside_the_table_enumerates_settings() -> None:
+    found = {
+        module.name
+        for module in modules()
+        if module.name != "skillgate.settings" and any(map(_enumerates, _collections(module.tree)))
+    }
+    assert found == ENUMERATE, "read the settings by settings.of_group(…), or by an attribute of their entries"
+
+
+def test_a_key_is_spelled_out_in_two_modules_at_most() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in modules():
+        text = "\n".join(_texts(module.tree))
+        for key in HYPHENATED:
+            if re.search(rf"(?<![\w-])(?:--)?{key}(?![\w-])", text):
+                found[key].add(module.name)
+    assert {key: len(names) for key, names in found.items() if len(names) > 2} == SPELLED_OUT, {
+        key: sorted(names) for key, names in found.items() if len(names) > 2
+    }
+
+
+def _collections(tree: ast.Module) -> Iterator[list[ast.expr]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                yield items
+            case ast.Dict(keys=keys, values=values):
+                yield [key for key in keys if key is not None]
+                yield values
+            case _:
+                pass
+
+
+def _enumerates(items: list[ast.expr]) -> bool:
+    words = [item.value for item in items if isinstance(item, ast.Constant)]
+    return sum(word in HYPHENATED for word in words) >= 2 or sum(word in BY_KEY for word in words) >= 3
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """Yield every text but docstrings and the like."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
