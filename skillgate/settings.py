@@ -40,6 +40,7 @@ FINDINGS = Group("findings", (CHECK, SCORE, CERTIFY))
 _ANSWERERS = dict.fromkeys((EVAL, RUN, TASK), "models (prose skills and judges)")
 MODELS = Group("models (from standard depth on)", (SCORE, CERTIFY, COMPARE, RATE, CALIBRATE), titles=_ANSWERERS)
 SESSIONS = Group("sessions and matches (deep and certify depth)", (SCORE, CERTIFY), titles=_ANSWERERS)
+MATCHES = Group(SESSIONS.title, (*SESSIONS.commands, RATE))
 TASKS_RUN = Group("what is run", (EVAL, RUN), shows_default=True)
 RUNNING = Group("how it is run", (EVAL, RUN), shows_default=True)
 BOUNDS = Group(
@@ -49,7 +50,7 @@ BOUNDS = Group(
     shows_default=True,
 )
 REPORTS = Group("output", (EVAL, RUN), shows_default=True)
-GROUPS = (EVALUATION, GATE, FINDINGS, MODELS, SESSIONS, TASKS_RUN, RUNNING, BOUNDS, REPORTS)
+GROUPS = (EVALUATION, GATE, FINDINGS, MODELS, SESSIONS, MATCHES, TASKS_RUN, RUNNING, BOUNDS, REPORTS)
 _ASKING = (*MODELS.commands, *_ANSWERERS)
 
 # Where a run of the Action looks.
@@ -239,7 +240,7 @@ LAYERS: Setting[tuple[str, ...] | None] = Setting(
     choices=("static", "judge", "montecarlo"),
     example=("static", "judge"),
     help="The layers to run; unset: those of the depth.",
-    option=Option(MODELS, "LIST"),
+    option=Option(EVALUATION, "LIST", commands=MODELS.commands),
 )
 
 # Findings: which are reported, for which client, and which are known already.
@@ -501,7 +502,7 @@ CORPUS_DIR: Setting[str | None] = Setting(
     Kind.TEXT,
     example=".skillgate/corpus",
     help="Where the corpus lies that skills are ranked against; unset: the system's place for data.",
-    option=Option(SESSIONS, "DIR", commands=(*SESSIONS.commands, RATE)),
+    option=Option(MATCHES, "DIR"),
     action=Input(
         origin=BASE,
         help="The corpus that depth certify ranks skills against; of a change, as the tip of its base branch has it."
@@ -515,7 +516,7 @@ OPPONENTS: Setting[int] = Setting(
     minimum=1,
     maximum=100,
     help="How many skills of the corpus a skill is compared with, each in both orders.",
-    option=Option(SESSIONS, "N", commands=(*SESSIONS.commands, RATE)),
+    option=Option(MATCHES, "N"),
 )
 
 # Benchmarks.

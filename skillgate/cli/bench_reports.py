@@ -11,6 +11,7 @@ from skillgate import settings
 from skillgate.bench.evaluation.publishing import SUFFIXES, rendered, require_format
 from skillgate.cli.bench_request import merge_policy, named_gates
 from skillgate.cli.options import given_settings, output_format
+from skillgate.cli.parser import Rare
 from skillgate.errors import UsageError
 from skillgate.files import require_place, write
 from skillgate.report.terminal import Style
@@ -30,28 +31,32 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--max-completion-drop",
         metavar="SHARE",
         type=_share,
-        help="by how much the completion rate may fall (default: 0; what chance explains is inconclusive)",
+        help=Rare("by how much the completion rate may fall (default: 0; what chance explains is inconclusive)"),
     )
     for figure in ("partial", "composite"):
         group.add_argument(
-            f"--max-{figure}-drop", metavar="SHARE", type=_share, help=f"by how much the {figure} score may fall"
+            f"--max-{figure}-drop", metavar="SHARE", type=_share, help=Rare(f"by how much the {figure} score may fall")
         )
     group.add_argument(
         "--max-p95-increase",
         metavar="SHARE|MS",
         type=_increase,
-        help="by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms or a"
-        " quarter is noise",
+        help=Rare(
+            "by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms or a"
+            " quarter is noise"
+        ),
     )
     for word in ("new", "removed"):
         group.add_argument(
             f"--{word}-tasks",
             choices=_CHOICES,
-            help=f"what {word} tasks do; with ignore or warn the tasks of both are compared on another version of the"
-            " benchmark too",
+            help=Rare(
+                f"what {word} tasks do; with ignore or warn the tasks of both are compared on another version of the"
+                " benchmark too"
+            ),
         )
     group.add_argument(
-        "--golden", metavar="ID", action="append", default=[], help="a task that must not be lost; repeatable"
+        "--golden", metavar="ID", action="append", default=[], help=Rare("a task that must not be lost; repeatable")
     )
 
 
@@ -117,7 +122,10 @@ def diff_benchmarks(args: argparse.Namespace, form: str, session: Session) -> in
     from skillgate.bench.results.diff_limits import DiffPolicy
 
     if args.max_drop is not None:
-        raise UsageError("--max-drop is for scores; of benchmarks it is --max-completion-drop, as a share such as 0.02")
+        raise UsageError(
+            f"--{settings.MAX_DROP.key} is for scores; of benchmarks it is --max-completion-drop, as a share such as"
+            " 0.02"
+        )
     share, ms = args.max_p95_increase or (None, None)
     label_a, label_b = labels_of(args)
     policy = DiffPolicy(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from skillgate import settings
+from skillgate.cli.parser import Rare
 from skillgate.model.executable import AdapterType
 from skillgate.model.strategy import Order, SortKey
 from skillgate.model.text import did_you_mean
@@ -28,14 +30,20 @@ def add_query(parser: argparse.ArgumentParser) -> None:
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Declare the filters of figures; ``run`` has them as gates."""
     group = parser.add_argument_group("what a skill must have")
-    group.add_argument("--min-completion", metavar="SHARE", type=share, help="the least completion rate")
-    group.add_argument("--max-error-rate", metavar="SHARE", type=share, help="the largest share of errors and timeouts")
-    group.add_argument("--max-p95-ms", metavar="MS", type=milliseconds, help="the largest 95th percentile of latencies")
+    group.add_argument(
+        f"--{settings.MIN_COMPLETION.key}", metavar="SHARE", type=share, help="the least completion rate"
+    )
+    group.add_argument(
+        f"--{settings.MAX_ERROR_RATE.key}", metavar="SHARE", type=share, help="the largest share of errors and timeouts"
+    )
+    group.add_argument(
+        f"--{settings.MAX_P95_MS.key}", metavar="MS", type=milliseconds, help="the largest 95th percentile of latencies"
+    )
     group.add_argument(
         "--adapter", metavar="KIND", nargs="+", action="extend", type=adapter, help="run in one of these ways"
     )
     group.add_argument(
-        "--allow-skipped", action="store_true", help="select also what was not wholly measured, by what was"
+        "--allow-skipped", action="store_true", help=Rare("select also what was not wholly measured, by what was")
     )
 
 
@@ -45,14 +53,14 @@ def add_ranking(parser: argparse.ArgumentParser, *, top_k: int | None = None) ->
     group.add_argument(
         "--strategy", metavar="FILE", help="filters, order and number in YAML or JSON; options hold over it"
     )
-    group.add_argument("--require-tag", metavar="TAG", nargs="+", action="extend", help="has all of these tags")
+    group.add_argument("--require-tag", metavar="TAG", nargs="+", action="extend", help=Rare("has all of these tags"))
     group.add_argument(
         "--sort-by",
         choices=[key.value for key in SortKey],
         help="what they are ranked by (default: compositeScore)",
     )
     group.add_argument(
-        "--order", choices=[order.value for order in Order], help="smallest or largest first (default: the best)"
+        "--order", choices=[order.value for order in Order], help=Rare("smallest or largest first (default: the best)")
     )
     default = "all that pass" if top_k is None else top_k
     group.add_argument("--top-k", metavar="N", type=count, help=f"how many are selected at most (default: {default})")

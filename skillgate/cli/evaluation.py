@@ -14,6 +14,7 @@ from skillgate.cli.options import (
     given_settings,
     output_format,
 )
+from skillgate.cli.parser import Rare
 from skillgate.cli.rendering import rendered, require_format
 from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.files import require_folder, write
@@ -49,7 +50,7 @@ def add_certificates(group: argparse._ActionsContainer) -> None:
         "--certificate-days",
         metavar="N",
         type=_days,
-        help=f"how many days it holds (default: {_DAYS})",
+        help=Rare(f"how many days it holds (default: {_DAYS})"),
     )
     group.add_argument(
         "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and NAME.json for shields.io"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-RUBRICS = ("1.0", "1.1")
+from skillgate import settings
+from skillgate.cli.parser import Rare
+
 _LONGEST = 36_500  # days
 
 
 def add_rubric(parser: argparse.ArgumentParser) -> None:
     """Declare ``--rubric``."""
     parser.add_argument(
-        "--rubric", choices=RUBRICS, help="the version of the rubric (default: the configuration's, else 1.1)"
+        "--rubric",
+        choices=settings.RUBRIC.choices,
+        help=Rare(f"the version of the rubric (default: the configuration's, else {settings.RUBRIC.default})"),
     )
 
 
@@ -26,7 +30,10 @@ def add_window(parser: argparse.ArgumentParser) -> None:
     """Declare ``--days`` and ``--all``."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
-        "--days", metavar="N", type=_days, help="how far to look back (default: the configuration's, else 30)"
+        "--days",
+        metavar="N",
+        type=_days,
+        help=f"how far to look back (default: the configuration's, else {settings.LOG_DAYS.default})",
     )
     group.add_argument("--all", action="store_true", help="look at all that is there")
 

@@ -9,25 +9,12 @@ from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.score import Depth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from skillgate.config import Config
     from skillgate.evaluate.request import ModelOptions
-    from skillgate.model.setting import Setting
+    from skillgate.model.setting import Group, Setting
 
-_MODELS = (
-    *(settings.PROVIDER, settings.BASE_URL, settings.KEY_VARIABLE, settings.SCRIPT, settings.JUDGE_MODEL),
-    *(settings.JUDGES, settings.TEMPERATURE, settings.MAX_COST_USD, settings.MAX_CALLS, settings.IN_FLIGHT),
-    *(settings.POLL_SECONDS, settings.CACHE_DIR),
-)
-"""Who judges and what it may cost, apart from depth and layers."""
-_SESSIONS = (
-    *(settings.MODEL, settings.SIMULATIONS, settings.NEAR_MISSES, settings.SEED, settings.MAX_TURNS),
-    *(settings.RUNNER, settings.MIN_ACTIVATION, settings.MAX_FAILURE_RATE, settings.EARLY_STOP),
-)
-"""What only means something where sessions are simulated."""
-_MATCHES = (settings.CORPUS_DIR, settings.OPPONENTS)
 WITHOUT_TOOLS = ("openai-compatible",)
 """Providers that give models no tools: they judge and compare, and simulate no session."""
 _LAYERS = {
@@ -66,7 +53,7 @@ def require_no_models(config: Config, options: ModelOptions) -> None:
         UsageError: naming those that were given.
     """
     of_models = _model_options(config, options)
-    given = [*of_models, *_session_options(config, options), *_given(config, _MATCHES)]
+    given = [*of_models, *_session_options(config, options), *_given(config, settings.MATCHES)]
     if given:
         needed = "standard" if of_models else "deep"
         raise UsageError(f"{', '.join(given)}: quick depth asks no model; give --depth {needed} too")
@@ -79,11 +66,11 @@ def require_sessions(config: Config, options: ModelOptions, depth: Depth) -> Non
         UsageError: naming those that were given.
     """
     if depth in (Depth.DEEP, Depth.CERTIFY):
-        given = _given(config, (settings.OPPONENTS,))  # skills are listed next to those of a corpus too
-        if given and depth is Depth.DEEP:
-            raise UsageError(f"{', '.join(given)}: depth deep plays no matches; give --depth certify")
+        # The folder of a corpus has a use: skills are listed next to those of a corpus too.
+        if depth is Depth.DEEP and _is_given(config, settings.OPPONENTS):
+            raise UsageError(f"--{settings.OPPONENTS.key}: depth deep plays no matches; give --depth certify")
         return
-    given = [*_session_options(config, options), *_given(config, _MATCHES)]
+    given = [*_session_options(config, options), *_given(config, settings.MATCHES)]
     if given:
         raise UsageError(f"{', '.join(given)}: {depth.value} depth simulates no sessions; give --depth deep")
 
@@ -103,7 +90,8 @@ def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
     if depth in (Depth.DEEP, Depth.CERTIFY) and provider in WITHOUT_TOOLS and not replay:
         raise UsageError(
             f"provider {provider} cannot run depth {depth.value}: sessions need tools, and it gives models none; use"
-            " depth standard, or provider anthropic with base-url for a server that speaks the Messages API"
+            f" depth standard, or provider anthropic with {settings.BASE_URL.key} for a server that speaks the Messages"
+            " API"
         )
 
 
@@ -115,17 +103,22 @@ def _model_options(config: Config, options: ModelOptions) -> list[str]:
         "--calibration": options.calibration is not None,
         "--dry-run": options.dry_run,
     }
-    return _given(config, _MODELS) + [option for option, is_given in others.items() if is_given]
+    return _given(config, settings.MODELS) + [option for option, is_given in others.items() if is_given]
 
 
 def _session_options(config: Config, options: ModelOptions) -> list[str]:
     others = {"--lift": options.lift, "--benchmark-json": options.benchmark_json is not None}
-    return _given(config, _SESSIONS) + [option for option, is_given in others.items() if is_given]
+    return _given(config, settings.SESSIONS) + [option for option, is_given in others.items() if is_given]
 
 
-def _given(config: Config, asked: Sequence[Setting[Any]]) -> list[str]:
-    """List the options that set one of some settings; one that sets a number to 0 asks for nothing."""
-    return [f"--{one.key}" for one in asked if config.origin(one) == "option" and config.get(one) not in (None, 0)]
+def _given(config: Config, group: Group) -> list[str]:
+    """List the options of a group that were given."""
+    return [f"--{setting.key}" for setting in settings.of_group(group) if _is_given(config, setting)]
+
+
+def _is_given(config: Config, setting: Setting[Any]) -> bool:
+    """Whether an option sets a setting; one that sets a number to 0 asks for nothing."""
+    return config.origin(setting) == "option" and config.get(setting) not in (None, 0)
 
 
 def static_depth(config: Config) -> Depth:

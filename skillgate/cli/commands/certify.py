@@ -15,6 +15,7 @@ from skillgate.cli.evaluation import (
     score_request,
 )
 from skillgate.cli.options import add_models, add_sessions
+from skillgate.cli.parser import Rare
 from skillgate.cli.shard_word import shard_of_word
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate.certifying import certify
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard",
         metavar="I/N",
         type=shard_of_word,
-        help="ask about the I-th of N parts of the skills; report merge joins the reports",
+        help=Rare("ask about the I-th of N parts of the skills; report merge joins the reports"),
     )
     add_certificates(group)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
+from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluate.run import evaluate, exit_code
 from skillgate.report.kinds import formats_of
@@ -26,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files",
         action="store_true",
-        help="each PATH is a file: check the skill it belongs to, pass over what belongs to none",
+        help=Rare("each PATH is a file: check the skill it belongs to, pass over what belongs to none"),
     )
     parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, then check")
     parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
-    parser.add_argument("--patch", metavar="FILE", help="as --diff, and write it to a file for git apply")
+    parser.add_argument("--patch", metavar="FILE", help=Rare("as --diff, and write it to a file for git apply"))
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

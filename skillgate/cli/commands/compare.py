@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, session: Session) -> int:
     """Score both sides and print what differs."""
     if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
-        raise UsageError("--max-drop takes a number of at least 0")
+        raise UsageError(f"--{settings.MAX_DROP.key} takes a number of at least 0")
     config = session.config.with_options(given_settings(args))
     request = CompareRequest(args.a, args.b, config, models=model_options(args), max_drop=args.max_drop)
     comparison = compare_skills(request, session)

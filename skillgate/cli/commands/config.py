@@ -11,6 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from skillgate import settings
 from skillgate.config import read_file, user_file
 from skillgate.config_file import set_value, value_text
 from skillgate.errors import UsageError
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = words.add_parser("list", help=_LIST, description=_LIST)
     listing.add_argument("--show-origin", action="store_true", help="say where each value was set")
     getting = words.add_parser("get", help=_GET, description=_GET)
-    getting.add_argument("key", metavar="KEY", help="as in: max-drop")
+    getting.add_argument("key", metavar="KEY", help=f"as in: {settings.MAX_DROP.key}")
     setting = words.add_parser("set", help=_SET, description=_SET)
     setting.add_argument("key", metavar="KEY", help="as in: concurrency")
     setting.add_argument("value", metavar="VALUE", help="as JSON, or as it is; several with commas; null to unset it")

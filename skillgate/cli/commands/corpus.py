@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.options import add_models, add_settings, given_settings
+from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _declare_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--corpus-dir",
+        f"--{settings.CORPUS_DIR.key}",
         metavar="DIR",
         help="where the corpus lies (default: the setting, else the system's data folder)",
     )
@@ -66,7 +67,7 @@ def _declare_build(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="have nothing in the corpus but what is found now, whatever was built before",
     )
-    parser.add_argument("--no-cache", action="store_true", help="score every skill anew, and keep nothing")
+    parser.add_argument("--no-cache", action="store_true", help=Rare("score every skill anew, and keep nothing"))
     _declare_place(parser)
 
 

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skillgate.cli.parser import Rare
 from skillgate.errors import IncompleteError
 from skillgate.session import deliver
 
@@ -32,9 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", metavar="N", type=_port, default=0, help="listen there (default: one that is free)")
     parser.add_argument("--script", metavar="FILE", help="the rules it answers by (default: replies are made up)")
     parser.add_argument(
-        "--latency-ms", metavar="N", type=_latency, default=0, help="let every reply take at least so long"
+        "--latency-ms", metavar="N", type=_latency, default=0, help=Rare("let every reply take at least so long")
     )
-    parser.add_argument("--record", metavar="FILE", help="write each exchange as a line of JSON, without its headers")
+    parser.add_argument(
+        "--record", metavar="FILE", help=Rare("write each exchange as a line of JSON, without its headers")
+    )
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.options import add_models, add_output, add_paths, add_settings, given_settings, output_format
+from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rule import THRESHOLD
 from skillgate.files import require_place, write
@@ -62,11 +63,13 @@ def _declare_lint(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="look at recorded results too: benchmark.json, grading.json, aggregate-result.json or what trigger runs"
-        " write; those in evals/ are found; repeatable",
+        help=Rare(
+            "look at recorded results too: benchmark.json, grading.json, aggregate-result.json or what trigger runs"
+            " write; those in evals/ are found; repeatable"
+        ),
     )
     parser.add_argument(
-        "--fail-on",
+        f"--{settings.FAIL_ON.key}",
         metavar="LEVEL",
         choices=_LEVELS,
         default="error",
@@ -76,7 +79,7 @@ def _declare_lint(parser: argparse.ArgumentParser) -> None:
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     add_paths(parser)
-    parser.add_argument("--allow-empty", action="store_true", help="pass when there is no eval set at all")
+    parser.add_argument("--allow-empty", action="store_true", help=Rare("pass when there is no eval set at all"))
     add_output(parser, FORMATS)
 
 

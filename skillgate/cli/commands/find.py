@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.choosing_options import add_query, count, share
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_PASSED, UsageError
@@ -26,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_query(parser)
     parser.add_argument(
-        "--min-completion", metavar="SHARE", type=share, help="completed so much of its tasks when last evaluated"
+        f"--{settings.MIN_COMPLETION.key}",
+        metavar="SHARE",
+        type=share,
+        help="completed so much of its tasks when last evaluated",
     )
     parser.add_argument(
         "--limit", metavar="N", type=count, default=_LIMIT, help=f"how many at most (default: {_LIMIT})"

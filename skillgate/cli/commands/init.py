@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgate import __version__
+from skillgate import __version__, settings
 from skillgate.cli.workflows import FILES, place, workflow
 from skillgate.config import OTHER_FILES
 from skillgate.config_file import DISK, TOML_NAME, YAML_NAME, defines_settings, read_other
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     # These are taken only to say which command is meant.
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
-    parser.add_argument("--corpus-dir", help=argparse.SUPPRESS)
+    parser.add_argument(f"--{settings.CORPUS_DIR.key}", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
     """Return the command that indexes a corpus of skills, to be copied into a shell."""
-    words = [*paths, *(() if corpus_dir is None else ("--corpus-dir", corpus_dir))]
+    words = [*paths, *(() if corpus_dir is None else (f"--{settings.CORPUS_DIR.key}", corpus_dir))]
     return printable(f"skillgate corpus build {' '.join(map(shlex.quote, words))}")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.log_options import add_rubric, add_skills, add_window
 from skillgate.cli.options import add_output
+from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import day_of, past
 
@@ -87,18 +88,20 @@ def _taking(
         one.add_argument("--format", metavar="FORM", choices=FORMS, default="auto", help=f"{', '.join(FORMS)}")
     for one in (importing, scoring, adding):
         add_rubric(one)
-        one.add_argument("--skill-category", metavar="NAME", help="of invocations that name none")
+        one.add_argument("--skill-category", metavar="NAME", help=Rare("of invocations that name none"))
     for one in (importing, adding):
         one.add_argument(
             "--keep-text",
             action="store_true",
-            help="keep texts under unknown keys, and names and ids that look like text",
+            help=Rare("keep texts under unknown keys, and names and ids that look like text"),
         )
     importing.add_argument("--update", action="store_true", help="replace what is there under the same id")
     importing.add_argument(
-        "--project", metavar="LABEL", help="store this name as the origin, in place of a digest of the files' folder"
+        "--project",
+        metavar="LABEL",
+        help=Rare("store this name as the origin, in place of a digest of the files' folder"),
     )
-    importing.add_argument("--strict", action="store_true", help="take nothing of a file with a bad line")
+    importing.add_argument("--strict", action="store_true", help=Rare("take nothing of a file with a bad line"))
     adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
     adding.add_argument("--skill", metavar="NAME", help="the skill's name")
     adding.add_argument("--id", metavar="ID", help="the invocation's id")
@@ -111,7 +114,9 @@ def _taking(
 def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser) -> None:
     add_skills(listing)
     add_window(listing)
-    listing.add_argument("--at", metavar="DATE", type=day_of, help="as it was at the end of a day, UTC (default: now)")
+    listing.add_argument(
+        "--at", metavar="DATE", type=day_of, help=Rare("as it was at the end of a day, UTC (default: now)")
+    )
     listing.add_argument("--limit", metavar="N", type=_count, default=50, help="list at most N (default: 50)")
     showing.add_argument("id", metavar="ID", help="its id, or how it begins")
     for one in (listing, showing):
@@ -144,7 +149,9 @@ def _telling(
     for one in (stats, trend, gate, dashboard):
         add_skills(one)
         add_rubric(one)
-        one.add_argument("--at", metavar="DATE", type=day_of, help="as it was at the end of a day, UTC (default: now)")
+        one.add_argument(
+            "--at", metavar="DATE", type=day_of, help=Rare("as it was at the end of a day, UTC (default: now)")
+        )
         add_window(one)
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"

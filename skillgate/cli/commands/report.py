@@ -26,6 +26,7 @@ from skillgate.cli.options import (
     format_of_word,
     given_settings,
 )
+from skillgate.cli.parser import Rare
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -80,8 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
     comparing.add_argument("b", metavar="B", help="the one after")
     comparing.add_argument("others", nargs="*", help=argparse.SUPPRESS)
-    comparing.add_argument("--label-a", metavar="TEXT", help="what to call A (default: its file's name)")
-    comparing.add_argument("--label-b", metavar="TEXT", help="what to call B")
+    comparing.add_argument("--label-a", metavar="TEXT", help=Rare("what to call A (default: its file's name)"))
+    comparing.add_argument("--label-b", metavar="TEXT", help=Rare("what to call B"))
     comparing.add_argument("--fail-on-regression", action="store_true", help="exit 1 where a skill got worse")
     comparing.add_argument(
         f"--{settings.MAX_DROP.key}",

@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate.cli.choosing_options import add_filters, add_ranking
+from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         action="extend",
-        help="JSON reports of eval, or patterns (default: what the store holds)",
+        help=Rare("JSON reports of eval, or patterns (default: what the store holds)"),
     )
     parser.add_argument("--benchmark", metavar="ID", help="the benchmark that counts")
     add_filters(parser)

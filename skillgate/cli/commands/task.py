@@ -16,6 +16,7 @@ from skillgate import settings
 from skillgate.bench.reading.files import parse_json, read_json
 from skillgate.cli.bench_options import milliseconds
 from skillgate.cli.options import add_asking, add_settings, given_settings
+from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.model.text import printable
 
@@ -51,18 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MS",
         dest="timeout_ms",
         type=milliseconds,
-        help="how long it may take: milliseconds, or 30s, 2m",
+        help=Rare("how long it may take: milliseconds, or 30s, 2m"),
     )
     running.add_argument(
-        "--allow-env",
+        f"--{settings.ALLOW_ENV.key}",
         metavar="NAME",
         action="append",
         default=[],
-        help="a variable that the skill's configuration may name; repeatable",
+        help=Rare("a variable that the skill's configuration may name; repeatable"),
     )
-    running.add_argument("--no-allow-exec", action="store_true", help="start no program")
+    running.add_argument(f"--no-{settings.ALLOW_EXEC.key}", action="store_true", help="start no program")
     running.add_argument(
-        "--run-as-caller", action="store_true", help="run the program as you, and as root not as a user of its own"
+        "--run-as-caller",
+        action="store_true",
+        help=Rare("run the program as you, and as root not as a user of its own"),
     )
     add_asking(parser)
     add_settings(parser, settings.TASK)

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from skillgate import settings
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
 
@@ -91,7 +92,9 @@ def read_bytes(path: str) -> bytes | None:
 
 def unwritable(path: str, error: OSError) -> UsageError:
     """Say that a file of the corpus cannot be written."""
-    return UsageError(f"cannot write {path}: {error.strerror or error}; --corpus-dir names another folder")
+    return UsageError(
+        f"cannot write {path}: {error.strerror or error}; --{settings.CORPUS_DIR.key} names another folder"
+    )
 
 
 def _refused(word: str) -> None:

@@ -209,7 +209,7 @@ def _config(request: RateRequest, session: Session) -> Config:
         return config.with_options({settings.JUDGES.key: 1})
     if len(names) > 1:
         if config.origin(settings.JUDGE_MODEL) == "option":
-            raise UsageError(f"corpus rate has one judge: give one --judge-model, not {len(names)}")
+            raise UsageError(f"corpus rate has one judge: give one --{settings.JUDGE_MODEL.key}, not {len(names)}")
         session.note(f"of the models that judge, {names[0]} compares")
     return config.with_options({settings.JUDGE_MODEL.key: names[:1], settings.JUDGES.key: 1})
 
@@ -233,7 +233,7 @@ def _require_source(fit: Fit | None, source: str, store: Store) -> None:
     if fit is not None and fit.source == LIVE != source:
         raise UsageError(
             f"the ratings in {store.folder} are a real model's, and the provider {source} asks none:"
-            " give another --corpus-dir, or another --provider"
+            " give another --{settings.CORPUS_DIR.key}, or another --{settings.PROVIDER.key}"
         )
 
 
@@ -255,7 +255,7 @@ def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelS
         return
     about = f"these {len(layers)} pairs may cost about ${cost.low * times:.2f} to ${cost.high * times:.2f}"
     if not session.interactive:
-        raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+        raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
     if not session.confirm(f"{about}; go on?"):
         raise UsageError(f"{about}, and were not begun")
     setup.bound(bound_of(cost.high * times))
