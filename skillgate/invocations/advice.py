@@ -36,13 +36,13 @@ _WORDS = {
 
 
 def level(share: float) -> str | None:
-    """Give ``low`` or ``medium`` for a share of a component's points, in [0, 1]; None from 0.7."""
+    """Return ``low`` or ``medium`` for a share of a component's points, in [0, 1]; None from 0.7."""
     if share >= ENOUGH:
         return None
     return "low" if share < LOW else "medium"
 
 
 def recommendation(component: Component, share: float) -> str | None:
-    """Say what to do about a component that gives a share of its points; None where nothing need be done."""
+    """Return what to do about a component that gives a share of its points; None where nothing need be done."""
     found = level(share)
     return None if found is None else _WORDS[component][found]

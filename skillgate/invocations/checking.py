@@ -66,7 +66,7 @@ def check_each(
 
 
 def exit_code(checks: Iterable[GateCheck]) -> int:
-    """Give 1 where a requirement failed or a trigger went off, else 3 where one could not be answered, else 0.
+    """Return 1 where a requirement failed or a trigger went off, else 3 where one could not be answered, else 0.
 
     A trigger with too few invocations has not gone off; that is no failure and no gap.
     """
@@ -77,7 +77,7 @@ def exit_code(checks: Iterable[GateCheck]) -> int:
 
 
 def verdict(checks: Sequence[GateCheck]) -> Verdict:
-    """Give what gates say together, for a document; ``passed`` is None where nothing was asked or not all answered."""
+    """Return what gates say together; ``passed`` is None where nothing was asked or not all answered."""
     outcomes = tuple(
         GateOutcome(
             gate=one.gate,
@@ -92,7 +92,7 @@ def verdict(checks: Sequence[GateCheck]) -> Verdict:
 
 
 def gate_json(found: GateCheck) -> dict[str, Any]:
-    """Give an answer as an object: the keys of the rubric's own result, and ours beside them."""
+    """Return an answer as an object: the keys of the rubric's own result, and ours beside them."""
     document: dict[str, Any] = encode(found)
     return document
 
@@ -170,7 +170,7 @@ def _measured(known: _Known, name: str) -> Measurement:
 
 
 def _digits(value: float | None, bound: float, name: str) -> int:
-    """Give as many decimals as keep a figure on its side of its bound: 69.9996 is not 70 (R25)."""
+    """Return as many decimals as keep a figure on its side of its bound: 69.9996 is not 70 (R25)."""
     if name in ("min_invocations", "max_age_without_improvement"):
         return 0
     digits = 2 if name.endswith("score") else 4

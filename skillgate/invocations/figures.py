@@ -24,7 +24,7 @@ _ROUNDED = 9  # decimals of means: totals have two, so what differs further down
 
 
 def figures(tally: Tally) -> SkillFigures:
-    """Give all figures of a skill."""
+    """Return all figures of a skill."""
     totals, reasons = sample(tally.totals), _reasons(tally)
     interval = _interval(totals)
     if totals.n >= 2 and interval is None:
@@ -53,7 +53,7 @@ def figures(tally: Tally) -> SkillFigures:
 
 
 def component_figure(tally: Tally, component: Component) -> ComponentFigure:
-    """Give the mean of a component over the invocations that measure it."""
+    """Return the mean of a component over the invocations that measure it."""
     n = tally.measured[component]
     mean = tally.points[component] / n if n else None
     share = None if mean is None else min(1.0, round(mean / component.points, _ROUNDED))
@@ -61,23 +61,23 @@ def component_figure(tally: Tally, component: Component) -> ComponentFigure:
 
 
 def median(values: Sequence[float]) -> float | None:
-    """Give the median; None without values."""
+    """Return the median; None without values."""
     found = quartiles(values)
     return None if found is None else rounded(found.median)
 
 
 def rounded(value: float | None) -> float | None:
-    """Give a mean without what adding up leaves behind its decimals, so that it may be held against a bound."""
+    """Return a mean without what adding up leaves behind its decimals, so that it may be held against a bound."""
     return None if value is None else round(value, _ROUNDED)
 
 
 def time_of(at: int) -> datetime:
-    """Give the time of seconds since 1970, UTC."""
+    """Return the time of seconds since 1970, UTC."""
     return _EPOCH + timedelta(seconds=at)
 
 
 def seconds(time: datetime) -> int:
-    """Give the seconds since 1970 of an aware time, fractions cut off."""
+    """Return the seconds since 1970 of an aware time, fractions cut off."""
     return (time - _EPOCH) // timedelta(seconds=1)
 
 

@@ -28,7 +28,7 @@ class UnrecognisedError(IncompleteError):
 
 
 def reader(name: str) -> Reader:
-    """Give the reader of a form.
+    """Return the reader of a form.
 
     Raises:
         UsageError: there is no such form; the nearest name is suggested.
@@ -37,7 +37,7 @@ def reader(name: str) -> Reader:
 
 
 def recognise(head: bytes) -> str | None:
-    """Say which form the beginning of a file has; None where it is none of them.
+    """Return which form the beginning of a file has; None where it is none of them.
 
     Args:
         head: up to 64 KiB, decompressed.

@@ -33,12 +33,12 @@ class Portion(NamedTuple):
 
 
 def pays(form: str, size: int) -> bool:
-    """Tell whether a file is worth other processes."""
+    """Return whether a file is worth other processes."""
     return FORKED and form in ALONE and size >= WORTH and processors() > 1
 
 
 def crew(path: str, form: str, options: Options, rubric: str) -> Crew:
-    """Give processes that read and score portions of a file."""
+    """Return processes that read and score portions of a file."""
     return Crew(partial(_work, path, form, options._replace(beside=_nothing), rubric), min(processors(), MOST))
 
 
@@ -58,7 +58,7 @@ def portions(file: IO[bytes]) -> Iterator[Portion]:
 
 
 def _nothing(_path: str) -> None:
-    """Give no file beside one whose lines say all by themselves."""
+    """Return None: there is no file near one whose lines say all by themselves."""
 
 
 def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[Place]:

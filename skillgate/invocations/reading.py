@@ -83,7 +83,7 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
 
 
 def _holds_any(path: str) -> bool:
-    """Say whether a plain file has any bytes: a session that was never used leaves an empty one."""
+    """Return whether a plain file has any bytes: a session that was never used leaves an empty one."""
     try:
         found = os.lstat(path)
         return stat.S_ISREG(found.st_mode) and found.st_size > 0
@@ -135,7 +135,7 @@ class _Headed(RawIOBase):
 
 
 def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
-    """Give a file's lines with their numbers, without their ends.
+    """Yield a file's lines with their numbers, without their ends.
 
     Args:
         file: is read from where it stands.
@@ -152,7 +152,7 @@ def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
 
 
 def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
-    """Give the lines from one place of a file to another, both ends of lines; ``first`` is the first number."""
+    """Yield the lines from one place of a file to another, both ends of lines; ``first`` is the first number."""
     file.seek(start)
     for number, line in lines(file, first):
         yield number, line
@@ -161,7 +161,7 @@ def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
 
 
 def beside(recording: Recording, relative: str) -> Lines | None:
-    """Give the lines of a file near another one, None where there is none; no link is followed, and no ``..``."""
+    """Return the lines of a file near another one, None where there is none; no link is followed, and no ``..``."""
     if recording.path == STDIN:
         return None
     parts = relative.split("/")

@@ -20,7 +20,7 @@ DEFAULT = "1.1"  # 1.0 is the method to the letter, which gives points for what 
 
 
 def scorer(version: str = DEFAULT) -> Scorer:
-    """Give the function that scores by a version.
+    """Return the function that scores by a version.
 
     Raises:
         UsageError: there is no such version; the known ones are named.
@@ -30,7 +30,7 @@ def scorer(version: str = DEFAULT) -> Scorer:
 
 
 def explainer(version: str = DEFAULT) -> Explainer:
-    """Give the function that tells the parts of a score by a version.
+    """Return the function that returns the parts of a score by a version.
 
     Raises:
         UsageError: as :func:`scorer`.

@@ -113,7 +113,7 @@ class _Whole:
             self.unknown["others"] += tally.unnamed
 
     def listed(self) -> list[_Listed]:
-        """Give the listed skills by average, the best first, then by name; those without one last."""
+        """Return the listed skills by average, the best first, then by name; those without one last."""
         found = [item[3] for item in self._listed]
         return sorted(found, key=lambda one: (-_or_less(one.figures.avg_score), one.figures.skill))
 
@@ -171,7 +171,7 @@ def report(
 
 
 def opportunities(found: Iterable[SkillFigures]) -> tuple[Opportunity, ...]:
-    """Give the components that are weak over five invocations that measure them, the weakest first (R29)."""
+    """Return the components that are weak over five invocations that measure them, the weakest first (R29)."""
     weak = [
         Opportunity(
             skill=one.skill,

@@ -53,7 +53,7 @@ class Counts:
 
 
 class Problems:
-    """Tells problems by their place, in order; what holds for many places in a row is told once, with both ends."""
+    """Report problems by their place, in order; what holds for many places in a row is told once, with both ends."""
 
     def __init__(self, shown: str, tell: Callable[[str], None]) -> None:
         """Take the file's name, and who is told."""
@@ -62,7 +62,7 @@ class Problems:
         self._first = self._last = self._count = 0
 
     def add(self, read: Read, text: str) -> None:
-        """Tell one problem, at the latest by :meth:`close`."""
+        """Report one problem, at the latest by :meth:`close`."""
         if self._count and text == self._text and read.unit == self._unit and read.line >= self._last:
             self._last, self._count = read.line, self._count + 1
             return
@@ -72,7 +72,7 @@ class Problems:
         self._count = 1
 
     def close(self) -> None:
-        """Tell what was held back."""
+        """Report what was held back."""
         if not self._count:
             return
         place = f"{self._first}" if self._count == 1 else f"{self._first}–{self._last}"
@@ -133,7 +133,7 @@ def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, p
 
 
 def digest_of(invocation: Invocation) -> str:
-    """Give 32 hexadecimal digits of all that is known; fields that a later version adds at the end change none."""
+    """Return 32 hexadecimal digits of all that is known; fields that a later version adds at the end change none."""
     values = list(invocation)
     values[_AT] = invocation.timestamp.isoformat()
     values[_ENDING] = invocation.ending and invocation.ending.value

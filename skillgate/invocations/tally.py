@@ -152,5 +152,5 @@ def _parts(observations: Iterator[Observation]) -> Iterator[Sequence[Observation
 
 
 def rated(some: Sequence[Observation]) -> Iterator[tuple[int, float]]:
-    """Give the time and the total of those that have one."""
+    """Yield the time and the total of those that have one."""
     return ((item[1], total) for item in some if (total := _TOTAL(item)) is not None)

@@ -50,7 +50,7 @@ def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetim
 
 
 def start(now: datetime, days: int | None) -> int | None:
-    """Give the second after which a window of days begins; None for all there is."""
+    """Return the second after which a window of days begins; None for all there is."""
     return None if days is None else seconds(now) - days * DAY_S
 
 
@@ -97,7 +97,7 @@ def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) ->
 
 
 def trend_json(found: InvocationTrend) -> dict[str, Any]:
-    """Give a trend as an object: the keys of the rubric's own result, and ours beside them."""
+    """Return a trend as an object: the keys of the rubric's own result, and ours beside them."""
     document: dict[str, Any] = encode(found)
     return document
 
@@ -146,7 +146,7 @@ def _too_few(before: int, after: int, days: int | None) -> str:
 
 
 def _weakest(shares: dict[Component, ComponentFigure]) -> Component | None:
-    """Give the component with the smallest share, where enough invocations measure it and it is weak (R19)."""
+    """Return the component with the smallest share, where enough invocations measure it and it is weak (R19)."""
     weak = {
         component: figure.share
         for component, figure in shares.items()

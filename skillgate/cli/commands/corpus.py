@@ -60,7 +60,10 @@ def _declare_build(parser: argparse.ArgumentParser) -> None:
     badges = settings.MIN_BADGE.choices
     parser.add_argument("paths", nargs="+", metavar="DIR", help="directories that hold skills, or skills")
     parser.add_argument(
-        "--min-badge", metavar="BADGE", choices=badges, help=f"leave lesser skills out: {', '.join(badges)}"
+        f"--{settings.MIN_BADGE.key}",
+        metavar="BADGE",
+        choices=badges,
+        help=f"leave lesser skills out: {', '.join(badges)}",
     )
     parser.add_argument(
         "--replace",

@@ -58,7 +58,7 @@ def verify(corpus_dir: str | None, session: Session) -> tuple[CorpusVerify, str]
 
 
 def defects(store: Store, index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Say what is wrong with a corpus: a sentence each, without the folder."""
+    """Yield what is wrong with a corpus: a sentence each, without the folder."""
     yield from skill_faults((*index.members, *index.former))
     for one in index.members:
         kept = store.text(one.digest)
@@ -70,7 +70,7 @@ def defects(store: Store, index: CorpusIndex, matches: Matches) -> Iterator[str]
 
 
 def rating_faults(index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Say where ratings are not those that the matches give: a sentence each. Reads no text."""
+    """Yield where ratings are not those that the matches give: a sentence each. Reads no text."""
     yield from matches.problems
     yield from match_faults(index, matches.played)
     read, source = (0, "") if index.fit is None else (index.fit.read, index.fit.source)
@@ -89,7 +89,7 @@ def rating_faults(index: CorpusIndex, matches: Matches) -> Iterator[str]:
 
 
 def notes(index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Say what is worth knowing of a corpus and no defect."""
+    """Yield what is worth knowing of a corpus and no defect."""
     if matches.torn:
         yield "the last match was not written to its end, as when a run is killed; it counts as not played"
     read = 0 if index.fit is None else index.fit.read
@@ -104,7 +104,7 @@ def notes(index: CorpusIndex, matches: Matches) -> Iterator[str]:
 
 
 def skill_faults(skills: Sequence[Indexed]) -> Iterator[str]:
-    """Say what is wrong with entries of an index."""
+    """Yield what is wrong with entries of an index."""
     for digest, count in Counter(one.digest for one in skills).items():
         if count > 1:
             yield f"the skill {digest[:80]} stands there {count} times"
@@ -118,7 +118,7 @@ def skill_faults(skills: Sequence[Indexed]) -> Iterator[str]:
 
 
 def match_faults(index: CorpusIndex, played: Iterable[Played]) -> Iterator[str]:
-    """Say what is wrong with matches."""
+    """Yield what is wrong with matches."""
     known = {one.digest for one in (*index.members, *index.former)}
     seen = set()
     for number, one in enumerate(played, start=1):
@@ -137,7 +137,7 @@ def match_faults(index: CorpusIndex, played: Iterable[Played]) -> Iterator[str]:
 
 
 def arrival_faults(document: CorpusExport) -> Iterator[str]:
-    """Say what is wrong with a corpus that somebody else has written."""
+    """Yield what is wrong with a corpus that somebody else has written."""
     from skillgate.model.corpus import CorpusIndex
 
     index = CorpusIndex(members=document.members, former=document.former)

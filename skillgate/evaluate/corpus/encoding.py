@@ -91,7 +91,7 @@ def read_bytes(path: str) -> bytes | None:
 
 
 def unwritable(path: str, error: OSError) -> UsageError:
-    """Say that a file of the corpus cannot be written."""
+    """Return the error that a file of the corpus cannot be written."""
     return UsageError(
         f"cannot write {path}: {error.strerror or error}; --{settings.CORPUS_DIR.key} names another folder"
     )

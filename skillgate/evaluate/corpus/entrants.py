@@ -47,7 +47,7 @@ class Built(NamedTuple):
 
 
 def entrant_of(source: SkillSource) -> Entrant | None:
-    """Give a skill as it takes part in matches; None where there is nothing to score."""
+    """Return a skill as it takes part in matches; None where there is nothing to score."""
     skill = parse(source)
     if skill.unscored is not None:
         return None
@@ -63,7 +63,7 @@ def entrant_of(source: SkillSource) -> Entrant | None:
 
 
 def text_of(entrant: Entrant) -> SkillText:
-    """Give what is kept of a skill's text."""
+    """Return what is kept of a skill's text."""
     return SkillText(entrant.digest, tuple(PageText(page.path, page.text) for page in entrant.pages))
 
 

@@ -37,7 +37,7 @@ class Matches(NamedTuple):
 
 
 def place_of(environ: Mapping[str, str], given: str | None, base: str) -> str:
-    """Say where the corpus lies; ``""`` where the system has no place for data.
+    """Return where the corpus lies; ``""`` where the system has no place for data.
 
     Args:
         environ: the environment, for the system's place.
@@ -193,7 +193,7 @@ class Store:
 
 
 def is_digest(text: str) -> bool:
-    """Tell whether a text may be a digest: nothing else ever becomes the name of a file."""
+    """Return whether a text may be a digest: nothing else ever becomes the name of a file."""
     return len(text) == _DIGITS and not text.strip("0123456789abcdef")
 
 
@@ -218,7 +218,7 @@ def _unlinked(path: str, flags: int) -> int:
 
 
 def origin_of(folder: str, directory: str) -> str:
-    """Give a directory relative to a corpus, so that both may move together; as it is where that cannot be said."""
+    """Return a directory relative to a corpus, so that both may move together; as it is where that cannot be said."""
     real = os.path.realpath(directory)
     try:
         return os.path.relpath(real, os.path.realpath(folder)).replace(os.sep, "/")
@@ -227,7 +227,7 @@ def origin_of(folder: str, directory: str) -> str:
 
 
 def is_below(folder: str, origin: str, directory: str) -> bool:
-    """Tell whether what :func:`origin_of` gave lies in a directory, or is it."""
+    """Return whether what :func:`origin_of` gave lies in a directory, or is it."""
     place = os.path.normpath(os.path.join(os.path.realpath(folder), origin))
     top = os.path.realpath(directory)
     return origin != "" and os.path.join(place, "").startswith(os.path.join(top, ""))

@@ -73,7 +73,7 @@ def _standing(index: CorpusIndex, matches: Sequence[Played], refused: int) -> It
 
 
 def unjudged(outcomes: Sequence[Outcome], index: CorpusIndex) -> Iterator[str]:
-    """Say once for each cause how many pairs have no result for it, and whether they are tried again."""
+    """Yield for each cause how many pairs have no result, and whether they are tried again."""
     refused = {one.digest for one in index.members if not one.rateable}
 
     def said(one: Outcome) -> str:

@@ -39,7 +39,7 @@ def store_of(corpus_dir: str | None, session: Session, *, writes: bool = False) 
     set_to = config.get(settings.CORPUS_DIR)
     place = place_of(session.environ, set_to, config.base(settings.CORPUS_DIR))
     if not place:
-        raise UsageError("there is no place to keep a corpus (HOME is not set): give --{settings.CORPUS_DIR.key}")
+        raise UsageError(f"there is no place to keep a corpus (HOME is not set): give --{settings.CORPUS_DIR.key}")
     if os.path.lexists(place) and not os.path.isdir(place):  # noqa: PTH112
         raise UsageError(f"{place} is not a directory: --{settings.CORPUS_DIR.key} names the folder of a corpus")
     if writes and set_to:

@@ -75,7 +75,7 @@ def rate(request: RateRequest, session: Session) -> CorpusChange | DryRun:
 
 
 def pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...]:
-    """Give every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
+    """Return every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
 
     Ratings have no say, so that a run that goes on plays the pairs that the first one would have.
     """
@@ -148,7 +148,7 @@ def _layer(rating: _Rating, one: Member, two: Member) -> Steps[Outcome]:
 
 
 def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> frozenset[str]:
-    """Give the skills that this judge cannot compare: asked again, it would say the same."""
+    """Return the skills that this judge cannot compare: asked again, it would say the same."""
 
     def is_own(one: Played | Provoked) -> bool:
         return (one.model, one.prompt_version, one.source) == (
@@ -233,7 +233,7 @@ def _require_source(fit: Fit | None, source: str, store: Store) -> None:
     if fit is not None and fit.source == LIVE != source:
         raise UsageError(
             f"the ratings in {store.folder} are a real model's, and the provider {source} asks none:"
-            " give another --{settings.CORPUS_DIR.key}, or another --{settings.PROVIDER.key}"
+            f" give another --{settings.CORPUS_DIR.key}, or another --{settings.PROVIDER.key}"
         )
 
 
@@ -262,7 +262,7 @@ def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelS
 
 
 def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, setup: ModelSetup) -> DryRun:
-    """Say what a run would ask and cost."""
+    """Return what a run would ask and cost."""
     found = dry.estimate(layers, answers=setup.answers, provider=setup.provider)
     cost, calls = setup.limits
     _, *more = dry.lines(found, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
@@ -275,7 +275,7 @@ def _identity(rating: _Rating, one: Member, two: Member) -> Identity:
 
 
 def _watch(session: Session, many: int) -> Callable[[Progress], None] | None:
-    """Say on stderr how far it is: drawn where somebody is looking, in lines of their own with ``-v``."""
+    """Return what shows progress on stderr: drawn where somebody is looking, in lines of their own with ``-v``."""
     is_drawn = session.stderr.isatty()
     if session.quiet or not (is_drawn or session.verbose):
         return None

@@ -105,7 +105,7 @@ def _read(name: str, session: Session) -> CorpusExport:
 
 
 def _source(before: CorpusIndex, played: Sequence[Played]) -> str:
-    """Say whose verdicts rate the corpus: a real model's where there are any, else those that did."""
+    """Return whose verdicts rate the corpus: a real model's where there are any, else those that did."""
     sources = {one.source for one in played}
     if LIVE in sources:
         return LIVE
@@ -113,7 +113,7 @@ def _source(before: CorpusIndex, played: Sequence[Played]) -> str:
 
 
 def _text(store: Store, one: Indexed) -> SkillText:
-    """Give a member's text.
+    """Return a member's text.
 
     Raises:
         UsageError: it is gone, or another one.

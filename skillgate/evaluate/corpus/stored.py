@@ -45,7 +45,7 @@ class StoredCorpus:
         self.digest = ratings_digest(self.members)
 
     def entrant(self, member: Member) -> Entrant | None:
-        """Give a member with its text; None where its text is gone or is another one now."""
+        """Return a member with its text; None where its text is gone or is another one now."""
         kept = self.store.text(member.digest)
         if kept is None or not kept.pages or content_digest(kept.pages) != member.digest:
             return None
@@ -70,7 +70,7 @@ def open_corpus(folder: str) -> StoredCorpus | None:
 
 
 def siblings(corpus: StoredCorpus) -> Iterator[Beside]:
-    """Give the members as skills that a client lists beside a lone one, by name.
+    """Yield the members as skills that a client lists beside a lone one, by name.
 
     Left out are those that a model does not see, or that have no description or no text any more.
     """
@@ -82,7 +82,7 @@ def siblings(corpus: StoredCorpus) -> Iterator[Beside]:
 
 
 def member(indexed: Indexed) -> Member:
-    """Give what matches need to know of a skill of the index."""
+    """Return what matches need to know of a skill of the index."""
     return Member(
         name=indexed.name,
         digest=indexed.digest,
@@ -98,13 +98,13 @@ def member(indexed: Indexed) -> Member:
 
 
 def content_digest(pages: Iterable[Text | PageText]) -> str:
-    """Give the digest of a skill: of the paths and texts of all its pages, in their order."""
+    """Return the digest of a skill: of the paths and texts of all its pages, in their order."""
     parts = (part for page in pages for part in (page.path, page.text))
     return digest(*(part.encode("utf-8", "surrogatepass") for part in parts))
 
 
 def ratings_digest(members: Iterable[Member]) -> str:
-    """Give the digest of members and ratings: matches against equal ones may be compared."""
+    """Return the digest of members and ratings: matches against equal ones may be compared."""
     parts = sorted(f"{one.digest} {one.rating!r} {one.matches}{'' if one.rateable else ' -'}" for one in members)
     return digest(*(part.encode("ascii") for part in parts))
 
