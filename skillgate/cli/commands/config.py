@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
 from skillgate.config import read_file, user_file
-from skillgate.config_file import set_value, value_text
 from skillgate.errors import UsageError
 from skillgate.evaluate.findings import require_known_words
 from skillgate.model.setting import Kind
@@ -106,6 +105,8 @@ def _set(word: str, text: str, session: Session) -> None:
     Raises:
         UsageError: there is no such setting, the value does not fit, or the file cannot be written.
     """
+    from skillgate.config_writing import set_value, value_text  # no other word writes
+
     key = OTHER_NAMES.get(word, word)
     if key not in BY_KEY:
         raise UsageError(f"unknown key {word[:80]!r}{did_you_mean(word, (*BY_KEY, *OTHER_NAMES))}")

@@ -5,26 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
-import textwrap
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillgate import __version__, settings
 from skillgate.cli.workflows import FILES, place, workflow
-from skillgate.config import OTHER_FILES
-from skillgate.config_file import DISK, TOML_NAME, YAML_NAME, defines_settings, read_other
+from skillgate.config_file import TOML_NAME, YAML_NAME, defines_settings
+from skillgate.config_writing import carried_over, new_file
 from skillgate.errors import UsageError
-from skillgate.model.setting import Kind
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
-from skillgate.settings import SETTINGS
 from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
-    from skillgate.model.setting import Setting, Value
     from skillgate.session import Session
 
 GROUP = "everyday"
@@ -35,7 +29,6 @@ _FOLDERS = {
     "    skillgate bench list\n    skillgate bench validate\n",
     "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
 }
-_PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
 HOOKS_NAME = ".pre-commit-config.yaml"
 _HOOKS = f"""\
 repos:
@@ -46,16 +39,6 @@ repos:
       # - id: skillgate-skill  # the skill of any changed file, its references and scripts included
       # - id: skillgate-all  # every skill: also deletions, and clashes between skills
       # - id: skillgate-config  # .skillgate.yaml
-"""
-_HEAD = """\
-# Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
-# Options on the command line go over it; `skillgate config list --show-origin` shows what holds.
-"""
-_OVERRIDES = """
-# Other values for some paths, relative to this file; ** stands for any number of directories, the last match wins.
-# overrides:
-#   - paths: ["legacy/**"]
-#     threshold: 50
 """
 
 
@@ -95,8 +78,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         _require_top(root, session.cwd, args.workflow)
     files = {HOOKS_NAME: _HOOKS} if args.pre_commit else {}
     files |= {place(name): workflow(name) for name in args.workflow}
-    carried, notices = _carried(root)
-    wanted = {YAML_NAME: configuration(carried)}
+    carried, notices = carried_over(str(root))
+    wanted = {YAML_NAME: new_file(carried)}
     try:
         folders = _folders(args, root)
         wanted |= {f"{name}/README.md": _FOLDERS[name] for name in folders if not (root / name).exists()}
@@ -146,50 +129,6 @@ def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
     if args.minimal or (adds and root.is_dir() and any(entry.name != ".git" for entry in root.iterdir())):
         return ()
     return tuple(_FOLDERS)
-
-
-def configuration(carried: Mapping[str, Value] | None = None) -> str:
-    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations.
-
-    Args:
-        carried: values that are set too.
-    """
-    values = {} if carried is None else carried
-    sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
-    return _HEAD + "".join(sections) + _OVERRIDES
-
-
-def _carried(root: Path) -> tuple[Mapping[str, Value], tuple[str, ...]]:
-    """Give what a configuration of eval-skills in a directory sets: beside the new file it is read no more.
-
-    Raises:
-        UsageError: it is not valid.
-    """
-    for name in OTHER_FILES:
-        if (root / name).is_file():
-            layers, notices = read_other(DISK, str(root / name), label=name, base=str(root))
-            told = f"{name}: its settings are carried over into {YAML_NAME}, and it is read no more"
-            return {key: value for layer in layers for key, value in layer.values.items()}, (told, *notices[1:])
-    return {}, ()
-
-
-def _section(setting: Setting[Any], carried: Mapping[str, Value]) -> str:
-    active = "" if setting.key == "depth" or setting.key in carried else "# "
-    value = setting.example if setting.default is None else setting.default
-    value = carried.get(setting.key, value)
-    words = setting.help if setting.kind is Kind.TEXT else f"{setting.help} ({setting.expected()})"
-    comment = "".join(f"# {line}\n" for line in textwrap.wrap(words, width=110))
-    return f"\n{comment}{active}{setting.key}: {_yaml(value)}\n"
-
-
-def _yaml(value: object) -> str:
-    """Write a value in YAML's short form."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
-    # What is carried over may be any text; the declarations' own need no quotes.
-    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _tell_hooks(session: Session, *, new: bool) -> None:

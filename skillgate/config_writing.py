@@ -1,0 +1,152 @@
+"""Write configuration: a new file for a project, or one value of the user's own file, whose other lines stay."""
+# ruff: noqa: PTH103, PTH105, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import textwrap
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.config import OTHER_FILES
+from skillgate.config_file import DISK, YAML_NAME, read_other, read_yaml
+from skillgate.errors import UsageError
+from skillgate.model.setting import Kind
+from skillgate.settings import DEPTH, SETTINGS
+
+if TYPE_CHECKING:
+    from skillgate.model.setting import Setting, Value
+
+_MOST_BYTES = 1 << 20
+_PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
+_HEAD = """\
+# Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
+# Options on the command line go over it; `skillgate config list --show-origin` shows what holds.
+"""
+_OVERRIDES = """
+# Other values for some paths, relative to this file; ** stands for any number of directories, the last match wins.
+# overrides:
+#   - paths: ["legacy/**"]
+#     threshold: 50
+"""
+
+
+def new_file(values: Mapping[str, Value]) -> str:
+    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations.
+
+    Args:
+        values: what is set too.
+    """
+    sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
+    return _HEAD + "".join(sections) + _OVERRIDES
+
+
+def carried_over(folder: str) -> tuple[Mapping[str, Value], tuple[str, ...]]:
+    """Return what a configuration of eval-skills in a directory sets: beside the new file it is read no more.
+
+    Raises:
+        UsageError: it is not valid.
+    """
+    for name in OTHER_FILES:
+        path = os.path.join(folder, name)
+        if DISK.is_file(path):
+            layers, notices = read_other(DISK, path, label=name, base=folder)
+            notice = f"{name}: its settings are carried over into {YAML_NAME}, and it is read no more"
+            return {key: value for layer in layers for key, value in layer.values.items()}, (notice, *notices[1:])
+    return {}, ()
+
+
+def _section(setting: Setting[Any], values: Mapping[str, Value]) -> str:
+    active = "" if setting is DEPTH or setting.key in values else "# "
+    value = setting.example if setting.default is None else setting.default
+    value = values.get(setting.key, value)
+    words = setting.help if setting.kind is Kind.TEXT else f"{setting.help} ({setting.expected()})"
+    comment = "".join(f"# {line}\n" for line in textwrap.wrap(words, width=110))
+    return f"\n{comment}{active}{setting.key}: {_yaml(value)}\n"
+
+
+def _yaml(value: object) -> str:
+    """Write a value in YAML's short form."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    # What is carried over may be any text; the declarations' own need no quotes.
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def set_value(path: str, key: str, value: Value) -> None:
+    """Set one value in the user's own file of YAML, which is made where there is none.
+
+    Raises:
+        UsageError: the file is not valid, cannot be written, or says the key in a way that cannot be changed alone.
+    """
+    data = DISK.read(path, _MOST_BYTES) if DISK.is_file(path) else b""
+    before = _own_values(data, path) if data else {}
+    changed = _with_line(data.decode("utf-8-sig"), key, value).encode()
+    if _own_values(changed, path) != {**before, key: value}:
+        raise UsageError(f"{path}: {key} cannot be set without changing other lines; edit the file")
+    _replace(path, changed)
+
+
+def value_text(value: Value) -> str:
+    """Write a value as JSON, which is YAML too."""
+    whole = isinstance(value, float) and value.is_integer()
+    return json.dumps(int(value) if whole and isinstance(value, float) else value, ensure_ascii=False)
+
+
+class _Unwritten(NamedTuple):
+    """A file that is not written yet."""
+
+    data: bytes
+
+    def is_file(self, path: str) -> bool:  # noqa: ARG002 - as every place of files
+        return True
+
+    def is_there(self, path: str) -> bool:  # noqa: ARG002
+        return True
+
+    def read(self, path: str, limit: int) -> bytes:  # noqa: ARG002
+        return self.data[:limit]
+
+
+def _own_values(data: bytes, path: str) -> dict[str, Value]:
+    layers = read_yaml(_Unwritten(data), path, label=path, base=os.path.dirname(path), personal=True)
+    plain: Mapping[str, Value] = next((layer.values for layer in layers if not layer.patterns), {})
+    return dict(plain)
+
+
+def _with_line(text: str, key: str, value: Value) -> str:
+    """Return the text with the key's lines replaced, or with one more at its end."""
+    line = f"{key}: {value_text(value)}\n"
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    first = next((number for number, one in enumerate(lines) if one.startswith(f"{key}:")), None)
+    if first is None:
+        return "".join([*lines, line])
+    last = first + 1
+    while last < len(lines) and lines[last][:1] in (" ", "\t", "-") and lines[last].strip():
+        last += 1
+    return "".join([*lines[:first], line, *lines[last:]])
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Write a file at once; a link to it stays a link."""
+    import tempfile  # few runs write one
+
+    place = os.path.realpath(path)
+    made = ""
+    try:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        number, made = tempfile.mkstemp(prefix=".config-", dir=os.path.dirname(place))
+        with open(number, "wb") as file:
+            file.write(data)
+        os.replace(made, place)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(made)  # noqa: PTH108
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
