@@ -1,4 +1,4 @@
-"""Where a run of the Action stands before anything is evaluated: its base, whose policy holds, what is compared."""
+"""Event, base, head and policy of one run of the Action."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
 from skillgate.action import policy
-from skillgate.action.base.finding import Base, find_base, require_own_commit
-from skillgate.action.paths import inside
-from skillgate.config_file import DISK, Files
+from skillgate.action.base.commits import Base, find_base, require_own_commit
+from skillgate.action.checkout import Checkout, Versions, inside
+from skillgate.config_file import DISK
 from skillgate.errors import UsageError
 from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.findings import read_whole
@@ -20,10 +20,8 @@ from skillgate.skill.tree import DiskTree, toplevel
 from skillgate.skill.tree_files import TreeFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from skillgate.action.github.event import Event
-    from skillgate.action.inputs import Value
+    from skillgate.action.request import ActionRequest
     from skillgate.config import Config
     from skillgate.evaluate.findings import Reading
 
@@ -42,99 +40,74 @@ class Compared(NamedTuple):
     commit: str | None = None
 
 
-class Stand(NamedTuple):
+class RunContext(NamedTuple):
     """What is known before anything is evaluated.
 
     Attributes:
-        place: the workspace and the directory in it.
-        top: the repository's top, the workspace without one.
-        inputs: by name.
-        base: of the change; its commit is None where there is no change to something.
+        request: what the inputs ask for.
+        checkout: where the run works.
+        base: the commits of the change; ``base.commit`` is None where there is no change to something.
+        files: the files of those commits.
+        config: the configuration that holds, of the base branch's tip for a change, with the inputs over it.
         compared: what is compared with.
-        files: where policy is read: at the tip of the base branch, or on the disk.
-        then: the files that a change is compared with: where it left the base branch; without a change the disk.
-        head: the working tree's files; of a change, never through a link that leads out of it.
-        config: the effective configuration.
-        source: whose policy it is, in words that follow "policy from".
         changed_only: whether only what the change touches is asked about.
-        name: what a skill at the repository's top is called, whose directory on a runner may be called anything; ``""``
-            where GitHub does not say.
         notes: what a reader should know.
     """
 
-    place: policy.Place
-    top: str
-    inputs: Mapping[str, Value]
+    request: ActionRequest
+    checkout: Checkout
     base: Base
-    compared: Compared
-    files: Files
-    then: Files
-    head: Files
+    files: Versions
     config: Config
-    source: str
+    compared: Compared
     changed_only: bool
-    name: str = ""
     notes: tuple[str, ...] = ()
 
     @property
-    def reading(self) -> Reading:
+    def is_change(self) -> bool:
+        """Whether a change to a base is checked out."""
+        return self.base.commit is not None
+
+    @property
+    def read_policy_file(self) -> Reading:
         """What reads a file that the configuration names, from where the configuration itself was read."""
-        return read_whole if self.base.commit is None else policy.reading(self.files)
-
-    def is_gone(self, place: str) -> bool:
-        """Tell whether the base branch has removed an absolute path since the change began."""
-        return self.base.commit is not None and self.then.is_there(place) and not self.files.is_there(place)
+        return policy.reader(self.files.tip) if self.is_change else read_whole
 
 
-def take_stand(inputs: Mapping[str, Value], event: Event, workspace: str) -> Stand:
-    """Find base and policy.
+def load_context(request: ActionRequest, event: Event, workspace: str) -> RunContext:
+    """Find the base of the change and read the policy that holds.
 
     Raises:
         UsageError: an input, the configuration or the checkout does not do.
         IncompleteError: git is missing or fails.
     """
-    place = policy.Place(workspace, _directory(workspace, str(inputs["working-directory"])))
-    top = toplevel(os.path.realpath(workspace))
+    directory, top = _directory(workspace, request.working_directory), toplevel(os.path.realpath(workspace))
+    checkout = Checkout(workspace, directory, top or os.path.realpath(workspace), event.repository.rpartition("/")[2])
     base = find_base(top, event)
-    files: Files = DISK
-    then: Files = DISK
-    head: Files = DISK
     note = ""
     if top is not None and base.commit is not None:
-        files, head = TreeFiles(open_commit(workspace, base.tip or base.commit)), TreeFiles(DiskTree(top))
-        then = files if base.tip == base.commit else TreeFiles(open_commit(workspace, base.commit))
-        config, note = policy.of_base(place, inputs, files=files, then=then, head=head)
+        tip = TreeFiles(open_commit(workspace, base.tip or base.commit))
+        start = tip if base.tip == base.commit else TreeFiles(open_commit(workspace, base.commit))
+        files = Versions(tip, start, TreeFiles(DiskTree(top)))
+        config, note = policy.load_base_policy(checkout, request, files)
     else:
+        files = Versions(DISK, DISK, DISK)
         if top is not None and base.head:
-            named = inputs["pr-number"] is not None
-            note = require_own_commit(top, base.head, event, names_pull_request=named)
-        config = policy.load(place, inputs, files=DISK)
-    compared = _compared(base, str(inputs["baseline"]), config, top)
-    wanted = inputs["changed-only"]
+            note = require_own_commit(top, base.head, event, names_pull_request=request.pr_number is not None)
+        config = policy.load(checkout, request, DISK)
+    compared = _compared(base, request.baseline, config, top)
     is_change = event.pull_request is not None or event.name == "merge_group"
-    changed_only = wanted == "true" or (wanted == "auto" and is_change)
+    changed_only = request.changed_only == "true" or (request.changed_only == "auto" and is_change)
     if changed_only and base.commit is None and compared.commit is None:
         raise UsageError("input changed-only asks what a change touches, and there is no base to tell: give baseline")
-    return Stand(
-        place=place,
-        top=top or os.path.realpath(workspace),
-        inputs=inputs,
-        base=base,
-        compared=compared,
-        files=files,
-        then=then,
-        head=head,
-        config=policy.gated(
-            config,
-            baseline=compared.value,
-            simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY),
-            benchmarked=bool(inputs.get("benchmark") or inputs.get("tasks")),
-        ),
-        source="this commit" if base.commit is None else "the base",
-        changed_only=changed_only,
-        name=event.repository.rpartition("/")[2],
-        notes=tuple(filter(None, (base.note, note))),
+    config = policy.with_action_defaults(
+        config,
+        baseline=compared.value,
+        simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY),
+        benchmarked=request.benchmark.is_wanted,
     )
+    notes = tuple(filter(None, (base.note, note)))
+    return RunContext(request, checkout, base, files, config, compared, changed_only, notes)
 
 
 def _directory(workspace: str, path: str) -> str:
@@ -145,28 +118,28 @@ def _directory(workspace: str, path: str) -> str:
     return place
 
 
-def _compared(base: Base, asked: str, config: Config, top: str | None) -> Compared:
+def _compared(base: Base, named: str, config: Config, top: str | None) -> Compared:
     """Find what the input ``baseline`` names; for a run that is no change, auto is what the configuration says.
 
     Raises:
         UsageError: there is no such report or revision.
     """
     configured = config.get(settings.BASELINE)
-    if asked == "auto" and base.commit is None and isinstance(configured, str):
-        asked = f"report:{configured}" if configured.endswith(".json") else configured
-    if asked == "auto":
+    if named == "auto" and base.commit is None and isinstance(configured, str):
+        named = f"report:{configured}" if configured.endswith(".json") else configured
+    if named == "auto":
         return Compared(base.commit, base.how, base.commit)
-    if asked == "none":
+    if named == "none":
         return Compared(None, "nothing, as asked")
-    if asked.startswith("report:"):
-        name = asked.removeprefix("report:")
+    if named.startswith("report:"):
+        name = named.removeprefix("report:")
         if not name.endswith(".json"):
             raise UsageError(f"input baseline: the name of a report ends in .json, found {name[:80]!r}")
         return Compared(name, f"the report {name}")
-    commit = commit_of(top, asked) if top is not None else None
+    commit = commit_of(top, named) if top is not None else None
     if commit is None:
         raise UsageError(
-            f"input baseline: {asked[:80]!r} is no commit in this clone; give actions/checkout fetch-depth: 0, or"
+            f"input baseline: {named[:80]!r} is no commit in this clone; give actions/checkout fetch-depth: 0, or"
             " write auto, none or report:PATH"
         )
-    return Compared(commit, f"the revision {asked}", commit)
+    return Compared(commit, f"the revision {named}", commit)

@@ -1,6 +1,6 @@
-"""The second half of a comment on a fork's pull request: another run's documents, read as data, told anew.
+"""Comment on a fork's pull request from the documents of its unprivileged run.
 
-The first half ran what the pull request brought, without any right to write; whoever wrote that may have written these
+That run executed what the pull request brought, without any right to write; whoever wrote that may have written these
 files too. So each is read through the schema, within bounds, nothing in them names what is commented on, and the
 comment says whose word it is.
 """
@@ -14,7 +14,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, TypeVar
 
-from skillgate import __version__
+from skillgate import __version__, settings
 from skillgate.action.comment.subject import Subject
 from skillgate.action.plan import BENCH, BENCH_DIFF, DIFF, INVOCATIONS, REPORT, RUN
 from skillgate.action.publish import repository_of
@@ -31,12 +31,10 @@ from skillgate.report import addresses
 from skillgate.report.json import parsed, read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from skillgate.action.github.event import Event
-    from skillgate.action.inputs import Value
-    from skillgate.action.listening import Listening
     from skillgate.action.plan import Publication
+    from skillgate.action.request import ActionRequest
+    from skillgate.action.session import ActionSession
 
 MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
 MAX_SKILLS = 5_000
@@ -47,8 +45,8 @@ MAX_CHECKS = 50_000
 T = TypeVar("T")
 
 
-def second_half(
-    inputs: Mapping[str, Value], event: Event, session: Listening, publication: Publication
+def comment_from_artifact(
+    request: ActionRequest, event: Event, session: ActionSession, publication: Publication
 ) -> tuple[Subject, Publication]:
     """Read what another run has found, and find the pull request to say it on.
 
@@ -60,7 +58,7 @@ def second_half(
     if first is None:
         raise UsageError("mode comment tells what another run has found: it works in the event workflow_run alone")
     if not publication.report_dir:
-        raise UsageError("input report-dir does not lie in the workspace")
+        raise UsageError(f"input {settings.REPORT_DIR.key} does not lie in the workspace")
     publication = publication._replace(sarif="", annotations="none")
     if publication.pull_request is None:
         repository = repository_of(event, session.environ)
@@ -70,15 +68,16 @@ def second_half(
                 "no single open pull request has this commit as its head: it has moved on, and nothing is said"
             )
         publication = publication._replace(pull_request=number)
-    key = str(inputs["comment-key"])
+    key, folder = request.comment_key, publication.report_dir
+    publication = publication._replace(report_dir="")
     try:
-        return read_second(session.cwd, publication.report_dir, event, key=key), publication._replace(report_dir="")
+        return read_artifact(session.cwd, folder, event, key=key), publication
     except UsageError as error:
-        return _unread(error, event, session, key), publication._replace(report_dir="", create=False)
+        return _unread(error, event, session, key), publication._replace(create=False)
 
 
-def _unread(error: UsageError, event: Event, session: Listening, key: str) -> Subject:
-    """Tell that nothing is known of the run that has ended: a comment that is there must not keep an old verdict."""
+def _unread(error: UsageError, event: Event, session: ActionSession, key: str) -> Subject:
+    """Say that nothing is known of the run that has ended: a comment that is there must not keep an old verdict."""
     first = event.workflow_run
     run = ActionRun(
         result="error",
@@ -95,15 +94,15 @@ def _unread(error: UsageError, event: Event, session: Listening, key: str) -> Su
 
 def _without_quotation(error: UsageError) -> str:
     """Say which document does not do, without what a mistake quotes of it: that may be a sentence of its author's."""
-    told = str(error).partition("\n")[0]
+    line = str(error).partition("\n")[0]
     for words in (" is not a skillgate report", " is not the document that belongs there"):
-        before, found, _ = told.partition(words)
+        before, found, _ = line.partition(words)
         if found:
             return before + found
-    return told
+    return line
 
 
-def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
+def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
     """Read the documents of the run that has ended.
 
     Args:
@@ -121,9 +120,9 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
     run = _document(workspace, f"{folder}/{RUN}", ActionRun)
     report = _optional(workspace, f"{folder}/{REPORT}", Report)
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
-    bench = _beside(workspace, f"{folder}/{BENCH}", BenchReport)
-    bench_diff = _beside(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
-    invocations = _beside(workspace, f"{folder}/{INVOCATIONS}", InvocationReport)
+    bench = _other_document(workspace, f"{folder}/{BENCH}", BenchReport)
+    bench_diff = _other_document(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
+    invocations = _other_document(workspace, f"{folder}/{INVOCATIONS}", InvocationReport)
     _require_bounds(report, diff)
     _require_bench_bounds(bench, bench_diff)
     _require_invocation_bounds(invocations)
@@ -154,7 +153,7 @@ def read_second(workspace: str, folder: str, event: Event, *, key: str) -> Subje
 def _without_words(run: ActionRun) -> ActionRun:
     """Keep of a record its verdict, its counts and its commits: its sentences may be whatever its author likes.
 
-    What the change does to its own gate is left out too: a lowered gate could be left out there, or another one told.
+    What the change does to its own gate is left out too: it could leave a lowered gate out, or report another one.
     """
     is_version = re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}", run.tool.version)
     return dataclasses.replace(
@@ -182,8 +181,8 @@ def _document(workspace: str, path: str, kind: type[T]) -> T:
     return document
 
 
-def _beside(workspace: str, path: str, kind: type[T]) -> T | None:
-    """Read a document about something beside scores; None where there is none."""
+def _other_document(workspace: str, path: str, kind: type[T]) -> T | None:
+    """Read a document that is about something else than scores; None where there is none."""
     if not os.path.lexists(os.path.join(workspace, path)):
         return None
     data = parsed(_text(os.path.join(workspace, path), path), source=path)

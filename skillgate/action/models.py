@@ -1,30 +1,37 @@
-"""Who judges in the Action, where the depth asks for it; kept answers that a change may have brought are refused."""
-# ruff: noqa: PTH112, PTH118, PTH120
+"""The models that a run asks from standard depth on; nothing that a change may have brought answers or is asked."""
 
 from __future__ import annotations
 
-import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from skillgate.action.paths import inside
+from skillgate import settings
+from skillgate.action.checkout import require_untracked
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import SampledLayers
 from skillgate.evaluate.depth import require_able
 from skillgate.llm.extras import require_packages
 from skillgate.model.score import Depth
+from skillgate.model.text import printable
+from skillgate.skill.git import changes, differing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.context import Stand
-    from skillgate.action.listening import Listening
+    from skillgate.action.context import RunContext
+    from skillgate.action.session import ActionSession
     from skillgate.evaluate.models.connecting import Models
+
+_EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
+_MOST = 3  # directories that are named
 
 
 @contextmanager
-def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[SampledLayers | None, Models | None]]:
-    """Give what judges skills, and who it asks; neither at quick depth.
+def sampled(
+    context: RunContext, session: ActionSession, depth: Depth
+) -> Iterator[tuple[SampledLayers | None, Models | None]]:
+    """Connect what judges skills, and the models that it asks; neither at quick depth.
 
     Raises:
         UsageError: an input does not do.
@@ -33,15 +40,17 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Sa
     if depth is Depth.QUICK:
         yield None, None
         return
-    require_able(stand.config, depth)
+    require_able(context.config, depth)
     require_packages()
-    require_own_cache(stand, session.cwd)
+    folder = context.request.cache_dir
+    if folder is not None:  # answers that a change brings may be anybody's
+        require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
     from skillgate.action.base.corpus import with_base_corpus  # starts processes
     from skillgate.evaluate.deepening import Deepener  # brings in the judge
     from skillgate.evaluate.models.connecting import Models
     from skillgate.evaluate.request import ModelOptions
 
-    with with_base_corpus(stand, session) as config:
+    with with_base_corpus(context, session) as config:
         models = Models(config, session, ModelOptions(), session.environ, depth)
         try:
             measure = Deepener(models.setup, session)
@@ -52,36 +61,30 @@ def sampled(stand: Stand, session: Listening, depth: Depth) -> Iterator[tuple[Sa
                 session.note(failure)
 
 
-def require_own_cache(stand: Stand, workspace: str) -> None:
-    """Make sure that the directory of kept answers is not one that a change could have filled.
+def require_current_prompts(context: RunContext, depth: Depth) -> None:
+    """Refuse to measure a skill on prompts that the base branch has replaced.
+
+    Both sides of a change are measured on the prompts that it began with. They are policy too, and another set at the
+    tip cannot be put to a skill that was written before it without changing what the skill is compared with.
 
     Raises:
-        UsageError: it lies outside the workspace, or git knows a file in it: such answers may be anybody's.
+        UsageError: the base branch has changed the prompts of a skill that the run would measure.
+        IncompleteError: git fails.
     """
-    given = stand.inputs["cache-dir"]
-    if isinstance(given, str):
-        require_own(stand, workspace, f"input cache-dir: {given}", given)
-
-
-def require_own(stand: Stand, workspace: str, shown: str, path: str) -> str:
-    """Make sure that a place is not one that a change could have filled; give it, absolute.
-
-    Raises:
-        UsageError: it lies outside the workspace or behind a link, or git knows it.
-    """
-    place = inside(workspace, path, shown)
-    from skillgate.skill.git import is_tracked  # starts processes
-    from skillgate.skill.tree import toplevel
-
-    real = os.path.realpath(place)
-    if real != os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)):
-        raise UsageError(f"{shown} is, or lies behind, a symbolic link, which a change may have made")
-    top = stand.top
-    below = os.path.relpath(real, top).replace(os.sep, "/")
-    folder = real if os.path.isdir(real) else os.path.dirname(real)
-    if below == "." or is_tracked(top, below) or toplevel(folder) not in (None, top):
+    base = context.base
+    if depth is Depth.QUICK or base.commit is None or base.tip is None or base.tip == base.commit:
+        return
+    found = filter(None, map(_EVALS.match, differing(context.checkout.top, base.commit, base.tip)))
+    folders = sorted({match["folder"] or "" for match in found})
+    if context.changed_only and folders:
+        touched = changes(context.checkout.top, base.commit, committed=True)
+        folders = [
+            one for one in folders if any(f"/{path}".startswith(f"/{one}/".replace("//", "/")) for path in touched)
+        ]
+    if folders:
+        named = ", ".join(f"{printable(one)[:80] or '.'}/evals" for one in folders[:_MOST])
+        more = f" and {len(folders) - _MOST} more" if len(folders) > _MOST else ""
         raise UsageError(
-            f"{shown} holds files of the repository, so a change could bring what is in it; name a place that only"
-            " actions/cache fills"
+            f"the base branch has changed {named}{more} since this change began, and its skill would be measured on"
+            " the old prompts; bring the branch up to date"
         )
-    return place

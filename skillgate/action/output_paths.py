@@ -1,20 +1,23 @@
-"""Makes way for what a run writes: nothing outside the workspace, nothing through a link, nothing left from before."""
+"""Check where a run may write: inside the workspace, through no link, over no tracked file."""
 # ruff: noqa: PTH107, PTH112, PTH118, PTH120, PTH208
 
 from __future__ import annotations
 
 import os
 
-from skillgate.action.paths import inside
+from skillgate import settings
+from skillgate.action.checkout import inside
 from skillgate.action.plan import DOCUMENTS
 from skillgate.errors import UsageError
 from skillgate.files import require_place
 from skillgate.skill.tree import toplevel
 from skillgate.skill.walk import SKILL_FILE
 
+_REPORT_DIR = f"input {settings.REPORT_DIR.key}"
+
 
 def writable(path: str, workspace: str, *, folder: bool = False) -> str:
-    """Give a path that an input names, ``""`` where nothing may be written there."""
+    """Return a path that an input names, ``""`` where nothing may be written there."""
     try:
         if path:
             _require(os.path.join(path, DOCUMENTS[0]) if folder else path, workspace, path)
@@ -23,22 +26,24 @@ def writable(path: str, workspace: str, *, folder: bool = False) -> str:
     return os.path.normpath(path) if path else ""
 
 
-def require_way(workspace: str, report_dir: str, sarif: str) -> None:
-    """Make sure that a run can write its documents, and that they are in nobody's way.
+def require_output_paths(workspace: str, report_dir: str, sarif: str) -> None:
+    """Require that a run can write its documents, and overwrites nothing.
 
     Raises:
         UsageError: something cannot be written where an input says, or git knows a file there, or it is a skill's own
             directory: what is judged must be what the change brings.
     """
-    places = [_require(os.path.join(report_dir, name), workspace, "input report-dir") for name in DOCUMENTS]
+    places = [_require(os.path.join(report_dir, name), workspace, _REPORT_DIR) for name in DOCUMENTS]
     if sarif:
         place = _require(sarif, workspace, "input sarif")
         if place in places:
-            raise UsageError(f"input sarif: {sarif} is one of the documents of report-dir; name another file")
+            raise UsageError(
+                f"input sarif: {sarif} is one of the documents of {settings.REPORT_DIR.key}; name another file"
+            )
         places.append(place)
     folder = os.path.dirname(places[0])
     if os.path.isdir(folder) and any(name.upper() == SKILL_FILE.upper() for name in os.listdir(folder)):
-        raise UsageError(f"input report-dir: {report_dir} is a skill; name a directory of its own")
+        raise UsageError(f"{_REPORT_DIR}: {report_dir} is a skill; name a directory of its own")
     from skillgate.skill.git import is_tracked  # starts processes
 
     top = toplevel(os.path.realpath(workspace))
@@ -48,15 +53,15 @@ def require_way(workspace: str, report_dir: str, sarif: str) -> None:
             raise UsageError(f"{shown} is in the repository, and would be overwritten; name another place")
 
 
-def require_certificates_way(workspace: str, certificate: str, badges: str, report_dir: str) -> None:
-    """Make sure that certificate and badges lie where nothing of the repository or of the report does.
+def require_certificate_paths(workspace: str, certificate: str, badges: str, report_dir: str) -> None:
+    """Require that certificate and badges lie where nothing of the repository or of the report does.
 
     Raises:
         UsageError: as said.
     """
     from skillgate.skill.git import is_tracked  # starts processes
 
-    documents = {_require(os.path.join(report_dir, name), workspace, "input report-dir") for name in DOCUMENTS}
+    documents = {_require(os.path.join(report_dir, name), workspace, _REPORT_DIR) for name in DOCUMENTS}
     top = toplevel(os.path.realpath(workspace))
     for name, place in (("certificate", certificate), ("badges", badges)):
         if not place:
@@ -73,7 +78,7 @@ def require_certificates_way(workspace: str, certificate: str, badges: str, repo
             raise UsageError(f"input {name}: {place} is in the repository, and would be overwritten")
 
 
-def make_way(workspace: str, report_dir: str) -> None:
+def remove_old_documents(workspace: str, report_dir: str) -> None:
     """Remove the documents of an earlier run: what this one does not write would be taken for its own.
 
     Raises:
@@ -82,7 +87,7 @@ def make_way(workspace: str, report_dir: str) -> None:
     for name in DOCUMENTS:
         shown = os.path.join(report_dir, name)
         try:
-            os.remove(_require(shown, workspace, "input report-dir"))
+            os.remove(_require(shown, workspace, _REPORT_DIR))
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -90,7 +95,7 @@ def make_way(workspace: str, report_dir: str) -> None:
 
 
 def _require(name: str, workspace: str, shown: str) -> str:
-    """Give the absolute path of a file that may be written.
+    """Return the absolute path of a file that may be written.
 
     Raises:
         UsageError: it lies outside of the workspace, behind a link, below a file, or is a directory.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.comment.benched import has_moved
+from skillgate.action.comment.benchmark import has_moved
 from skillgate.action.comment.comment import comment, headline, marker, summary
 from skillgate.action.comment.issue import issue
-from skillgate.action.github.outputs import COUNTED, benched, counted, gated
+from skillgate.action.github.outputs import SCORE_OUTPUTS, benchmark_outputs, gate_outputs, score_outputs
 from skillgate.action.github.protocol import command, quiet
 from skillgate.model.finding import Severity
 from skillgate.report import bench_text, html, sarif
@@ -153,7 +153,7 @@ def _effects(
 
 
 def creates(subject: Subject, publication: Publication) -> bool:
-    """Tell whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
+    """Return whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
     if not publication.create:
         return False
     if subject.run.result != "pass":
@@ -171,18 +171,18 @@ def creates(subject: Subject, publication: Publication) -> bool:
 
 def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -> str:
     """Write the reason first, then the report for people, then the annotations."""
-    run, report = subject.run, _told(subject)
+    run, report = subject.run, _scored_results(subject)
     lines = [quiet(headline(subject), token)]
-    told = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
+    text = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
     if report is not None:
-        told += render_score(report, Style(width=_WIDTH))
+        text += render_score(report, Style(width=_WIDTH))
     if subject.bench is not None:
-        told += bench_text.render(subject.bench, Style(width=_WIDTH), verbose=False)
+        text += bench_text.render(subject.bench, Style(width=_WIDTH), verbose=False)
     if subject.invocations is not None:
         from skillgate.report.invocations_text import render_gates  # most runs ask no such gate
 
-        told += render_gates(subject.invocations.gates, Style(width=_WIDTH))
-    lines.append(quiet(told, token))
+        text += render_gates(subject.invocations.gates, Style(width=_WIDTH))
+    lines.append(quiet(text, token))
     if run.result == "error":
         lines.append(command("error", (("title", "skillgate"),), "; ".join(run.reasons)) + "\n")
     if report is not None and publication.annotations != "none":
@@ -190,7 +190,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     return "".join(lines)
 
 
-def _told(subject: Subject) -> Report | None:
+def _scored_results(subject: Subject) -> Report | None:
     """Leave out of the log the skills that are only named beside others, unless they fail."""
     report, beside = subject.report, subject.run.beside
     if report is None or not beside:
@@ -209,7 +209,7 @@ def _errors(report: Report) -> Report:
     return report._replace(results=tuple(results), outside=outside)
 
 
-def _files(subject: Subject, folder: str, told: str) -> Iterator[WriteFile]:
+def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
     yield WriteFile(f"{folder}/{RUN}", documents.render(subject.run), is_json=True)
     if subject.report is not None:
         yield WriteFile(f"{folder}/{REPORT}", documents.render(subject.report), is_json=True)
@@ -221,7 +221,7 @@ def _files(subject: Subject, folder: str, told: str) -> Iterator[WriteFile]:
         yield WriteFile(f"{folder}/{BENCH_DIFF}", documents.render(subject.bench_diff), is_json=True)
     if subject.invocations is not None:
         yield WriteFile(f"{folder}/{INVOCATIONS}", documents.render(subject.invocations), is_json=True)
-    yield WriteFile(f"{folder}/report.md", told)
+    yield WriteFile(f"{folder}/report.md", markdown)
     page = html.page(
         report=subject.report,
         diff=subject.diff,
@@ -239,7 +239,7 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
     return {
         "result": run.result,
         "reasons": "\n".join((*run.reasons[:_REASONS], *_left(run.reasons))),
-        **(counted(report, run.beside) if report is not None else dict.fromkeys(COUNTED, "")),
+        **(score_outputs(report, run.beside) if report is not None else dict.fromkeys(SCORE_OUTPUTS, "")),
         "new-findings": str(diff.summary.findings_new) if diff else "",
         "fixed-findings": str(diff.summary.findings_fixed) if diff else "",
         "baseline-rev": run.base or "",
@@ -247,8 +247,8 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
         "report-html": f"{publication.report_dir}/report.html" if publication.report_dir else "",
         "report-md": f"{publication.report_dir}/report.md" if publication.report_dir else "",
         "sarif-file": publication.sarif if report is not None else "",
-        **benched(subject, f"{publication.report_dir}/{BENCH}" if publication.report_dir else ""),
-        **gated(subject, f"{publication.report_dir}/{INVOCATIONS}" if publication.report_dir else ""),
+        **benchmark_outputs(subject, f"{publication.report_dir}/{BENCH}" if publication.report_dir else ""),
+        **gate_outputs(subject, f"{publication.report_dir}/{INVOCATIONS}" if publication.report_dir else ""),
         "comment-status": "skipped",
         "comment-url": "",
         "issue-status": "skipped",

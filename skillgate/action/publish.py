@@ -1,4 +1,4 @@
-"""Performs what a run publishes: the one place where the Action writes to GitHub and to the workspace."""
+"""Publish what a run has planned: the one place where the Action writes to GitHub and to the workspace."""
 # ruff: noqa: PTH118, PTH123
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from skillgate.files import write
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from skillgate.action.certificates import Certificates
     from skillgate.action.comment.issue import Issue
     from skillgate.action.github.api import Posted, Repository
     from skillgate.action.github.event import Event
-    from skillgate.action.github.redaction import Redactor
-    from skillgate.action.listening import Listening
     from skillgate.action.plan import Effect
+    from skillgate.action.session import ActionSession
     from skillgate.model.report import Report
 
 
 def token() -> str:
-    """Give 32 random hexadecimal digits, for delimiters that nobody can foresee."""
+    """Return 32 random hexadecimal digits, for delimiters that nobody can foresee."""
     return uuid.uuid4().hex
 
 
-class Performer:
-    """Performs effects; every text goes through the redactor first.
+class Publisher:
+    """Publish effects; every text goes through the redactor first.
 
     Attributes:
         posted: what became of the comment, None while none was asked for.
@@ -41,15 +41,16 @@ class Performer:
         failures: what could not be written, in sentences.
     """
 
-    def __init__(self, session: Listening, redactor: Redactor, event: Event) -> None:
-        """Take the run, what takes secrets out, and where to comment."""
+    def __init__(self, session: ActionSession, event: Event, certificates: Certificates | None = None) -> None:
+        """Take the run, where to comment, and what certificate and badges are made with."""
         self.posted: Posted | None = None
         self.issue: Posted | None = None
         self.failures: list[str] = []
-        self._session, self._redactor, self._event = session, redactor, event
+        self._session, self._redactor, self._event = session, session.redactor, event
+        self._certificates = certificates
 
-    def perform(self, effects: Iterable[Effect]) -> None:
-        """Perform each; what cannot be written is a failure, and keeps none of the others from being done."""
+    def publish(self, effects: Iterable[Effect]) -> None:
+        """Publish each; what cannot be written is a failure, and keeps none of the others from being done."""
         for effect in effects:
             match effect:
                 case WriteFile(path, text, is_json):
@@ -63,7 +64,7 @@ class Performer:
                 case PutIssue(issue):
                     self._issue(issue)
                 case WriteCertificates(report):
-                    self._certificates(report)
+                    self._write_certificates(report)
                 case SetOutputs(values):
                     self._outputs(dict(values))
 
@@ -75,7 +76,7 @@ class Performer:
         data = text.encode(errors="backslashreplace")
         try:
             write(path, data, cwd=self._session.cwd, parents=True)
-            _give_away(self._session.cwd, path)
+            _give_to_owner(self._session.cwd, path)
         except UsageError as error:
             self._fail(str(error))
 
@@ -91,14 +92,14 @@ class Performer:
             self._fail(f"cannot write the file that {variable} names: {error.strerror}")
 
     def _outputs(self, values: Mapping[str, str]) -> None:
-        told = dict(values)
+        known = dict(values)
         if self.posted is not None:
-            told |= {"comment-status": self.posted.status, "comment-url": self.posted.url}
+            known |= {"comment-status": self.posted.status, "comment-url": self.posted.url}
         if self.issue is not None:
-            told |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
+            known |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
         # JSON was made from cleaned values; in its text a secret that is a word of ours would take a key with it.
         cleaned = {
-            name: text if name in ("scores", "gates") else self._redactor.clean(text) for name, text in told.items()
+            name: text if name in ("scores", "gates") else self._redactor.clean(text) for name, text in known.items()
         }
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
@@ -135,14 +136,14 @@ class Performer:
         if self.issue.reason:
             self._warn(f"issue {self.issue.status}: {self.issue.reason}")
 
-    def _certificates(self, report: Report) -> None:
-        from skillgate.action.certificates import written  # few runs ask for them
+    def _write_certificates(self, report: Report) -> None:
+        from skillgate.action.certificates import write_certificates  # few runs ask for them
 
-        if self._session.certifying is None:
+        if self._certificates is None:
             return
         try:
-            for path in written(report, self._session.certifying, self._session):
-                _give_away(self._session.cwd, path)
+            for path in write_certificates(report, self._certificates, self._session):
+                _give_to_owner(self._session.cwd, path)
         except SkillgateError as error:
             self._fail(str(error))
 
@@ -177,8 +178,8 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
     )
 
 
-def _give_away(workspace: str, path: str) -> None:
-    """Give a file, and the directories that were made for it, to whoever owns the workspace.
+def _give_to_owner(workspace: str, path: str) -> None:
+    """Hand a file, and the directories that were made for it, to whoever owns the workspace.
 
     A container's root would leave what the runner's own user cannot remove.
     """

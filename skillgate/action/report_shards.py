@@ -1,4 +1,4 @@
-"""What earlier jobs of the same run have found, told by a later one: shards joined, and compared with another report.
+"""Join the reports of earlier jobs of the same run, compare them with another report, and decide.
 
 The reports are this workflow's own, as those of its jobs on a commit that is trusted; in a pull request they could be
 anybody's, and there they are refused.
@@ -13,11 +13,11 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.action.context import take_stand
-from skillgate.action.outcome import judged
-from skillgate.action.parts import gated, gating
-from skillgate.action.paths import inside
-from skillgate.action.run import Evaluated, budgeted, policies_of, record
+from skillgate.action.base.policies import policies_of
+from skillgate.action.context import load_context
+from skillgate.action.outcome import Results, new_record, with_budget, with_scores
+from skillgate.action.run import wanted_gates, with_gates
+from skillgate.config import config_digest
 from skillgate.errors import UsageError
 from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.diffing import DiffRequest, diff_files
@@ -32,22 +32,21 @@ from skillgate.report.json import read, render
 from skillgate.scoring.regression import sampled_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from skillgate.action.context import Stand
+    from skillgate.action.context import RunContext
     from skillgate.action.github.event import Event
-    from skillgate.action.inputs import Value
-    from skillgate.action.listening import Listening
+    from skillgate.action.request import ActionRequest
+    from skillgate.action.session import ActionSession
     from skillgate.model.diff import Diff
 
 _CHANGES = "input reports: what earlier jobs have found is told where the workflow's own commit was evaluated, not in"
 _COMPARABLE = "depth", "scoring_version", "models"
-BUDGETS = ("max-cost-usd", "max-calls")
-"""The settings that a reason names which a budget gave."""
+_BUDGETS = (settings.MAX_COST_USD.key, settings.MAX_CALLS.key)  # a reason that a budget gave names one of them
 
 
-def retell(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
-    """Join the reports that the input names, set them beside another report, and decide.
+def merge_reports(request: ActionRequest, event: Event, session: ActionSession) -> Results:
+    """Join the reports that the input names, compare them with another report, and decide.
 
     Gates of skills are those that the earlier jobs were given; what is decided here is the regression.
 
@@ -56,53 +55,52 @@ def retell(inputs: Mapping[str, Value], event: Event, session: Listening) -> Eva
     """
     if event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment"):
         raise UsageError(f"{_CHANGES} {event.name}")
-    stand = take_stand(inputs, event, session.cwd)
-    session.settled = stand.config
-    depth = chosen_depth(stand.config)
-    require_bounds(stand.config, depth)
-    for notice in stand.notes:
+    context = load_context(request, event, session.cwd)
+    session = session.with_config(context.config)
+    depth = chosen_depth(context.config)
+    require_bounds(context.config, depth)
+    for notice in context.notes:
         session.note(notice)
-    asking = gating(stand, session)
-    report = _report(stand, session)
-    diff = _compared(stand, report, session)
+    gates = wanted_gates(context, session)
+    report = _report(context, session)
+    diff = _compared(context, report, session)
     if diff is not None:
         report = _with_regressions(report, diff)
-    told = dataclasses.replace(record(stand, event), notices=session.notes)
-    done = Evaluated(judged(told, report, diff, stand, complete=True), report, diff)
-    short = sorted({reason for reason in _reasons(report) if any(limit in reason for limit in BUDGETS)})
-    return gated(budgeted(done, "; ".join(short[:3]) or None), asking, stand, session)
+    run = dataclasses.replace(new_record(context, event), notices=session.notes)
+    run = with_scores(run, report, diff, context, complete=True)
+    short = sorted({reason for reason in _reasons(report) if any(limit in reason for limit in _BUDGETS)})
+    run = with_budget(run, report, "; ".join(short[:3]) or None)
+    return with_gates(Results(run, report, diff, config_digest=config_digest(context.config)), gates, context, session)
 
 
 def _reasons(report: Report) -> Iterator[str]:
-    """Give why layers that ask models were not wholly measured."""
+    """Return why layers that ask models were not wholly measured."""
     for result in report.results:
         yield from (layer.reason for layer in sampled_layers(result) if layer.reason)
 
 
-def _report(stand: Stand, session: Listening) -> Report:
+def _report(context: RunContext, session: ActionSession) -> Report:
     """Read the reports: one over all skills as it is, or all the shards of one run, joined."""
-    listed = stand.inputs["reports"]
-    names = [_inside(stand, name, "reports") for name in listed] if isinstance(listed, tuple) else []
+    names = [_inside(context, name, "reports") for name in context.request.reports]
     if len(names) == 1:
         alone = _read(names[0], session.cwd, "the report")
         if alone.shard is None:
             return alone
+    return joined(names, None, lambda depth: policies_of(context, session, {}, depth), session)[0]
 
-    return joined(names, None, lambda depth: policies_of(stand, session, {}, depth), session)[0]
 
-
-def _compared(stand: Stand, report: Report, session: Listening) -> Diff | None:
+def _compared(context: RunContext, report: Report, session: ActionSession) -> Diff | None:
     """Compare with the report that the input ``baseline`` names; None without one, and where numbers mean others.
 
     Raises:
         UsageError: it is no report, or a revision, of which there is none.
     """
-    name = stand.compared.value
+    name = context.compared.value
     if name is None:
         return None
     if not name.endswith(".json"):
         raise UsageError("input baseline: reports are compared with a report: write report:PATH, or none")
-    name = _inside(stand, name, "baseline")
+    name = _inside(context, name, "baseline")
     before = _read(name, session.cwd, "the baseline")
     other = [key for key in _COMPARABLE if getattr(before, key) != getattr(report, key)]
     if other:
@@ -112,17 +110,16 @@ def _compared(stand: Stand, report: Report, session: Listening) -> Diff | None:
         place = os.path.join(folder, "report.json")
         with open(place, "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write(render(report))
-        asked = DiffRequest(a=name, b=place, label_a=name, label_b="this run", gated=_gates_regressions(stand))
-        return diff_files(asked, session)
+        request = DiffRequest(a=name, b=place, label_a=name, label_b="this run", gated=_gates_regressions(context))
+        return diff_files(request, session)
 
 
-def _gates_regressions(stand: Stand) -> bool:
-    listed = stand.config.get(settings.FAIL_ON)
-    return isinstance(listed, tuple) and "regression" in listed
+def _gates_regressions(context: RunContext) -> bool:
+    return "regression" in (context.config.get(settings.FAIL_ON) or ())
 
 
 def _with_regressions(report: Report, diff: Diff) -> Report:
-    """Give each skill the outcome of its regression gate, where that gate was asked for."""
+    """Add to each skill the outcome of its regression gate, where there is one."""
     if diff.gate.passed is None and not diff.gate.outcomes:
         return report
     outcomes = {one.after.path: one.regression for one in diff.skills if one.after and one.regression}
@@ -153,6 +150,6 @@ def _read(name: str, workspace: str, what: str) -> Report:
     return document
 
 
-def _inside(stand: Stand, name: str, declared: str) -> str:
-    place = inside(stand.place.workspace, os.path.join(stand.place.directory, name), f"input {declared}: {name!r}")
-    return os.path.relpath(place, stand.place.workspace)
+def _inside(context: RunContext, name: str, declared: str) -> str:
+    place = context.checkout.inside(name, f"input {declared}: {name!r}")
+    return os.path.relpath(place, context.checkout.workspace)

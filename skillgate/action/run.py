@@ -1,33 +1,25 @@
-"""From inputs and event to a report of the head, its difference from the base, and the record of the run."""
+"""Evaluate what is checked out, compare it with its base, and decide."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from functools import cache
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from skillgate import __version__
 from skillgate.action.base.corpus import corpus_changes
 from skillgate.action.base.files import read_of_base
 from skillgate.action.base.gate_changes import gate_changes
-from skillgate.action.base.strictest import strict_policies, strict_selections
-from skillgate.action.base.waivers import BaseWaivers, Was
-from skillgate.action.certificates import shard_of
-from skillgate.action.contents import digests, with_digests
-from skillgate.action.context import take_stand
-from skillgate.action.current_prompts import require_current_prompts
-from skillgate.action.difference import difference
-from skillgate.action.discovery import asked, excluded, find
-from skillgate.action.models import sampled
-from skillgate.action.outcome import judged
-from skillgate.action.parts import Evaluated as Evaluated
-from skillgate.action.parts import benchmarked, gated, gating, kept, storing
+from skillgate.action.base.policies import policies_of, strict_selections
+from skillgate.action.certificates import digests, with_digests
+from skillgate.action.comparison import difference, evaluate_base
+from skillgate.action.context import load_context
+from skillgate.action.discovery import find_skills, requested_paths
+from skillgate.action.models import require_current_prompts, sampled
+from skillgate.action.outcome import BENCHMARK, Results, new_record, with_budget, with_failure, with_scores
 from skillgate.config import config_digest
-from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.errors import UsageError
 from skillgate.evaluate import pipeline
-from skillgate.evaluate.baseline.loading import BaselineOptions, across_change, load_baseline
+from skillgate.evaluate.baseline.loading import across_change
 from skillgate.evaluate.changed import touched
 from skillgate.evaluate.depth import chosen_depth
 from skillgate.evaluate.findings import selections, wants_optional
@@ -35,267 +27,233 @@ from skillgate.evaluate.keeper import Keeper
 from skillgate.evaluate.policies import require_bounds
 from skillgate.evaluate.reporting import reported
 from skillgate.evaluate.request import EvaluateRequest, Scope
-from skillgate.evaluate.run import in_shard, is_unjudged
-from skillgate.model.report import Tool
-from skillgate.model.run import ActionRun
-from skillgate.model.score import Depth
+from skillgate.evaluate.run import in_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable
 
-    from skillgate.action.context import Stand
+    from skillgate.action.comparison import BaseSkills
+    from skillgate.action.context import RunContext
     from skillgate.action.github.event import Event
-    from skillgate.action.inputs import Value
-    from skillgate.action.listening import Listening
-    from skillgate.evaluate.pipeline import Baseline
+    from skillgate.action.invocations.gates import GateRequest
+    from skillgate.action.request import ActionRequest
+    from skillgate.action.session import ActionSession
     from skillgate.model.assessment import Assessment
-    from skillgate.model.report import SkillResult
-    from skillgate.model.skill import SkillRoot, SkillSource
-    from skillgate.scoring.gate import Policy
-    from skillgate.session import Session
+    from skillgate.model.run import ActionRun
+    from skillgate.model.score import Depth
+    from skillgate.model.skill import SkillRoot
     from skillgate.skill.discover import Discovery
+    from skillgate.store.target import Target
 
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 
-class Held(NamedTuple):
-    """What a change is held to.
-
-    Attributes:
-        waivers: which comments may set findings aside.
-        moved: the other places of a skill, where the change began and at the tip of the base branch, by its path now.
-        was: what each skill is at the tip, or else was where the change began, by its path now.
-    """
-
-    waivers: BaseWaivers
-    moved: Mapping[str, Collection[str]]
-    was: Mapping[str, SkillResult]
-
-
-def evaluate(inputs: Mapping[str, Value], event: Event, session: Listening) -> Evaluated:
-    """Evaluate what is checked out, beside its base.
+def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Results:
+    """Evaluate skills, gates on recorded invocations and a benchmark, as far as the inputs ask for them.
 
     Raises:
         UsageError: an input, the configuration or the checkout does not do.
         IncompleteError: the depth asked for cannot run, or git fails.
     """
-    stand = take_stand(inputs, event, session.cwd)
-    session.settled = stand.config
-    depth = chosen_depth(stand.config)
-    is_benchmarked = bool(inputs["benchmark"] or inputs["tasks"])
-    require_bounds(stand.config, depth, also=("benchmark",) if is_benchmarked else ())
-    require_current_prompts(stand, depth)
-    place, asking = storing(stand, session), gating(stand, session)
+    context = load_context(request, event, session.cwd)
+    session = session.with_config(context.config)
+    depth = chosen_depth(context.config)
+    require_bounds(context.config, depth, also=(BENCHMARK,) if request.benchmark.is_wanted else ())
+    require_current_prompts(context, depth)
+    store, gates = _store(context), wanted_gates(context, session)
     changes: tuple[str, ...] = ()
-    if stand.base.commit is not None:
-        changes = gate_changes(stand.place, inputs, then=stand.then, head=stand.head)
-        changes += corpus_changes(stand, session.environ)
-    found = find(stand)
-    for notice in (*stand.notes, *found.notices):
+    if context.is_change:
+        changes = (*gate_changes(context), *corpus_changes(context, session.environ))
+    found = find_skills(context)
+    for notice in (*context.notes, *found.notices):
         session.note(notice)
-    keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(stand.config))
-    evaluator = _evaluator(stand, keeper, session, depth)
-    with sampled(stand, session, depth) as (layers, models):
-        evaluator = evaluator._replace(sampled=layers)
-        done = _evaluated(stand, event, session, found, keeper, evaluator, changes)
-        done = done if models is None else budgeted(done, models.setup.spent())
-    done = done._replace(run=dataclasses.replace(done.run, notices=session.notes))  # also what the models' end brought
-    # Before a benchmark, whose programs nothing that decides should lie beside.
-    done = benchmarked(gated(done, asking, stand, session), stand, session)
-    return done if place is None else kept(done, place, stand, session)
+    keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(context.config))
+    with sampled(context, session, depth) as (layers, models):
+        evaluator = pipeline.Evaluator(
+            pipeline.Assessor(keeper.assess, keeper.across),
+            pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config)),
+            sampled=layers,
+        )
+        results, base = _scored(context, new_record(context, event), session, found, evaluator, depth, changes)
+        if models is not None:
+            results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
+    results = _with_notices(results, session)  # also what the models' end brought
+    # Gates go before a benchmark, whose programs must find nothing that decides.
+    results = with_gates(results, gates, context, session, base)
+    results = _with_benchmark(results, context, session)
+    return results if store is None else _stored(results, store, context, session)
 
 
-def _evaluated(
-    stand: Stand,
-    event: Event,
-    session: Listening,
+def _scored(
+    context: RunContext,
+    run: ActionRun,
+    session: ActionSession,
     found: Discovery,
-    keeper: Keeper,
     evaluator: pipeline.Evaluator,
+    depth: Depth,
     changes: tuple[str, ...],
-) -> Evaluated:
-    """Evaluate head and base, and set them side by side."""
-    before, base = _earlier(stand, found, session, evaluator, keeper)
-    waived = base.waivers if base is not None else None
-    depth = Depth.QUICK if evaluator.sampled is None else evaluator.sampled.depth
-    criteria = _criteria(evaluator.criteria, base, stand, session, depth)
+) -> tuple[Results, BaseSkills | None]:
+    """Evaluate head and base, and compare them."""
+    before, base = evaluate_base(context, found, session, evaluator)
+    if base is not None:
+        criteria = evaluator.criteria._replace(
+            policy=policies_of(context, session, base.moved, depth),
+            selection=strict_selections(context.config, base.moved),
+            honoured=base.waivers,
+        )
+        evaluator = evaluator._replace(criteria=criteria)
     touching: set[str] = set()
-    request = _request(stand)
-    shard = request.scope.shard
-    narrowed = in_shard(shard, found.roots, _touched(stand, found, session))
-    files = digests(found.roots, depth, session.cwd)
-    evaluated = reported(
-        request,
-        found,
-        evaluator._replace(criteria=criteria),
-        session,
-        touched=None if narrowed is None else _noting(narrowed, touching),
-        baseline=before,
-        read_known=stand.reading,
-        read_sarif=read_of_base(stand),
-    )
-    report = evaluated.report._replace(
-        config_digest=config_digest(stand.config), shard=None if shard is None else "{}/{}".format(*shard)
-    )
-    report = with_digests(report, files, digests(found.roots, depth, session.cwd) if files else {})
-    if before is not None:
-        report = report._replace(across=across_change(report, before, evaluated.across))
+    narrowed = in_shard(context.request.shard, found.roots, _touched(context, found, session))
+    touches = None if narrowed is None else _recording(narrowed, touching)
+    evaluated = _measured(context, session, found, evaluator, before, touches, depth)
+    report = evaluated.report
     gone = before.gone if before else ()
-    if not found.roots and found.complete and not gone and not (stand.inputs["benchmark"] or stand.inputs["tasks"]):
-        raise UsageError(f"no skill found in {', '.join(asked(stand))}: a skill is a directory with a SKILL.md")
-    removed = len(gone) if stand.base.commit in (None, stand.compared.commit) else 0  # else it may be long ago
+    if not found.roots and found.complete and not gone and not context.request.benchmark.is_wanted:
+        raise UsageError(
+            f"no skill found in {', '.join(requested_paths(context))}: a skill is a directory with a SKILL.md"
+        )
+    removed = len(gone) if context.base.commit in (None, context.compared.commit) else 0  # else it may be long ago
     beside = tuple(
         result.skill.path for result in report.results if narrowed is not None and result.skill.path not in touching
     )
     changed = None
     if before is not None:
         then = before if evaluated.baseline is None else before._replace(results=evaluated.baseline)
-        changed = difference(stand, report, then, beside, criteria.policy, evaluated.across)
-    told_of = (*changes, *(waived.told() if waived else ()))
-    for sentence in waived.outdated() if waived else ():
-        session.note(sentence)
-    told_of_run = dataclasses.replace(
-        record(stand, event),
-        policy_changes=told_of,
+        changed = difference(context, report, then, beside, evaluator.criteria.policy, evaluated.across)
+    if base is not None:
+        changes = (*changes, *base.waivers.refused())
+        for sentence in base.waivers.outdated():
+            session.note(sentence)
+    run = dataclasses.replace(
+        run,
+        policy_changes=changes,
         notices=session.notes,
-        touched=len(touching) + removed if stand.changed_only else None,
+        touched=len(touching) + removed if context.changed_only else None,
         beside=beside,
     )
-    told_of_run = judged(told_of_run, report, changed, stand, complete=found.complete)
-    return Evaluated(told_of_run, report, changed, was=None if base is None else base.was)
+    run = with_scores(run, report, changed, context, complete=found.complete)
+    return Results(run, report, changed, config_digest=report.config_digest), base
 
 
-def record(stand: Stand, event: Event) -> ActionRun:
-    """Begin the record of a run with what was known before it."""
-    return ActionRun(
-        result="pass",
-        exit_code=EXIT_PASSED,
-        tool=Tool(version=__version__),
-        event=event.name,
-        head=stand.base.head,
-        change=stand.base.change,
-        base=stand.compared.commit,
-        compared=stand.compared.how,
-        policy=stand.source,
-        policy_commit=stand.base.tip or "",
-        changed_only=stand.changed_only,
+def _measured(
+    context: RunContext,
+    session: ActionSession,
+    found: Discovery,
+    evaluator: pipeline.Evaluator,
+    baseline: pipeline.Baseline | None,
+    touches: Touched | None,
+    depth: Depth,
+) -> pipeline.Evaluated:
+    """Evaluate the head; its report says what it is of."""
+    shard = context.request.shard
+    request = EvaluateRequest(
+        context.config,
+        Scope(tuple(requested_paths(context)), changed=context.changed_only, shard=shard),
+        merge_sarif=context.request.merge_sarif,
+        use_cache=False,
+    )
+    files = digests(found.roots, depth, session.cwd)
+    evaluated = reported(
+        request,
+        found,
+        evaluator,
+        session,
+        touched=touches,
+        baseline=baseline,
+        read_known=context.read_policy_file,
+        read_sarif=read_of_base(context),
+    )
+    report = with_digests(evaluated.report, files, digests(found.roots, depth, session.cwd) if files else {})
+    across = None if baseline is None else across_change(report, baseline, evaluated.across)
+    return evaluated._replace(
+        report=report._replace(
+            config_digest=config_digest(context.config),
+            shard=None if shard is None else "{}/{}".format(*shard),
+            across=across,
+        )
     )
 
 
-def _earlier(
-    stand: Stand, found: Discovery, session: Session, evaluator: pipeline.Evaluator, keeper: Keeper
-) -> tuple[Baseline | None, Held | None]:
-    """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
-    asking = BaselineOptions(
-        reading=read_of_base(stand),
-        told=False,
-        top=stand.top,
-        excluded=excluded(stand),
-        committed=True,
-        name=stand.name,
-    )
+def _recording(touches: Touched, paths: set[str]) -> Touched:
+    """Return a test that puts the shown paths of what it says yes to into ``paths``."""
 
-    @cache
-    def at(value: str) -> tuple[Baseline, Mapping[str, Was]]:
-        known: dict[str, Was] = {}
-        recording = evaluator._replace(assessor=evaluator.assessor._replace(assess=_recording(keeper.assess, known)))
-        config = stand.config.with_options({"baseline": value})
-        base = load_baseline(config, found.roots, asked(stand), session, recording, asking)
-        return base, {path: known[one.skill.path] for path, one in base.results.items() if one.skill.path in known}
-
-    compared = stand.compared.commit or stand.compared.value
-    before = None if compared is None else at(compared)[0]
-    if stand.base.commit is None:
-        return before, None
-    (began, then), (tip, now) = at(stand.base.commit), at(stand.base.tip or stand.base.commit)
-    moved: dict[str, set[str]] = {}
-    for place, path in (*began.moves.items(), *tip.moves.items()):
-        moved.setdefault(path, set()).add(place)
-    waivers = BaseWaivers(now, {str(root.path): root for root in found.roots}, began=then)
-    return before, Held(waivers, moved, {**began.results, **tip.results})
-
-
-def _evaluator(stand: Stand, keeper: Keeper, session: Session, depth: Depth) -> pipeline.Evaluator:
-    return pipeline.Evaluator(
-        assessor=pipeline.Assessor(keeper.assess, keeper.across),
-        criteria=pipeline.Criteria(policies_of(stand, session, {}, depth), selections(stand.config)),
-    )
-
-
-def _criteria(
-    criteria: pipeline.Criteria, held: Held | None, stand: Stand, session: Session, depth: Depth
-) -> pipeline.Criteria:
-    """Make what skills are held to as strict as what the base asks of them."""
-    if held is None:
-        return criteria
-    return criteria._replace(
-        policy=policies_of(stand, session, held.moved, depth),
-        selection=strict_selections(stand.config, held.moved),
-        honoured=held.waivers,
-    )
-
-
-def policies_of(
-    stand: Stand, session: Session, moved: Mapping[str, Collection[str]], depth: Depth
-) -> Callable[[PurePosixPath], Policy]:
-    """Give the gate of each skill, as strict as where it was before."""
-
-    def note(text: str) -> None:
-        if not text.startswith("baseline "):  # nobody set it: it is what a change is compared with
-            session.note(text)
-
-    policy_of = strict_policies(stand.config, moved, note, depth)
-    if stand.inputs["on-unmeasured"] != "pass":
-        return policy_of
-    return lambda path: (one := policy_of(path))._replace(fail_on=one.fail_on - {"unmeasured"}, lenient=True)
-
-
-def _recording(assess: pipeline.Assess, known: dict[str, Was]) -> pipeline.Assess:
-    """Keep what is known of each skill by its shown path."""
-
-    def recorded(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
-        for source, facts in zip(sources, assess(sources), strict=True):
-            known[str(source.root.path)] = Was(source.root, facts)
-            yield facts
+    def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
+        is_touched = touches(root, facts)
+        if is_touched:
+            paths.add(str(root.path))
+        return is_touched
 
     return recorded
 
 
-def _noting(touches: Touched, asked: set[str]) -> Touched:
-    """Make a test put the shown paths of what it says yes to into ``asked``."""
-
-    def told(root: SkillRoot, facts: Assessment | None) -> bool:
-        is_touched = touches(root, facts)
-        if is_touched:
-            asked.add(str(root.path))
-        return is_touched
-
-    return told
-
-
-def _request(stand: Stand) -> EvaluateRequest:
-    """Build what the evaluation is asked for."""
-    merged = stand.inputs["merge-sarif"]
-    return EvaluateRequest(
-        stand.config,
-        Scope(tuple(asked(stand)), changed=stand.changed_only, shard=shard_of(stand.inputs)),
-        merge_sarif=merged if isinstance(merged, tuple) else (),
-        use_cache=False,
-    )
-
-
-def _touched(stand: Stand, found: Discovery, session: Session) -> Touched | None:
-    """Give the test of whether the change touches a skill; None where all are asked about."""
-    if not stand.changed_only:
+def _touched(context: RunContext, found: Discovery, session: ActionSession) -> Touched | None:
+    """Return the test of whether the change touches a skill; None where all are asked about."""
+    if not context.changed_only:
         return None
-    return touched(found.roots, stand.base.commit or stand.compared.commit, session, committed=True)
+    return touched(found.roots, context.base.commit or context.compared.commit, session, committed=True)
 
 
-def budgeted(done: Evaluated, spent: str | None) -> Evaluated:
-    """Say first of all that the budget ended a run early: what is not measured for it is no skill's fault."""
-    left = sum(is_unjudged(result) for result in done.report.results)
-    if spent is None or not left:
-        return done
-    asked = len(done.report.results) - len(done.run.beside)
-    told = f"budget: {spent}; {left} of {asked} skill{'s' * (asked != 1)} could not be wholly measured"
-    return done._replace(run=dataclasses.replace(done.run, reasons=(told, *done.run.reasons)))
+def wanted_gates(context: RunContext, session: ActionSession) -> GateRequest | None:
+    """Return the gates on recorded invocations that the inputs ask for; None without any.
+
+    Raises:
+        UsageError: they cannot be answered.
+        IncompleteError: git fails.
+    """
+    if not (context.request.invocations or context.request.gate):
+        return None
+    from skillgate.action.invocations.gates import gate_request  # most runs ask for none
+
+    return gate_request(context, session)
+
+
+def with_gates(
+    results: Results,
+    gates: GateRequest | None,
+    context: RunContext,
+    session: ActionSession,
+    base: BaseSkills | None = None,
+) -> Results:
+    """Answer the gates on recorded invocations."""
+    if gates is None:
+        return results
+    from skillgate.action.invocations.gates import answer_gates
+
+    return answer_gates(results, gates, context, session, None if base is None else base.results)
+
+
+def _with_benchmark(results: Results, context: RunContext, session: ActionSession) -> Results:
+    """Run the benchmark, where the inputs ask for one."""
+    request = context.request.benchmark
+    if request.is_wanted:
+        from skillgate.action.benchmarks.running import with_benchmark  # most runs have none
+
+        return with_benchmark(results, context, session)
+    if request.names:
+        session.note(f"input {request.names[0]} does nothing without the input benchmark")
+    return _with_notices(results, session)
+
+
+def _store(context: RunContext) -> Target | None:
+    """Return the store that results go to; None without one.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
+    if context.request.store is None:
+        return None
+    from skillgate.action.storing import store_target  # most runs store nothing
+
+    return store_target(context.checkout, context.request.store)
+
+
+def _stored(results: Results, store: Target, context: RunContext, session: ActionSession) -> Results:
+    """Write the results to the store; a run that cannot does not pass."""
+    from skillgate.action.storing import write_results
+
+    problem = write_results(results, store, context.base.head, session)
+    return results if problem is None else results._replace(run=with_failure(results.run, problem))
+
+
+def _with_notices(results: Results, session: ActionSession) -> Results:
+    return results._replace(run=dataclasses.replace(results.run, notices=session.notes))

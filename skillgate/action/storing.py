@@ -1,32 +1,29 @@
-"""Keeps what a run has found in a store: a file that actions/cache carries from run to run, or a database."""
+"""Write what a run has found to a store: a file that actions/cache carries from run to run, or a database."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.action.models import require_own
+from skillgate.action.checkout import require_untracked
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.store.target import require_file, require_packages, target_of
 
 if TYPE_CHECKING:
-    from skillgate.action.context import Stand
-    from skillgate.action.listening import Listening
-    from skillgate.action.run import Evaluated
+    from skillgate.action.checkout import Checkout
+    from skillgate.action.outcome import Results
+    from skillgate.action.session import ActionSession
     from skillgate.store.target import Target
 
 
-def prepared(stand: Stand, session: Listening) -> Target | None:
-    """Make sure, before anything is run, that results can be kept; None where nobody asks for it.
+def store_target(checkout: Checkout, address: str) -> Target:
+    """Return the store that the input ``store`` names, before anything is run.
 
     Raises:
         UsageError: the store cannot be used, or a change could have filled it; or its address holds a password.
     """
-    given = stand.inputs["store"]
-    if not isinstance(given, str):
-        return None
-    if "://" not in given:
-        require_own(stand, session.cwd, f"input store: {given}", given)
-    target = target_of(given, cwd=session.cwd)
+    if "://" not in address:
+        require_untracked(checkout, address, f"input store: {address}")
+    target = target_of(address, cwd=checkout.workspace)
     if target.secrets:
         raise UsageError("input store: an address with a password is in the log; give the step PGPASSWORD under env")
     require_packages(target)
@@ -35,19 +32,18 @@ def prepared(stand: Stand, session: Listening) -> Target | None:
     return target
 
 
-def keep(found: Evaluated, target: Target, stand: Stand, session: Listening) -> str | None:
-    """Write the reports of the head, without secrets; what to say where that failed."""
+def write_results(results: Results, target: Target, head: str, session: ActionSession) -> str | None:
+    """Write the reports of the commit ``head``, without secrets; return what to say where that failed."""
     from skillgate.model.codec import encode
     from skillgate.store.keeper import Told, document_digest, open_store  # brings in the database's packages
 
     branch = session.environ.get("GITHUB_HEAD_REF") or session.environ.get("GITHUB_REF_NAME") or None
-    clean = session.redactor.clean_values if session.redactor is not None else lambda value: value
-    documents = [one for one in (found.report if found.report.results else None, found.bench) if one is not None]
+    documents = [one for one in (results.report if results.report.results else None, results.bench) if one is not None]
     try:
         store = open_store(target, create=True)
         try:
-            for one in map(clean, documents):
-                store.write(one, document_digest(encode(one)), Told("action", None, stand.base.head or None, branch))
+            for one in map(session.redactor.clean_values, documents):
+                store.write(one, document_digest(encode(one)), Told("action", None, head or None, branch))
         finally:
             store.close()
     except (IncompleteError, UsageError) as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.action.base.finding import find_base
+from skillgate.action.base.commits import find_base
 from skillgate.action.github.event import Event
 from skillgate.errors import UsageError
 from tests.action.pull_request import PullRequest, skill

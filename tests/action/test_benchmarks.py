@@ -344,20 +344,20 @@ def test_hostile_names_are_inert_in_the_comment(repository: PullRequest) -> None
 def test_another_run_tells_it_too(repository: PullRequest) -> None:
     """The documents of the first half hold the benchmark, and the second reads them as data."""
     from skillgate.action.comment.comment import comment
-    from skillgate.action.fork_comment import read_second
+    from skillgate.action.fork_comment import read_artifact
     from skillgate.action.github.event import Event, WorkflowRun
 
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS)
     first = WorkflowRun(id=3, head_sha="a" * 40, event="pull_request", conclusion="failure")
     event = Event(name="workflow_run", workflow_run=first)
-    subject = read_second(str(repository.folder), "skillgate-report", event, key="default")
+    subject = read_artifact(str(repository.folder), "skillgate-report", event, key="default")
     assert ran.code == 1
     assert "8 no longer pass" in comment(subject)
     place = repository.folder / "skillgate-report" / "benchmark.json"
     place.write_text('{"kind": "bench"}', encoding="utf-8")
     with pytest.raises(Exception, match="is not the document that belongs there"):
-        read_second(str(repository.folder), "skillgate-report", event, key="default")
+        read_artifact(str(repository.folder), "skillgate-report", event, key="default")
 
 
 def test_results_are_kept_where_asked(repository: PullRequest) -> None:

@@ -186,7 +186,7 @@ def test_secrets_are_taken_out_of_all_that_is_told(tmp_path: Path) -> None:
 def test_another_run_tells_it_too(tmp_path: Path) -> None:
     """The documents of the first half hold the gates, and the second reads them as data."""
     from skillgate.action.comment.comment import comment
-    from skillgate.action.fork_comment import read_second
+    from skillgate.action.fork_comment import read_artifact
     from skillgate.action.github.event import Event, WorkflowRun
     from skillgate.errors import UsageError
 
@@ -200,13 +200,13 @@ def test_another_run_tells_it_too(tmp_path: Path) -> None:
     document["gates"][0] |= {"skill": HOSTILE, "status": HOSTILE, "failures": [HOSTILE]}
     document |= {"invocations": 10**400, "rubric_version": HOSTILE}
     place.write_text(json.dumps(document), encoding="utf-8")
-    told = comment(read_second(str(made.folder), "skillgate-report", event, key="default"))
+    told = comment(read_artifact(str(made.folder), "skillgate-report", event, key="default"))
     assert "Gates on recorded invocations" in told
     for text in ("<img src=x", "![](http://evil.example", " @octocat"):
         assert text not in told
     place.write_text('{"kind": "invocations"}', encoding="utf-8")
     with pytest.raises(UsageError, match="is not the document that belongs there"):
-        read_second(str(made.folder), "skillgate-report", event, key="default")
+        read_artifact(str(made.folder), "skillgate-report", event, key="default")
 
 
 _WITHOUT = """

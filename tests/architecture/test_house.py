@@ -19,15 +19,6 @@ LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
     "skillgate.static.rules": 34,
 }
 CIRCLES: set[frozenset[str]] = {
-    frozenset(
-        {
-            "skillgate.action.benchmarks.outcome",
-            "skillgate.action.invocations.gates",
-            "skillgate.action.parts",
-            "skillgate.action.run",
-            "skillgate.action.storing",
-        }
-    ),
     frozenset({"skillgate.action.github.api", "skillgate.action.github.repository"}),
 }
 """Modules that import one another in a circle; imports within functions and for type checkers count."""

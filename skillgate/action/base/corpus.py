@@ -18,18 +18,20 @@ from skillgate.skill.tree import toplevel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillgate.action.context import Stand
-    from skillgate.action.listening import Listening
+    from skillgate.action.checkout import Checkout
+    from skillgate.action.context import RunContext
+    from skillgate.action.session import ActionSession
     from skillgate.config import Config
     from skillgate.config_file import Files
 
 MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half of it
+_KEY = settings.CORPUS_DIR.key
 _INDEX, _MATCHES, _TEXTS = "index.json", "matches.jsonl", "texts"
 
 
 @contextmanager
-def with_base_corpus(stand: Stand, session: Listening) -> Iterator[Config]:
-    """Give the configuration with the corpus that holds: of a change, that of its base, in a directory of its own.
+def with_base_corpus(context: RunContext, session: ActionSession) -> Iterator[Config]:
+    """Choose the configuration with the corpus that holds: of a change, that of its base, in a directory of its own.
 
     A corpus outside of the repository, or one in it that git does not know (a step before has put it there), is used
     as it is. One that only the change brings is not used, and that is noted.
@@ -38,81 +40,81 @@ def with_base_corpus(stand: Stand, session: Listening) -> Iterator[Config]:
         UsageError: it lies behind a link, or in a repository inside of this one, or is broken or too large.
         IncompleteError: git fails.
     """
-    place = _place(stand, session.environ)
-    below = None if stand.base.commit is None or not place else _below(stand, place)
+    place = _place(context, session.environ)
+    below = None if context.base.commit is None or not place else _below(context.checkout, place)
     if below is None:
-        yield stand.config
+        yield context.config
         return
     with tempfile.TemporaryDirectory(prefix="skillgate-corpus-") as folder:
-        if stand.files.is_file(os.path.join(place, _INDEX)):
-            _copy(stand.files, place, folder, below)
-        elif is_tracked(stand.top, below):
-            is_gone = stand.is_gone(os.path.join(place, _INDEX))
-            told = (
+        if context.files.tip.is_file(os.path.join(place, _INDEX)):
+            _copy(context.files.tip, place, folder, below)
+        elif is_tracked(context.checkout.top, below):
+            is_gone = context.files.is_removed(os.path.join(place, _INDEX))
+            why = (
                 "is no longer in the base branch; nothing is ranked against it"
                 if is_gone
                 else "comes with this change; skills are ranked against it after the merge"
             )
-            session.note(f"the corpus {printable(below)} {told}")
+            session.note(f"the corpus {printable(below)} {why}")
         else:
-            _require_own(stand, place, below)
-            yield stand.config
+            _require_own(context.checkout, place, below)
+            yield context.config
             return
-        yield stand.config.with_options({"corpus-dir": folder})
+        yield context.config.with_options({_KEY: folder})
 
 
-def corpus_changes(stand: Stand, environ: Mapping[str, str]) -> tuple[str, ...]:
+def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Say what a change does to the corpus, in at most one sentence; it holds after the merge.
 
     Raises:
         UsageError: the corpus lies where it must not.
         IncompleteError: git fails.
     """
-    place = _place(stand, environ)
-    below = None if stand.base.commit is None or not place else _below(stand, place)
+    place = _place(context, environ)
+    below = None if context.base.commit is None or not place else _below(context.checkout, place)
     if below is None:
         return ()
     start = "" if below == "." else f"{below}/"
-    touched = [path for path in changes(stand.top, stand.base.commit, committed=True) if path.startswith(start)]
+    touched = [
+        path for path in changes(context.checkout.top, context.base.commit, committed=True) if path.startswith(start)
+    ]
     if not touched:
         return ()
-    return (f"corpus-dir {below}: {len(touched)} file{'s' * (len(touched) != 1)} of the corpus changed",)
+    return (f"{_KEY} {below}: {len(touched)} file{'s' * (len(touched) != 1)} of the corpus changed",)
 
 
-def _place(stand: Stand, environ: Mapping[str, str]) -> str:
-    """Give where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
-    given = stand.config.get(settings.CORPUS_DIR)
-    return place_of(environ, given, stand.config.base(settings.CORPUS_DIR)) if isinstance(given, str) else ""
+def _place(context: RunContext, environ: Mapping[str, str]) -> str:
+    """Return where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
+    given = context.config.get(settings.CORPUS_DIR)
+    return place_of(environ, given, context.config.base(settings.CORPUS_DIR)) if isinstance(given, str) else ""
 
 
-def _below(stand: Stand, place: str) -> str | None:
-    """Give a place in the repository relative to its top, with ``/``; None for one outside.
+def _below(checkout: Checkout, place: str) -> str | None:
+    """Return a place in the repository relative to its top, with ``/``; None for one outside.
 
     Raises:
         UsageError: it is outside by its name, and a link leads into the repository.
     """
-    top, real = os.path.realpath(stand.top), os.path.realpath(place)
-    for one in (stand.top, top, stand.place.workspace):
+    top, real = os.path.realpath(checkout.top), os.path.realpath(place)
+    for one in (checkout.top, top, checkout.workspace):
         if place == one or place.startswith(one.rstrip(os.sep) + os.sep):
-            return os.path.relpath(place, one if one != stand.place.workspace else stand.top).replace(os.sep, "/")
+            return os.path.relpath(place, one if one != checkout.workspace else checkout.top).replace(os.sep, "/")
     if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
-        raise UsageError(f"corpus-dir {_shown(place)} leads into the repository by a link: name the place itself")
+        raise UsageError(f"{_KEY} {_shown(place)} leads into the repository by a link: name the place itself")
     return None
 
 
-def _require_own(stand: Stand, place: str, below: str) -> None:
-    """Make sure that what git does not know was not brought by the change all the same.
+def _require_own(checkout: Checkout, place: str, below: str) -> None:
+    """Refuse what git does not know where the change may have brought it all the same.
 
     Raises:
         UsageError: it lies behind a link, or another repository's files are in its place.
     """
     real = os.path.realpath(place)
-    if real != os.path.normpath(os.path.join(os.path.realpath(stand.top), below)):
-        raise UsageError(f"corpus-dir {_shown(below)} lies behind a symbolic link, which a change may have made")
-    if os.path.lexists(real) and toplevel(real) not in (None, stand.top, os.path.realpath(stand.top)):
-        raise UsageError(
-            f"corpus-dir {_shown(below)} lies in a repository inside of this one, which a change may choose"
-        )
+    if real != os.path.normpath(os.path.join(os.path.realpath(checkout.top), below)):
+        raise UsageError(f"{_KEY} {_shown(below)} lies behind a symbolic link, which a change may have made")
+    if os.path.lexists(real) and toplevel(real) not in (None, checkout.top, os.path.realpath(checkout.top)):
+        raise UsageError(f"{_KEY} {_shown(below)} lies in a repository inside of this one, which a change may choose")
 
 
 def _copy(files: Files, place: str, folder: str, shown: str) -> None:

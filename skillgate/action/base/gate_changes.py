@@ -1,6 +1,6 @@
-"""What a change does to the gate itself: told in sentences, and in force only after the merge.
+"""What a change does to the gate itself, in sentences: it is in force only after the merge.
 
-It is told beside the commit where the change began: what has changed in the base branch since is not its doing.
+It is compared with the commit where the change began: what has changed in the base branch since is not its doing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.action.policy import ORIGIN, load, reading
+from skillgate.action.policy import ORIGIN, load, reader
 from skillgate.config import Config
 from skillgate.errors import UsageError
 from skillgate.report.findings import bounded
@@ -20,8 +20,7 @@ from skillgate.report.known import known_as, read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.inputs import Value as InputValue
-    from skillgate.action.policy import Place
+    from skillgate.action.context import RunContext
     from skillgate.config_file import Files, Layer
     from skillgate.model.setting import Value
 
@@ -31,40 +30,35 @@ _MOST = 50  # sentences
 _TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
 
 
-def gate_changes(place: Place, inputs: Mapping[str, InputValue], *, then: Files, head: Files) -> tuple[str, ...]:
+def gate_changes(context: RunContext) -> tuple[str, ...]:
     """Compare the configuration and the known findings that a change found with those that it leaves.
-
-    Args:
-        place: where the run stands.
-        inputs: the Action's.
-        then: the files where the change left the base branch.
-        head: the working tree's.
 
     Raises:
         UsageError: the change leaves a configuration with which no gate could run, and found one that could.
     """
-    base = _found(place, inputs, then)
+    start, head = context.files.start, context.files.head
+    base = _configuration(context, start)
     try:
-        now = load(place, inputs, files=head)
+        now = load(context.checkout, context.request, head)
     except UsageError as error:
         if base is None:  # it was so, and has been mended in the base branch since
             return (
                 "the configuration of this branch cannot be used, nor could it where the change began; update the"
                 " branch",
             )
-        told = "; ".join(str(error).split("\n"))
-        message = f"the configuration of this change is not valid, and after the merge no gate could run: {told}"
+        problem = "; ".join(str(error).split("\n"))
+        message = f"the configuration of this change is not valid, and after the merge no gate could run: {problem}"
         raise UsageError(message) from None
-    base = base or Config(cwd=place.workspace)
-    sentences = [*_settings(base, now), *_known(_findings(base, then), _findings(now, head)), *_tables(base, now)]
+    base = base or Config(cwd=context.checkout.workspace)
+    sentences = [*_settings(base, now), *_known(_findings(base, start), _findings(now, head)), *_tables(base, now)]
     left = len(sentences) - _MOST
     return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
 
 
-def _found(place: Place, inputs: Mapping[str, InputValue], then: Files) -> Config | None:
+def _configuration(context: RunContext, files: Files) -> Config | None:
     """Read the configuration of a commit, None where it is not valid or the input ``config`` names none there."""
     try:
-        return load(place, inputs, files=then)
+        return load(context.checkout, context.request, files)
     except UsageError:
         return None
 
@@ -78,7 +72,7 @@ def _settings(base: Config, head: Config) -> Iterator[str]:
 
 
 def _tables(base: Config, head: Config) -> Iterator[str]:
-    """Tell of mappings of mappings what each place in them becomes, as in ``gates.publish.min_score: 80 → 70``.
+    """Say of mappings of mappings what each place in them becomes, as in ``gates.publish.min_score: 80 → 70``.
 
     After all else: there may be many of them, and they must not take the place of anything.
     """
@@ -103,7 +97,7 @@ def _is_tables(value: Value) -> bool:
 
 
 def _change(before: Value, after: Value) -> str:
-    """Tell a change; of lists what came and went, since a long one would hide that."""
+    """Describe a change; of lists what came and went, since a long one would hide that."""
     then, now = _items(before), _items(after)
     if not then or not now:
         return " → ".join(bounded(_shown(value), _TEXT) for value in (before, after))
@@ -111,19 +105,19 @@ def _change(before: Value, after: Value) -> str:
         "added": [item for item in now if item not in then],
         "taken out": [item for item in then if item not in now],
     }
-    told = [f"{word} {bounded(', '.join(items), _TEXT)}" for word, items in parts.items() if items]
-    return "; ".join(told) or "in another order"
+    words = [f"{word} {bounded(', '.join(items), _TEXT)}" for word, items in parts.items() if items]
+    return "; ".join(words) or "in another order"
 
 
 def _items(value: Value) -> tuple[str, ...]:
-    """Give the items of a list or table in words; none of anything else."""
+    """Return the items of a list or table in words; none of anything else."""
     if isinstance(value, Mapping):
         return tuple(f"{name} {number:g}" for name, number in value.items() if isinstance(number, float))
     return value if isinstance(value, tuple) else ()
 
 
 def _by_place(config: Config) -> dict[tuple[str, str], Value]:
-    """Give every value that a file sets, by the patterns it holds for (empty: for all) and key; the last one counts."""
+    """Return every value that a file sets, by its patterns (empty: for all) and key; the last one counts."""
     found: dict[tuple[str, str], Value] = {}
     for index, layer in enumerate(filter(_is_from_file, config.layers)):
         # Overrides count in their order: one that moves is another one.
@@ -163,7 +157,7 @@ def _findings(config: Config, files: Files) -> Counted | str:
     if not files.is_file(place):
         return f"there is no file {wanted}"
     try:
-        text = reading(files)(place, wanted, "the file of known findings")
+        text = reader(files)(place, wanted, "the file of known findings")
         found: Counted = Counter()
         for item in read(text, source=wanted):
             found[known_as(item)] += item.times

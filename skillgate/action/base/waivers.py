@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str, str, str]
 
-_MOST = 50  # refused comments that are told one by one
+_MOST = 50  # refused comments that are named one by one
 
 
-class Was(NamedTuple):
+class BaseSkill(NamedTuple):
     """A skill as the base has it."""
 
     root: SkillRoot
@@ -34,7 +34,7 @@ class Was(NamedTuple):
 
 
 class BaseWaivers:
-    """Tells whether a comment may set a claim aside, as ``pipeline.Criteria.honoured`` does.
+    """Decide whether a comment may set a claim aside, as ``pipeline.Criteria.honoured`` does.
 
     A comment for a whole file holds for all that the base's comment held for. One for a place holds only for as many
     findings of the same kind as the base's set aside: else it could be carried to where it hides something else. Of
@@ -42,31 +42,35 @@ class BaseWaivers:
     """
 
     def __init__(
-        self, before: Mapping[str, Was], now: Mapping[str, SkillRoot], *, began: Mapping[str, Was] | None = None
+        self,
+        before: Mapping[str, BaseSkill],
+        now: Mapping[str, SkillRoot],
+        *,
+        start: Mapping[str, BaseSkill] | None = None,
     ) -> None:
         """Take what the base has of each skill, and the skills, both by the path that a skill is shown at now.
 
         Args:
             before: at the tip of the base branch.
             now: what is checked out.
-            began: where the change left the base branch.
+            start: where the change left the base branch.
         """
-        self._before, self._now, self._began = before, now, began or {}
-        self._kept: dict[str, Counter[Key]] = {}
-        self._refused: dict[tuple[str, Waiver], set[str]] = {}
+        self._before, self._now, self._start = before, now, start or {}
+        self._left: dict[str, Counter[Key]] = {}
+        self._without_effect: dict[tuple[str, Waiver], set[str]] = {}
 
     def __call__(self, path: str, claim: Claim, waiver: Waiver) -> bool:
-        """Tell whether a comment of the skill at ``path`` may set a claim aside; each asking counts."""
+        """Return whether a comment of the skill at ``path`` may set a claim aside; each asking counts."""
         if self._holds(path, claim, waiver):
             return True
-        self._refused.setdefault((path, waiver), set()).add(claim.id)
+        self._without_effect.setdefault((path, waiver), set()).add(claim.id)
         return False
 
-    def told(self) -> tuple[str, ...]:
+    def refused(self) -> tuple[str, ...]:
         """Say which comments that the change brings have no effect yet, in sentences."""
         return _sentences(
             f"{_comment(path, waiver, rules)}: {waiver.reason}"
-            for (path, waiver), rules in self._refused.items()
+            for (path, waiver), rules in self._without_effect.items()
             if not self._is_outdated(path, waiver)
         )
 
@@ -74,14 +78,14 @@ class BaseWaivers:
         """Say which comments have no effect since the base branch has them no more, in sentences."""
         return _sentences(
             f"{_comment(path, waiver, rules)} is no longer in the base branch, and has no effect; update the branch"
-            for (path, waiver), rules in self._refused.items()
+            for (path, waiver), rules in self._without_effect.items()
             if self._is_outdated(path, waiver)
         )
 
     def _is_outdated(self, path: str, waiver: Waiver) -> bool:
-        """Tell whether a comment was there where the change began, and is no more at the tip of the base branch."""
-        began, tip = ((held[path].facts.waivers if path in held else ()) for held in (self._began, self._before))
-        return any(_same(one, waiver) for one in began) and not any(_same(one, waiver) for one in tip)
+        """Return whether a comment was there where the change began, and is no more at the tip of the base branch."""
+        start, tip = ((held[path].facts.waivers if path in held else ()) for held in (self._start, self._before))
+        return any(_same(one, waiver) for one in start) and not any(_same(one, waiver) for one in tip)
 
     def _holds(self, path: str, claim: Claim, waiver: Waiver) -> bool:
         was, root = self._before.get(path), self._now.get(path)
@@ -92,12 +96,12 @@ class BaseWaivers:
         likewise = [one for one in was.facts.waivers if _same(one, waiver) and claim.id in one.rules]
         if waiver.whole and claim.id not in EXACT and any(one.whole for one in likewise):
             return True
-        if path not in self._kept:
-            self._kept[path] = Counter(_covered(was))
+        if path not in self._left:
+            self._left[path] = Counter(_covered(was))
         key = _key(claim, waiver, root)
-        if not likewise or not self._kept[path][key]:
+        if not likewise or not self._left[path][key]:
             return False
-        self._kept[path][key] -= 1
+        self._left[path][key] -= 1
         return True
 
 
@@ -115,8 +119,8 @@ def _same(one: Waiver, other: Waiver) -> bool:
     return (one.file, one.reason, one.until, one.whole) == (other.file, other.reason, other.until, other.whole)
 
 
-def _covered(was: Was) -> Iterator[Key]:
-    """Give the claims of the base that its comments covered, each once for every comment."""
+def _covered(was: BaseSkill) -> Iterator[Key]:
+    """Return the claims of the base that its comments covered, each once for every comment."""
     for waiver in was.facts.waivers:
         for claim in was.facts.claims:
             if claim.file == waiver.file and claim.id in waiver.rules and waiver.first <= claim.line <= waiver.last:
@@ -131,7 +135,7 @@ def _key(claim: Claim, waiver: Waiver, root: SkillRoot) -> Key:
 
 
 def _around(lines: list[bytes], claim: Claim, waiver: Waiver) -> list[bytes]:
-    """Give the text that a comment sets aside with a claim: what it covers; of a whole file the lines up to a blank."""
+    """Return the text that a comment sets aside with a claim: what it covers; for a whole file up to a blank line."""
     first, last = waiver.first, waiver.last
     if waiver.whole:
         first = last = claim.line

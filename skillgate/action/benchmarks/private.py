@@ -1,4 +1,4 @@
-"""Makes what a checkout and the runner leave for everybody to read private while a stranger's programs run."""
+"""Make what a checkout and the runner leave for everybody to read private while a stranger's programs run."""
 # ruff: noqa: PTH101, PTH112, PTH114, PTH116, PTH117, PTH118
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.listening import Listening
+    from skillgate.action.session import ActionSession
 
 _RUNNERS = ("/github/runner_temp", "/github/home", "/github/file_commands", "/github/workflow")
 """Where the runner's own directories are in a container: its temporary one, steps' settings, commands, the event."""
 
 
 @contextmanager
-def private(top: str, session: Listening) -> Iterator[None]:
+def private(top: str, session: ActionSession) -> Iterator[None]:
     """Keep the repository's ``.git`` and the runner's directories from other users, who the programs of skills run as.
 
     A checkout with ``persist-credentials`` leaves a token that every user can read, in git's settings or, where it is
@@ -38,7 +38,7 @@ def private(top: str, session: Listening) -> Iterator[None]:
 
 
 def _folders(top: str, temporary: str) -> Iterator[str]:
-    """Give the directories that are there, but none that programs have to pass through."""
+    """Return the directories that are there, but none that programs have to pass through."""
     needed = [os.path.realpath(place) for place in (top, tempfile.gettempdir())]
     for folder in dict.fromkeys((os.path.join(top, ".git"), temporary, *_RUNNERS)):
         if not os.path.isabs(folder) or not os.path.isdir(folder) or os.path.islink(folder):

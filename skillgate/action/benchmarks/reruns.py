@@ -1,4 +1,4 @@
-"""Runs tasks of a benchmark again that a change seems to have broken, on the base's skills and on the head's."""
+"""Run tasks of a benchmark again that a change seems to have broken, on the base's skills and on the head's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skillgate.bench.runner import Item
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skillgate.action.listening import Listening
+    from skillgate.action.session import ActionSession
     from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.results.rerunning import Reruns, Wanted
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 
-class Purse:
+class SharedBudget:
     """What a run has spent on models: its scores and the base, head and reruns of its benchmark share the limits."""
 
     def __init__(self, spent: Spent) -> None:
@@ -55,8 +55,8 @@ def rerun_broken(
     skills: Mapping[Side, Sequence[Runnable]],
     loaded: Loaded,
     request: EvalRequest,
-    session: Listening,
-    purse: Purse,
+    session: ActionSession,
+    budget: SharedBudget,
 ) -> Reruns:
     """Run the tasks again that passed in ``before`` and fail in ``after``.
 
@@ -67,24 +67,24 @@ def rerun_broken(
         loaded: the benchmark.
         request: how it is run.
         session: the run.
-        purse: what may still be spent.
+        budget: what may still be spent.
     """
 
     def run(side: Side, wanted: Sequence[Wanted]) -> tuple[TaskResult, ...]:
         keys = {one.skill for one in wanted}
         chosen = Skills(tuple(skill for skill in skills[side] if skill.key in keys), ())
         some = narrowed(loaded, {one.task for one in wanted}, ())
-        plan = purse.open(planned(request, session, some, chosen))
+        plan = budget.open(planned(request, session, some, chosen))
         try:
             return results_of(plan._replace(items=_items(plan, wanted)), request, session, [])
         finally:
-            purse.close(plan)
+            budget.close(plan)
             plan.closing.close()
 
-    spent = purse.usd
+    spent = budget.usd
     found = rerun(before, after, run)
-    if purse.usd > spent:
-        session.note(f"benchmark: running tasks again cost ${purse.usd - spent:.4f}")
+    if budget.usd > spent:
+        session.note(f"benchmark: running tasks again cost ${budget.usd - spent:.4f}")
     return found
 
 

@@ -1,18 +1,20 @@
-"""Benchmarks in the Action: the skills that a change touches and their base, on tasks as the base has them."""
+"""Run a benchmark on the skills that a change touches and on their base, with tasks as the base has them."""
 # ruff: noqa: PTH101, PTH110, PTH112, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, settings
+from skillgate.action import outcome
 from skillgate.action.benchmarks.private import private
-from skillgate.action.benchmarks.reruns import Purse, rerun_broken
-from skillgate.action.benchmarks.sides import Sides, place_of, sides, skills_here, top_of, touched
-from skillgate.action.paths import inside
+from skillgate.action.benchmarks.reruns import SharedBudget, rerun_broken
+from skillgate.action.benchmarks.skills import Sides, head_skills, pair_sides, place_of, top_of, touched
+from skillgate.action.checkout import inside
 from skillgate.bench.evaluation.answers import files_of_benchmark
 from skillgate.bench.evaluation.plan import benchmark_of, planned
 from skillgate.bench.evaluation.running import evaluated
@@ -32,8 +34,9 @@ from skillgate.store.results import StoreChoice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.action.context import Stand
-    from skillgate.action.listening import Listening
+    from skillgate.action.context import RunContext
+    from skillgate.action.outcome import Results
+    from skillgate.action.session import ActionSession
     from skillgate.bench.evaluation.plan import Plan
     from skillgate.bench.results.rerunning import Reruns
     from skillgate.llm.ledger import Spent
@@ -41,16 +44,17 @@ if TYPE_CHECKING:
     from skillgate.model.bench_diff import BenchDiff
     from skillgate.model.benchmark import Loaded
     from skillgate.model.executable import Runnable
+    from skillgate.model.run import ActionRun
 
 _FOREIGN = (AdapterType.SUBPROCESS, AdapterType.MCP, AdapterType.HTTP)
 _MAIN = ("skill.json", "adapter.config.json", "SKILL.md")
 _NO_EXEC = (
     "a benchmark starts programs that the repository holds, in a pull request those of whoever wrote it: give the job"
-    " no secrets, and set allow-exec: true"
+    f" no secrets, and set {settings.ALLOW_EXEC.key}: true"
 )
 
 
-class Benched(NamedTuple):
+class BenchmarkResult(NamedTuple):
     """What came of benchmarks.
 
     Attributes:
@@ -69,8 +73,29 @@ class Benched(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
-def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
-    """Run the benchmark that the inputs name: on the head's skills, and on the base's where these differ.
+def with_benchmark(results: Results, context: RunContext, session: ActionSession) -> Results:
+    """Run the benchmark that the inputs name, and let it decide too.
+
+    Raises:
+        UsageError: an input, a skill or the benchmark does not do.
+        IncompleteError: git fails.
+    """
+    from skillgate.llm.ledger import Spent
+
+    usage = results.report.usage
+    cost = usage.cost_usd or 0.0
+    found = run_benchmark(context, session, Spent(calls=usage.calls, usd=cost, counted=cost))
+    run = dataclasses.replace(results.run, notices=session.notes)
+    if found is None:
+        return results._replace(run=run)
+    run = dataclasses.replace(run, policy_changes=(*run.policy_changes, *found.changed))
+    run = _with_counts(run, results, found, context)
+    run = outcome.with_benchmark(run, found.report, found.diff, context, found.lost)
+    return results._replace(run=run, bench=found.report, bench_diff=found.diff)
+
+
+def run_benchmark(context: RunContext, session: ActionSession, spent: Spent) -> BenchmarkResult | None:
+    """Run the benchmark: on the head's skills, and on the base's where these differ.
 
     Tasks, and scorers that they name, are read from the tip of the base branch; what they are run on beside the head is
     what the change is compared with. Where only skills that a change touches are gated, those whose files are the
@@ -84,76 +109,96 @@ def benched(stand: Stand, session: Listening, spent: Spent) -> Benched | None:
         UsageError: an input, a skill or the benchmark does not do.
         IncompleteError: git fails.
     """
-    request = _request(stand, session)
-    with _base(stand) as tree, ExitStack() as closing, private(stand.top, session):
-        there = None if tree is None else _there(stand, tree)
-        policy = closing.enter_context(_policy(stand, tree))
-        skills = _head(stand, request, [_there(stand, one) for one in (tree, policy) if one is not None])
-        loaded = _benchmark(stand, request, session, policy)
+    request = _request(context, session)
+    with _base_tree(context) as tree, ExitStack() as closing, private(context.checkout.top, session):
+        there = None if tree is None else _directory_in(context, tree)
+        policy = closing.enter_context(_tip_tree(context, tree))
+        skills = _head_skills(
+            context, request, [_directory_in(context, one) for one in (tree, policy) if one is not None]
+        )
+        loaded = _benchmark(context, request, session, policy)
         if loaded is None:
             return None
-        changed = _changed(stand, loaded, policy)
-        both = _both(stand, request, skills, tree, policy)
-        for told in (*_missing(stand, request, there), *both.told, *both.removed):
-            session.note(f"benchmark: {told}")
+        changed = _changed(context, loaded, policy)
+        both = _paired(context, request, skills, tree, policy)
+        for note in (*_only_at_tip(context, request, there), *both.notes, *both.removed):
+            session.note(f"benchmark: {note}")
         skills, places = both.now, None
-        if stand.changed_only and tree is not None:
-            skills = skills._replace(found=touched(stand, both, tree))
-            top = top_of(stand)
+        if context.changed_only and tree is not None:
+            skills = skills._replace(found=touched(context, both, tree))
+            top = top_of(context.checkout)
             places = (*(place_of(skill, top) for skill in skills.found), *both.gone)
         if not skills.found:
             session.note("benchmark: no skill that it could run is touched")
-            return Benched(None, None, both.lost, places, changed)
-        plan = planned(request, session, loaded, skills)  # what is wrong with it is told before anything is run
-        purse = Purse(spent)
+            return BenchmarkResult(None, None, both.lost, places, changed)
+        plan = planned(request, session, loaded, skills)  # what is wrong with it is reported before anything is run
+        budget = SharedBudget(spent)
         earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
-        before = _earlier(earlier, request, session, loaded, plan, purse)
-        report = evaluated(purse.open(plan), request, session)
-        purse.close(plan)
+        before = _run_base(earlier, request, session, loaded, plan, budget)
+        report = evaluated(budget.open(plan), request, session)
+        budget.close(plan)
         diff = None
         if before is not None:
             runnable = {Side.BASE: earlier, Side.HEAD: skills.found}
-            reruns = rerun_broken(before, report, runnable, loaded, request, session, purse)
-            diff = _difference(before, report, reruns, stand)
-        return Benched(report, diff, both.lost, places, changed)
+            reruns = rerun_broken(before, report, runnable, loaded, request, session, budget)
+            diff = _difference(before, report, reruns, context)
+        return BenchmarkResult(report, diff, both.lost, places, changed)
 
 
-def _both(stand: Stand, request: EvalRequest, skills: Skills, tree: str | None, policy: str | None) -> Sides:
+def _with_counts(run: ActionRun, results: Results, found: BenchmarkResult, context: RunContext) -> ActionRun:
+    """Count the skills of the benchmark that the change touches with those that are scored, each directory once."""
+    benchmarked = len(found.report.reports) if found.report else 0
+    if found.touched is None or run.touched is None:
+        return dataclasses.replace(run, benchmarked=benchmarked)
+    scored = {result.skill.path for result in results.report.results if result.skill.path not in run.beside}
+    scored |= {change.path for change in results.diff.skills if change.after is None} if results.diff else set()
+    top, workspace = os.path.realpath(context.checkout.top), os.path.realpath(context.checkout.workspace)
+    known = {os.path.realpath(os.path.join(workspace, path)) for path in scored}
+    more = {os.path.realpath(os.path.join(top, path)) for path in found.touched} - known
+    return dataclasses.replace(run, benchmarked=benchmarked, touched=run.touched + len(more))
+
+
+def _paired(context: RunContext, request: EvalRequest, skills: Skills, tree: str | None, policy: str | None) -> Sides:
     """Pair the skills with those of the base, in ``tree``; their tries are bounded by the tip, in ``policy``, too."""
     if tree is None:
         return Sides(skills, {})
     if policy is not None and policy != tree:
-        skills = sides(stand, request, skills, tree=policy, there=_there(stand, policy)).now
-    return sides(stand, request, skills, tree=tree, there=_there(stand, tree))
+        skills = pair_sides(context, request, skills, tree=policy, there=_directory_in(context, policy)).now
+    return pair_sides(context, request, skills, tree=tree, there=_directory_in(context, tree))
 
 
-def _changed(stand: Stand, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
+def _changed(context: RunContext, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
     """Say what a change does to the benchmark's own files, in at most one sentence.
 
     Args:
-        stand: where the run stands.
+        context: of the run.
         loaded: the benchmark, read from ``policy``.
         policy: a directory with the files of the base branch's tip; None without a base.
 
     Raises:
         IncompleteError: git fails.
     """
-    if stand.base.commit is None or policy is None:
+    if context.base.commit is None or policy is None:
         return ()
     own = {os.path.relpath(os.path.normpath(path), policy).replace(os.sep, "/") for path in files_of_benchmark(loaded)}
-    found = sorted(own & changes(stand.top, stand.base.commit, committed=True).keys())
+    found = sorted(own & changes(context.checkout.top, context.base.commit, committed=True).keys())
     if not found:
         return ()
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return (f"benchmark {printable(loaded.benchmark.id)}: {printable(found[0])}{more} changed",)
 
 
-def _earlier(
-    skills: Sequence[Runnable], request: EvalRequest, session: Listening, loaded: Loaded, head: Plan, purse: Purse
+def _run_base(
+    skills: Sequence[Runnable],
+    request: EvalRequest,
+    session: ActionSession,
+    loaded: Loaded,
+    head: Plan,
+    budget: SharedBudget,
 ) -> BenchReport | None:
     """Run the base's skills, before those of the change could lay hands on anything; None where there is none.
 
-    What is wrong with one of them is told, and leaves it out: the change may be what mends it.
+    What is wrong with one of them is noted, and leaves it out: the change may be what mends it.
     """
     fine: list[Runnable] = []
     report = None
@@ -166,72 +211,65 @@ def _earlier(
             except UsageError as error:
                 session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
         if fine:
-            plan = purse.open(planned(request, session, loaded, Skills(tuple(fine), ())))
+            plan = budget.open(planned(request, session, loaded, Skills(tuple(fine), ())))
             report = evaluated(plan, request, session)
-            purse.close(plan)
+            budget.close(plan)
         failing.pop_all()
     return report
 
 
-def _request(stand: Stand, session: Listening) -> EvalRequest:
+def _request(context: RunContext, session: ActionSession) -> EvalRequest:
     """Return the request that the inputs make; the Action writes its own files."""
-    inputs = stand.inputs
-    named, tasks, env = inputs["skills"], inputs["tasks"], inputs["allow-env"]
-    skills = named if named and isinstance(named, tuple) else _paths(stand)
-    given = {
-        settings.BENCHMARK.key: inputs["benchmark"],
-        settings.RUNS.key: inputs["runs"],
-        settings.MIN_COMPLETION.key: inputs["min-completion"],
+    wanted = context.request.benchmark
+    options = {
+        settings.BENCHMARK.key: wanted.benchmark,
+        settings.RUNS.key: wanted.runs,
+        settings.MIN_COMPLETION.key: wanted.min_completion,
     }
-    config = session.config.with_options({key: value for key, value in given.items() if value is not None})
-    choice = TaskChoice.configured(config, file=tasks if isinstance(tasks, str) else None)
+    config = session.config.with_options({key: value for key, value in options.items() if value is not None})
+    choice = TaskChoice.configured(config, file=wanted.tasks)
     return EvalRequest(
-        skills=tuple(skills),
+        skills=wanted.skills or context.request.paths,
         config=config,
         tasks=choice,
         execution=Execution.configured(config),
         permissions=Permissions.configured(
             config,
-            env=env if isinstance(env, tuple) else (),
-            programs=inputs["allow-exec"] is True,
+            env=wanted.allow_env,
+            programs=wanted.allow_exec,
             guarded=True,
         ),
         output=Output.configured(config, formats=()),
         models=ModelOptions(),
         store=StoreChoice(),
         policy=BenchPolicy.configured(config),
-        answers=tuple(_answers(stand, choice)),
+        answers=tuple(_answers(context, choice)),
     )
 
 
-def _answers(stand: Stand, tasks: TaskChoice) -> Iterator[str]:
-    """Give the places with expected answers that are checked out, whatever the benchmark is read from."""
-    here, inputs = stand.place.directory, stand.inputs
+def _answers(context: RunContext, tasks: TaskChoice) -> Iterator[str]:
+    """Return the places with expected answers that are checked out, whatever the benchmark is read from."""
+    here = context.checkout.directory
     for word in (tasks.file, tasks.benchmark):
         if word is not None:
             yield from (os.path.join(here, word, BENCHMARK_JSON), *filter(os.path.isfile, [os.path.join(here, word)]))
-    for given in (inputs["report-dir"], inputs["store"]):
-        if isinstance(given, str) and given and "://" not in given:
-            yield from (os.path.join(here, given), os.path.join(stand.place.workspace, given))
+    for path in (context.request.report_dir, context.request.store):
+        if path and "://" not in path:
+            yield from (os.path.join(here, path), os.path.join(context.checkout.workspace, path))
 
 
-def _paths(stand: Stand) -> list[str]:
-    listed = stand.inputs["paths"]
-    return [path for path in listed if not path.startswith("!")] if isinstance(listed, tuple) else ["."]
-
-
-def _missing(stand: Stand, request: EvalRequest, there: str | None) -> Iterator[str]:
+def _only_at_tip(context: RunContext, request: EvalRequest, there: str | None) -> Iterator[str]:
     """Say which paths are neither checked out nor where the change began, so that only the base branch's tip has them.
 
     Any other one that is nowhere has been refused.
     """
     for path in request.skills:
-        places = [os.path.join(one, path) for one in (stand.place.directory, there) if one is not None]
+        places = [os.path.join(one, path) for one in (context.checkout.directory, there) if one is not None]
         if not any(map(os.path.lexists, places)):
             yield f"{path} is in the base branch alone, and is not run; update the branch"
 
 
-def _head(stand: Stand, request: EvalRequest, there: Sequence[str]) -> Skills:
+def _head_skills(context: RunContext, request: EvalRequest, there: Sequence[str]) -> Skills:
     """Read the skills that are checked out; ``there`` has the directories of the base, where it began and at its tip.
 
     Raises:
@@ -239,11 +277,11 @@ def _head(stand: Stand, request: EvalRequest, there: Sequence[str]) -> Skills:
     """
     problems = []
     for path in request.skills:
-        place = inside(stand.place.workspace, os.path.join(stand.place.directory, path), f"input skills: {path!r}")
-        problems += list(_leading_out(place, stand))
+        place = context.checkout.inside(path, f"input skills: {path!r}")
+        problems += list(_leading_out(place, context))
     if problems:
         raise UsageError("\n".join(problems))
-    skills = skills_here(stand, request, there=there)
+    skills = head_skills(context, request, there=there)
     if not request.permissions.programs and any(
         one.spec.adapter_type.value in ("subprocess", "mcp", "http") for one in skills.found
     ):
@@ -251,60 +289,60 @@ def _head(stand: Stand, request: EvalRequest, there: Sequence[str]) -> Skills:
     return skills
 
 
-def _leading_out(place: str, stand: Stand) -> Iterator[str]:
+def _leading_out(place: str, context: RunContext) -> Iterator[str]:
     """Say which files that describe skills are links out of the repository: nobody's file may be read through one."""
-    top = os.path.realpath(stand.top)
+    top = os.path.realpath(context.checkout.top)
     folders = os.walk(place) if os.path.isdir(place) else [(os.path.dirname(place), [], [os.path.basename(place)])]
     for folder, _, names in folders:
         for name in {*_MAIN, os.path.basename(place)} & set(names):
             real = os.path.realpath(os.path.join(folder, name))
             if not real.startswith(os.path.join(top, "")):
-                shown = os.path.relpath(os.path.join(folder, name), stand.place.directory)
+                shown = os.path.relpath(os.path.join(folder, name), context.checkout.directory)
                 yield f"{shown} is a link that leads out of the repository"
 
 
 @contextmanager
-def _base(stand: Stand) -> Iterator[str | None]:
-    """Give a directory with the files of what is compared with, for as long as they are needed; None without any."""
-    commit = stand.base.commit or stand.compared.commit
+def _base_tree(context: RunContext) -> Iterator[str | None]:
+    """Return a directory with the files of what is compared with, for as long as they are needed; None without any."""
+    commit = context.base.commit or context.compared.commit
     if commit is None:
         yield None
         return
-    with _checked_out(stand, commit) as folder:
+    with _checked_out(context, commit) as folder:
         yield folder
 
 
 @contextmanager
-def _policy(stand: Stand, tree: str | None) -> Iterator[str | None]:
-    """Give a directory with the files of the base branch's tip, for as long as they are needed; None without a base.
+def _tip_tree(context: RunContext, tree: str | None) -> Iterator[str | None]:
+    """Return a directory with the files of the base branch's tip, for as long as they are needed; None without a base.
 
     Args:
-        stand: where the run stands.
-        tree: what :func:`_base` gives.
+        context: of the run.
+        tree: what :func:`_base_tree` returns.
     """
-    if stand.base.commit is None or stand.base.tip == stand.base.commit:
+    if context.base.commit is None or context.base.tip == context.base.commit:
         yield tree
         return
-    with _checked_out(stand, stand.base.tip or stand.base.commit) as folder:
+    with _checked_out(context, context.base.tip or context.base.commit) as folder:
         yield folder
 
 
 @contextmanager
-def _checked_out(stand: Stand, commit: str) -> Iterator[str]:
+def _checked_out(context: RunContext, commit: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as folder:
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             # Programs run as other users, and what they need may lie beside their directory, as in the workspace.
             os.chmod(folder, 0o755)  # noqa: S103
-        check_out(stand.top, commit, folder)
+        check_out(context.checkout.top, commit, folder)
         yield folder
 
 
-def _there(stand: Stand, tree: str) -> str:
-    """Give the directory of the base that the run's own stands for."""
-    return os.path.normpath(os.path.join(tree, os.path.relpath(stand.place.directory, top_of(stand))))
+def _directory_in(context: RunContext, tree: str) -> str:
+    """Return the directory of the base that the run's own stands for."""
+    return os.path.normpath(os.path.join(tree, os.path.relpath(context.checkout.directory, top_of(context.checkout))))
 
 
-def _benchmark(stand: Stand, request: EvalRequest, session: Listening, tree: str | None) -> Loaded | None:
+def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession, tree: str | None) -> Loaded | None:
     """Read the benchmark: of a change as its base has it; None where only the change brings it.
 
     Raises:
@@ -312,39 +350,39 @@ def _benchmark(stand: Stand, request: EvalRequest, session: Listening, tree: str
     """
     word = request.tasks.file or request.tasks.benchmark
     is_path = request.tasks.file is not None or "/" in word or word.endswith(".json")
-    here = stand.place.directory
+    here = context.checkout.directory
     if is_path:
-        place = inside(stand.place.workspace, os.path.join(here, word), f"input benchmark: {word!r}")
+        place = context.checkout.inside(word, f"input benchmark: {word!r}")
         word = os.path.join(".", os.path.relpath(place, here))
     tasks = request.tasks
     tasks = tasks._replace(benchmark=word) if tasks.file is None else tasks._replace(file=word)
-    if stand.base.commit is None or tree is None:
+    if context.base.commit is None or tree is None:
         return benchmark_of(request._replace(tasks=tasks), session, cwd=here)
-    cwd = _there(stand, tree)
+    cwd = _directory_in(context, tree)
     if is_path:
         there = inside(tree, os.path.join(cwd, word), f"input benchmark: {word!r}")
         if not os.path.exists(there) and os.path.exists(os.path.join(here, word)):
-            if stand.is_gone(os.path.normpath(os.path.join(here, word))):
+            if context.files.is_removed(os.path.normpath(os.path.join(here, word))):
                 raise UsageError(f"the benchmark {word[2:]} is no longer in the base branch; update the branch")
             session.note(f"the benchmark {word[2:]} comes with this change; it is run after the merge")
             return None
     own = tasks.benchmarks_dir
     if own is not None:
-        below = os.path.relpath(os.path.join(stand.place.directory, own), top_of(stand))
+        below = os.path.relpath(os.path.join(context.checkout.directory, own), top_of(context.checkout))
         tasks = tasks._replace(benchmarks_dir=None if below.startswith("..") else os.path.join(tree, below))
     return benchmark_of(request._replace(tasks=tasks), session, cwd=cwd)
 
 
-def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, stand: Stand) -> BenchDiff:
+def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, context: RunContext) -> BenchDiff:
     from skillgate.bench.results.diff_limits import DiffPolicy
     from skillgate.bench.results.diffing import diff  # brings in numpy: where there is a base
 
-    label = (stand.base.commit or stand.compared.commit or "base")[:12]
+    label = (context.base.commit or context.compared.commit or "base")[:12]
     return diff(
         before,
         after,
         label_a=label,
-        label_b=stand.base.head[:12] or "here",
+        label_b=context.base.head[:12] or "here",
         version=__version__,
         policy=DiffPolicy(),
         reruns=reruns,

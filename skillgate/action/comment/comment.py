@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.comment import advised, found, sections, sticky, sureness, verdict
-from skillgate.action.comment.benched import benchmark
+from skillgate.action.comment import confidence, findings, next_steps, sections, sticky, verdict
+from skillgate.action.comment.benchmark import benchmark
 from skillgate.action.comment.fit import Section, fit, utf8, utf16
 from skillgate.action.comment.links import links_of
 from skillgate.action.comment.rows import rows_of, table
-from skillgate.action.comment.simulated import simulated
+from skillgate.action.comment.sessions import simulated
 from skillgate.report.escape import inert
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _SUMMARY = Lists(reasons=100, rows=50, folded_rows=450, steps=20, findings=50, f
 
 
 def marker(key: str) -> str:
-    """Give the first line of a comment, by which the next run finds it again.
+    """Return the first line of a comment, by which the next run finds it again.
 
     Raises:
         ValueError: the key holds anything but letters, digits, ``.``, ``_`` and ``-``, or more than 64 of them.
@@ -76,7 +76,7 @@ def report_markdown(subject: Subject) -> str:
 
 
 def headline(subject: Subject) -> str:
-    """Give the verdict and its first reason as one line of plain text, for the log."""
+    """Return the verdict and its first reason as one line of plain text, for the log."""
     return verdict.plain(subject, rows_of(subject))
 
 
@@ -95,36 +95,36 @@ def _sections(subject: Subject, lists: Lists) -> list[Section]:
 
 def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
     job = f" ({inert(subject.key)})" if subject.key != "default" else ""
-    told = verdict.words(subject, rows, naming=subject.trusted)
+    title = verdict.words(subject, rows, naming=subject.trusted)
     if not subject.trusted:  # before anything that it says
         yield Section("trust", (f"> **⚠️ {sections.UNTRUSTED}**", ""))
     yield verdict.warning(subject)
-    yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {told}",))
+    yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {title}",))
     yield verdict.reasons(subject, rows, links, most=lists.reasons)
     yield verdict.unmeasured(subject, rows, links, most=lists.others)
 
 
 def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
-    """Give what follows the verdict, in the order of reading."""
+    """Return what follows the verdict, in the order of reading."""
     compared = subject.diff is not None
     yield from table(rows, links, compared=compared, most=lists.rows, folded=lists.folded_rows)
     yield sections.policy_changes(subject, most=lists.others)
-    yield advised.next_steps(rows, links, most=lists.steps)
-    yield from found.new_findings(rows, links, compared=compared, most=lists.findings, folded=lists.folded)
-    yield found.gone(rows)
-    yield found.set_aside(rows, links, most=lists.others)
-    yield found.outside(subject, links, most=lists.findings)
+    yield next_steps.next_steps(rows, links, most=lists.steps)
+    yield from findings.new_findings(rows, links, compared=compared, most=lists.findings, folded=lists.folded)
+    yield findings.fixed(rows)
+    yield findings.suppressed(rows, links, most=lists.others)
+    yield findings.outside(subject, links, most=lists.findings)
     yield sections.catalogue(subject, rows, links, most=lists.others)
     yield sections.dimensions(rows)
     yield from benchmark(subject, most=lists.rows, folded=lists.folded)
     yield from _gates(subject, lists)
     yield sections.judged(rows, links)
     yield simulated(rows)
-    yield sureness.how_sure(subject, rows)
+    yield confidence.confidence(subject, rows)
 
 
 def _gates(subject: Subject, lists: Lists) -> Iterator[Section]:
     if subject.invocations is not None:
-        from skillgate.action.comment.invoked import gates  # most runs ask no such gate
+        from skillgate.action.comment.gates import gates  # most runs ask no such gate
 
         yield gates(subject.invocations, limit=lists.gates)

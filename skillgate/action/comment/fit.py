@@ -103,10 +103,10 @@ def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int], whe
         reserve = _CLOSING + size(where) if part.rows else 0
         if cost[index] + reserve > share:
             continue
-        kept = _taken(part.rows, share - cost[index] - reserve, size)
-        if part.rows and not kept:
+        taken = _taken(part.rows, share - cost[index] - reserve, size)
+        if part.rows and not taken:
             continue
-        written[index] = _lines(part, kept, where)
+        written[index] = _lines(part, taken, where)
         left -= _size(written[index], size)
     missing = [part.title for index, part in enumerate(sections) if index not in written]
     lines = [line for index in sorted(written) for line in written[index]]
@@ -118,19 +118,19 @@ def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int], whe
 
 
 def _taken(rows: Iterable[str], room: int, size: Callable[[str], int]) -> list[str]:
-    kept = []
+    taken = []
     for row in rows:
         room -= size(row) + 1
         if room < 0:
             break
-        kept.append(row)
-    return kept
+        taken.append(row)
+    return taken
 
 
-def _lines(part: Section, kept: list[str], where: str) -> list[str]:
-    left = part.left + len(part.rows) - len(kept)
+def _lines(part: Section, rows: list[str], where: str) -> list[str]:
+    left = part.left + len(part.rows) - len(rows)
     more = ["", f"{left:,} more in the {where}."] if left else []
-    return [*part.head, *kept, *more, *part.tail]
+    return [*part.head, *rows, *more, *part.tail]
 
 
 def _left_out(titles: list[str], where: str) -> str:

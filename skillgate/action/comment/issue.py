@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.action.comment.comment import COMMENT_UNITS, marker
+from skillgate.action.comment.findings import finding_line
 from skillgate.action.comment.fit import Section, fit, utf16
-from skillgate.action.comment.found import told
 from skillgate.action.comment.links import links_of
 from skillgate.action.comment.rows import skill_link
 from skillgate.model.diff import State
@@ -60,7 +60,7 @@ def issue(subject: Subject) -> Issue | None:
 
 
 def mark_of(key: str) -> str:
-    """Give the first line of the issue of ``key``, which is none of a comment's.
+    """Return the first line of the issue of ``key``, which is none of a comment's.
 
     Raises:
         ValueError: the key is not one.
@@ -69,7 +69,7 @@ def mark_of(key: str) -> str:
 
 
 def title(diff: Diff, key: str) -> str:
-    """Give the issue's title: no text of a skill is in it."""
+    """Return the issue's title: no text of a skill is in it."""
     count = diff.summary.regressions
     job = "" if key == "default" else f" ({key})"
     return f"skillgate{job}: {count} skill{'s have' if count != 1 else ' has'} got worse"
@@ -91,8 +91,8 @@ def _body(subject: Subject, diff: Diff, mark: str) -> str:
 
 def _head(subject: Subject, links: Links) -> Section:
     run = subject.run
-    said = answers_warning(subject.report.results) if subject.report else ""
-    warning = (f"> **⚠️ {inert(bounded(said, _REASON))}**", "") if said else ()
+    text = answers_warning(subject.report.results) if subject.report else ""
+    warning = (f"> **⚠️ {inert(bounded(text, _REASON))}**", "") if text else ()
     at = f"At {links.commit(run.head)}" if run.head else "Here"
     than = f", compared with {inert(bounded(run.compared, _REASON))}" if run.compared else ""
     return Section("what", (*warning, f"{at}{than}, these skills have got worse ({links.report})."))
@@ -114,15 +114,15 @@ def _reasons(worse: Sequence[SkillChange], links: Links) -> Section:
 
 def _found(worse: Sequence[SkillChange], links: Links) -> Section:
     found = [finding for one in worse for finding in one.new]
-    rows = [f"- {told(one, links)}" for one in found[:_ROWS]]
+    rows = [f"- {finding_line(one, links)}" for one in found[:_ROWS]]
     head = ("", "**New findings in them**", "") if rows else ()
     return Section.of("new findings", head, rows, most=_ROWS, total=len(found), rank=2)
 
 
 def _foot(diff: Diff) -> Section:
     new = sum(one.state is State.NEW for one in diff.skills)
-    said = f"{len(diff.skills) - new} skills were compared. This issue is kept up to date, and closed when all is well."
-    return Section("foot", ("", f"<sub>{said}</sub>"))
+    text = f"{len(diff.skills) - new} skills were compared. This issue is kept up to date, and closed when all is well."
+    return Section("foot", ("", f"<sub>{text}</sub>"))
 
 
 def _closing(subject: Subject) -> str:

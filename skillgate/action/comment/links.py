@@ -29,15 +29,15 @@ class Links(NamedTuple):
     run: str
 
     def file(self, path: str, line: int | None = None) -> str:
-        """Give a file's address at the head, ``""`` where there can be none."""
+        """Return a file's address at the head, ``""`` where there can be none."""
         return addresses.at_commit("blob", self.repository, self.head, path, line)
 
     def directory(self, path: str) -> str:
-        """Give a directory's address at the head, ``""`` where there can be none."""
+        """Return a directory's address at the head, ``""`` where there can be none."""
         return addresses.at_commit("tree", self.repository, self.head, path)
 
     def commit(self, sha: str) -> str:
-        """Give a commit's first digits, linked where that can be; any other text stands as it is, made inert."""
+        """Return a commit's first digits, linked where that can be; any other text stands as it is, made inert."""
         if not addresses.commit(sha):
             return inert(sha[:_SHOWN])
         return link(code(sha[:7]), f"{self.repository}/commit/{sha}" if self.repository else "")
@@ -54,7 +54,7 @@ class Links(NamedTuple):
 
 
 def links_of(subject: Subject) -> Links:
-    """Give what the addresses of a subject are built from."""
+    """Return what the addresses of a subject are built from."""
     return Links(
         repository=addresses.repository(subject.repository_url),
         head=addresses.commit(subject.run.head),

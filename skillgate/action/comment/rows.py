@@ -68,7 +68,7 @@ def _line(row: Row, links: Links, *, compared: bool) -> str:
     now = row.result.composite if row.result else row.change.after if row.change else None
     removed = row.state is State.REMOVED
     skill = code(shown_path(row.path)) if removed else skill_link(row.path, row.name, links)
-    cells = (_mark(row), skill, _score(before, now, row), _badge(before, now, row), _said(row, compared=compared))
+    cells = (_mark(row), skill, _score(before, now, row), _badge(before, now, row), _note(row, compared=compared))
     return f"| {' | '.join(cells)} |"
 
 
@@ -102,14 +102,14 @@ def _interval(row: Row) -> str:
 
 def _badge(before: Side | None, now: Composite | Side | None, row: Row) -> str:
     was, badge = (side.badge.value if side and side.badge else "—" for side in (before, now))
-    told = badge if before is None or was == badge else f"{was} → {badge}"
+    text = badge if before is None or was == badge else f"{was} → {badge}"
     if row.result is not None and row.result.composite.badge is not None and row.result.errors:
-        told += f", {row.result.errors} error{'s' * (row.result.errors != 1)}"
+        text += f", {row.result.errors} error{'s' * (row.result.errors != 1)}"
     elo = row.result.composite.elo if row.result else None
-    return told if elo is None else f"{told}, Elo {elo:,.0f}"
+    return text if elo is None else f"{text}, Elo {elo:,.0f}"
 
 
-def _said(row: Row, *, compared: bool) -> str:
+def _note(row: Row, *, compared: bool) -> str:
     withheld = _withheld(row)
     if row.change is not None:
         return "; ".join(filter(None, (_undecided(row), inert(what_moved(row.change)), withheld)))
@@ -123,8 +123,8 @@ def _said(row: Row, *, compared: bool) -> str:
 
 def _undecided(row: Row) -> str:
     """Say why two scores were not compared, or that one may have fallen by chance; ``""`` where neither is so."""
-    told = inconclusive(row.result) if row.result else ""
-    return inert(bounded(told or (in_words(row.change.regression) if row.change else ""), _CELL))
+    text = inconclusive(row.result) if row.result else ""
+    return inert(bounded(text or (in_words(row.change.regression) if row.change else ""), _CELL))
 
 
 def _withheld(row: Row) -> str:

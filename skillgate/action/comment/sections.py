@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.action.comment.findings import finding_line
 from skillgate.action.comment.fit import Section
-from skillgate.action.comment.found import told
 from skillgate.action.comment.links import link, shown_path
 from skillgate.model.diff import State
 from skillgate.model.score import Dimension
@@ -64,9 +64,9 @@ def catalogue(subject: Subject, rows: Sequence[Row], links: Links, *, most: int)
     grown = [_grown(one) for one in lists_of(source.listing) if one.is_notable]
     known = {finding for row in rows for finding in (*row.came, *(row.change.fixed if row.change else ()))}
     new, fixed = ([item for item in side if item not in known] for side in source.across or ((), ()))
-    came = [told(finding, links) for finding in new[:most]]
+    came = [finding_line(finding, links) for finding in new[:most]]
     nowhere = links._replace(head="")  # what is gone has no place at the head
-    went = [f"no longer: {told(finding, nowhere)}" for finding in fixed[:most]]
+    went = [f"no longer: {finding_line(finding, nowhere)}" for finding in fixed[:most]]
     lines = [f"- {line}" for line in (*grown[:most], *came, *went)]
     total = len(grown) + len(new) + len(fixed)
     return Section.of("catalogue", ("", "**Catalogue**", "") if lines else (), lines, most=most, rank=6, total=total)
@@ -85,10 +85,13 @@ def dimensions(rows: Sequence[Row]) -> Section:
         f"|---|{'--:|' * len(shown)}",
     )
     cells = {key: [_cell(row, key) for row in shown] for key in Dimension}
-    told = [(f"{key.value}{_judges(shown, key)}", values) for key, values in cells.items() if set(values) != {_NONE}]
-    lines = [f"| {label} | {' | '.join(values)} |" for label, values in told]
-    said = [f"- Not measured: {', '.join(names)} ({reason})" for reason, names in _unmeasured(shown).items()]
-    tail = ("", *said[:_COLUMNS]) if said else ()
+    lines = [
+        f"| {key.value}{_judges(shown, key)} | {' | '.join(values)} |"
+        for key, values in cells.items()
+        if set(values) != {_NONE}
+    ]
+    missing = [f"- Not measured: {', '.join(names)} ({reason})" for reason, names in _unmeasured(shown).items()]
+    tail = ("", *missing[:_COLUMNS]) if missing else ()
     return Section("dimensions", head, tuple(lines), (*tail, "", "</details>"), rank=7)
 
 
@@ -205,10 +208,10 @@ def _measured(result: SkillResult) -> bool:
 
 
 def _unmeasured(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Give the dimensions that some skill has no score of, by the reason."""
-    told: dict[str, list[str]] = {}
+    """Return the dimensions that some skill has no score of, by the reason."""
+    by_reason: dict[str, list[str]] = {}
     for key, found in (pair for row in rows if row.result for pair in row.result.dimensions.items()):
-        names = told.setdefault(inert(bounded(found.reason or "no reason is given", _TEXT)), [])
+        names = by_reason.setdefault(inert(bounded(found.reason or "no reason is given", _TEXT)), [])
         if found.score is None and key.value not in names:
             names.append(key.value)
-    return {reason: names for reason, names in told.items() if names}
+    return {reason: names for reason, names in by_reason.items() if names}

@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 
 
 def marker(key: str) -> str:
-    """Give the first line of the comments of ``key``: letters, digits, ``.``, ``_`` and ``-``."""
+    """Return the first line of the comments of ``key``: letters, digits, ``.``, ``_`` and ``-``."""
     return f"<!-- skillgate:v1 key={key} -->"
 
 
@@ -64,12 +64,12 @@ def refusal(body: str, mark: str) -> str:
 
 
 def bears(body: str, mark: str) -> bool:
-    """Tell whether the first line is the marker and nothing else."""
+    """Return whether the first line is the marker and nothing else."""
     return normal(body).split("\n", 1)[0].rstrip() == mark
 
 
 def normal(body: str) -> str:
-    """Give a body as it compares: GitHub may keep line ends as CR LF, and white space at the end says nothing."""
+    """Return a body as it compares: GitHub may keep line ends as CR LF, and white space at the end says nothing."""
     return body.replace("\r\n", "\n").replace("\r", "\n").rstrip()
 
 
@@ -91,13 +91,13 @@ def decide(candidates: tuple[Comment, ...], body: str, login: str | None) -> Dec
     own = _written_by(candidates, login) if login is not None else _likely_own(candidates)
     if not own:
         return Decision(None)
-    kept, *duplicates = own
-    return Decision(kept, outdated=normal(kept.body) != normal(body), duplicates=tuple(duplicates))
+    first, *duplicates = own
+    return Decision(first, outdated=normal(first.body) != normal(body), duplicates=tuple(duplicates))
 
 
-def pointer(kept: Comment) -> str:
-    """Give the body of a duplicate. It has no marker, so it is nobody's duplicate the next time."""
-    return f"The result stands in [another comment]({kept.url})." if kept.url else "The result stands further up."
+def pointer(comment: Comment) -> str:
+    """Return the body of a duplicate. It has no marker, so it is nobody's duplicate the next time."""
+    return f"The result stands in [another comment]({comment.url})." if comment.url else "The result stands further up."
 
 
 def _written_by(comments: Iterable[Comment], login: str) -> tuple[Comment, ...]:

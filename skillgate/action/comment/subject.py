@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Subject(NamedTuple):
-    """One run, told to people.
+    """One run, as people read of it.
 
     Attributes:
         run: what was compared, whose policy held, what came of it.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.action.comment.benched import got_worse
+from skillgate import settings
+from skillgate.action.comment.benchmark import got_worse
 from skillgate.action.comment.fit import Section
 from skillgate.action.comment.links import shown_path
 from skillgate.action.comment.rows import skill_link
@@ -34,36 +35,36 @@ _PREFIX = 300  # characters of a reason in which a skill's path is looked for
 
 
 def mark(subject: Subject) -> str:
-    """Give the sign of a verdict; what is not known to pass or fail gets the one of an error."""
+    """Return the sign of a verdict; what is not known to pass or fail gets the one of an error."""
     return _MARKS.get(subject.run.result, "⚠️")
 
 
 def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str:
     """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
     compared, show = subject.diff is not None, _shown if naming else None
-    told = title(subject.run, subject.report, rows, compared=compared, show=show)
+    verdict = title(subject.run, subject.report, rows, compared=compared, show=show)
     if subject.run.result != "pass":
-        return told
-    unjudged = bounded(let_through(_asked(rows)), REASON) if subject.trusted else ""  # else the reason is anybody's
-    parts = [told, inert(unjudged) if naming else unjudged]
+        return verdict
+    unjudged = bounded(let_through(_results(rows)), REASON) if subject.trusted else ""  # else the reason is anybody's
+    parts = [verdict, inert(unjudged) if naming else unjudged]
     if got_worse(subject):
-        parts = [*(parts if rows else ()), "the benchmark fails, and fail-on does not list it"]
+        parts = [*(parts if rows else ()), f"the benchmark fails, and {settings.FAIL_ON.key} does not list it"]
     return "; ".join(filter(None, parts))
 
 
 def warning(subject: Subject) -> Section:
     """Warn of answers that no model gave, before anything else is said."""
-    told = _scripted(subject)
-    return Section("warning", (f"> **⚠️ {inert(bounded(told, REASON))}**", "") if told else ())
+    text = _scripted(subject)
+    return Section("warning", (f"> **⚠️ {inert(bounded(text, REASON))}**", "") if text else ())
 
 
 def _scripted(subject: Subject) -> str:
     """Say that no model gave the answers, ``""`` where one did; not who did, where that is somebody else's word."""
-    told = answers_warning(subject.report.results) if subject.report else ""
-    return told if subject.trusted or not told else f"{SCRIPTED}: no model has read the skill."
+    text = answers_warning(subject.report.results) if subject.report else ""
+    return text if subject.trusted or not text else f"{SCRIPTED}: no model has read the skill."
 
 
-def _asked(rows: Sequence[Row]) -> list[SkillResult]:
+def _results(rows: Sequence[Row]) -> list[SkillResult]:
     return [row.result for row in rows if row.result is not None and not row.beside]
 
 
@@ -72,16 +73,16 @@ def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -
     found = _reasons(subject, rows)
     label = _WHY.get(subject.run.result, "Not complete because" if subject.report else "Stopped because")
     named = {row.path: row.name for row in rows}
-    told = [_told(reason, named, links) for reason in found[:most]]
+    lines = [_reason(reason, named, links) for reason in found[:most]]
     if len(found) <= 1:
-        return Section("reasons", tuple(f"\n**{label}** {reason}" for reason in told))
-    return Section.of("reasons", ("", f"**{label}**", ""), [f"- {line}" for line in told], most=most, total=len(found))
+        return Section("reasons", tuple(f"\n**{label}** {reason}" for reason in lines))
+    return Section.of("reasons", ("", f"**{label}**", ""), [f"- {line}" for line in lines], most=most, total=len(found))
 
 
 def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
     """Say which skills have no score, and what else a reader should know."""
     notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
-    missing = [row for row in rows if row.unscored and not row.beside and not _told_of(row, subject)]
+    missing = [row for row in rows if row.unscored and not row.beside and not _is_in_reasons(row, subject)]
     lines = [f"- **Not measured**: {_without_score(row, links, subject)}" for row in missing[:most]]
     lines += [f"- {notice}" for notice in notices]
     total = len(missing) + len(subject.run.notices)
@@ -91,7 +92,7 @@ def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int
 
 
 def plain(subject: Subject, rows: Sequence[Row]) -> str:
-    """Give the verdict as one line of plain text."""
+    """Return the verdict as one line of plain text."""
     found = _reasons(subject, rows)
     first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
@@ -107,8 +108,8 @@ def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
     if subject.run.reasons or subject.run.result != "fail":
         return tuple(dict.fromkeys(subject.run.reasons))
     failing = (row.result for row in rows if row.fails and row.result is not None)
-    said = failures if subject.trusted else _gates
-    return tuple(f"{result.skill.path}: {'; '.join(said(result))}" for result in failing)
+    texts = failures if subject.trusted else _gates
+    return tuple(f"{result.skill.path}: {'; '.join(texts(result))}" for result in failing)
 
 
 def _gates(result: SkillResult) -> list[str]:
@@ -117,7 +118,7 @@ def _gates(result: SkillResult) -> list[str]:
     return [", ".join(sorted(failed)) or "a gate"]
 
 
-def _told(reason: str, named: dict[str, str], links: Links) -> str:
+def _reason(reason: str, named: dict[str, str], links: Links) -> str:
     """Write a reason; the skill's path that it begins with stands as code, linked."""
     for match in re.finditer(r"[ :]", reason[:_PREFIX]):
         path, rest = reason[: match.start()], reason[match.start() :]
@@ -127,7 +128,7 @@ def _told(reason: str, named: dict[str, str], links: Links) -> str:
     return inert(bounded(reason, REASON))
 
 
-def _told_of(row: Row, subject: Subject) -> bool:
+def _is_in_reasons(row: Row, subject: Subject) -> bool:
     return any(reason.startswith(row.path) for reason in subject.run.reasons)
 
 

@@ -67,7 +67,7 @@ class GitHubError(IncompleteError):
 
 
 def limited(answer: Answer) -> bool:
-    """Tell a rate limit, which passes by itself, from a matter of rights, which no waiting mends: both may be 403."""
+    """Return whether an answer is a rate limit, which passes by itself, and no matter of rights: both may be 403."""
     message = answer.message.casefold()
     if answer.status != _FORBIDDEN or _NOT_ACCESSIBLE in message:
         return answer.status == _TOO_MANY
@@ -76,12 +76,12 @@ def limited(answer: Answer) -> bool:
 
 
 def forbidden(answer: Answer) -> bool:
-    """Tell an answer that more rights, or another token, would change."""
+    """Return whether more rights, or another token, would change an answer."""
     return answer.status == _FORBIDDEN and not limited(answer)
 
 
 def passing(answer: Answer) -> bool:
-    """Tell a failure that may be gone the next time: no answer, a server's error, a rate limit."""
+    """Return whether a failure may be gone the next time: no answer, a server's error, a rate limit."""
     return answer.status == 0 or answer.status >= 500 or limited(answer)
 
 
@@ -123,7 +123,7 @@ def _reset_s(answer: Answer) -> float | None:
 
 
 def _seconds(date: str) -> float | None:
-    """Give the seconds since the epoch of a date as HTTP writes it."""
+    """Return the seconds since the epoch of a date as HTTP writes it."""
     try:
         when = parsedate_to_datetime(date)
     except ValueError:
@@ -135,14 +135,14 @@ def explain(answer: Answer) -> str:
     """Say in one sentence what went wrong, and what to do about it."""
     if answer.status == 0:
         return f"GitHub cannot be reached ({answer.problem})"
-    said = f"{answer.status}: {answer.message}" if answer.message else f"{answer.status}"
+    reply = f"{answer.status}: {answer.message}" if answer.message else f"{answer.status}"
     if limited(answer):
-        return f"GitHub's rate limit is reached ({said})"
+        return f"GitHub's rate limit is reached ({reply})"
     if answer.status >= 500:
-        return f"GitHub has a failure of its own ({said})"
+        return f"GitHub has a failure of its own ({reply})"
     if forbidden(answer) and any(word in answer.message.casefold() for word in _OTHER_GROUNDS):
-        return f"GitHub does not allow it ({said})"
-    return f"{_SENTENCES.get(answer.status, 'GitHub gave an answer that was not expected')} ({said})"
+        return f"GitHub does not allow it ({reply})"
+    return f"{_SENTENCES.get(answer.status, 'GitHub gave an answer that was not expected')} ({reply})"
 
 
 def next_page(answer: Answer, base_url: str) -> str | None:
@@ -208,7 +208,7 @@ def issues(items: list[Any]) -> Iterator[Comment]:
 
 
 def address(data: Any) -> str:  # noqa: ANN401 -- any JSON
-    """Give a comment's page for people; ``""`` where the answer has none that could stand in a link."""
+    """Return a comment's page for people; ``""`` where the answer has none that could stand in a link."""
     url = _text(data, "html_url")
     return url if re.fullmatch(r"https?://[!-'*-;=?-Z_a-z~]+", url) else ""
 

@@ -125,7 +125,7 @@ class Connection:
         return answer
 
     def pages(self, path: str, parameters: Mapping[str, str]) -> Iterator[list[Any]]:
-        """Give a list page by page.
+        """Return a list page by page.
 
         Raises:
             GitHubError: a page did not come, or the list has no end: half a list would be taken for all of it.

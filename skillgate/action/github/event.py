@@ -106,7 +106,7 @@ class Event(NamedTuple):
         return f"{self.server_url}/{self.repository}" if self.server_url and self.repository else ""
 
     def url_of_run(self, run: int | None) -> str:
-        """Give the page of a workflow run in this repository, ``""`` where it is not known."""
+        """Return the page of a workflow run in this repository, ``""`` where it is not known."""
         return f"{self.repository_url}/actions/runs/{run}" if self.repository_url and run is not None else ""
 
     @property
@@ -131,7 +131,7 @@ def read_event(environ: Mapping[str, str], payload: str | None) -> Event:
             message says why it is not known.
     """
     name = _matching(_WORD, environ.get("GITHUB_EVENT_NAME"))
-    told, problem = _payload(payload)
+    event_data, problem = _payload(payload)
     event = Event(
         name=name,
         repository=_matching(_REPOSITORY, environ.get("GITHUB_REPOSITORY")),
@@ -140,19 +140,19 @@ def read_event(environ: Mapping[str, str], payload: str | None) -> Event:
         run_id=_number(environ.get("GITHUB_RUN_ID")),
         sha=_commit(environ.get("GITHUB_SHA")),
         workspace=_path(environ.get("GITHUB_WORKSPACE")),
-        before=_commit(told.get("before")) if name == "push" else None,
+        before=_commit(event_data.get("before")) if name == "push" else None,
     )
     if name == "merge_group":
-        group = _object(told, "merge_group")
+        group = _object(event_data, "merge_group")
         return event._replace(
             group_head_sha=_commit(group.get("head_sha")), group_base_sha=_commit(group.get("base_sha"))
         )
     if name == "workflow_run":
-        return event._replace(workflow_run=_workflow_run(_object(told, "workflow_run"), problem))
+        return event._replace(workflow_run=_workflow_run(_object(event_data, "workflow_run"), problem))
     if name == "issue_comment":
-        issue = _object(told, "issue")
+        issue = _object(event_data, "issue")
         return event._replace(on_pull_request=not issue or issue.get("pull_request") is not None)
-    return _with_pull_request(event, _object(told, "pull_request"), problem)
+    return _with_pull_request(event, _object(event_data, "pull_request"), problem)
 
 
 def mode_of(event: Event, asked: str) -> str:
@@ -199,17 +199,17 @@ def _workflow_run(run: Object, problem: str) -> WorkflowRun:
 
 
 def _payload(text: str | None) -> tuple[Object, str]:
-    """Give the payload's object, and what is wrong with it: ``""`` for nothing."""
+    """Return the payload's object, and what is wrong with it: ``""`` for nothing."""
     if text is None:
         return {}, "there is no payload; run this in a GitHub workflow, where GITHUB_EVENT_PATH names it"
     if len(text) > LARGEST:
         return {}, f"the payload has more than {LARGEST // 2**20} MB"
     try:
-        told = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of many digits is a ValueError too
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return {}, f"the payload of GITHUB_EVENT_PATH is not valid JSON: {reason}"
-    return (told, "") if isinstance(told, dict) else ({}, "the payload of GITHUB_EVENT_PATH is not an object")
+    return (data, "") if isinstance(data, dict) else ({}, "the payload of GITHUB_EVENT_PATH is not an object")
 
 
 def _why(problem: str, key: str) -> str:
@@ -226,26 +226,26 @@ def _matching(form: re.Pattern[str], value: object) -> str:
 
 
 def _commit(value: object) -> str | None:
-    """Give a commit; the one of zeros only stands for none."""
+    """Return a commit; the one of zeros only stands for none."""
     found = _matching(_COMMIT, value.lower() if isinstance(value, str) else value)
     return found if found.strip("0") else None
 
 
 def _number(value: object) -> int | None:
-    """Give a positive number, of the payload or of a variable."""
+    """Return a positive number, of the payload or of a variable."""
     if isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,18}", value):
         value = int(value)
     return value if type(value) is int and 0 < value <= _LARGEST_NUMBER else None
 
 
 def _branch(value: object) -> str:
-    """Give a branch's name as git allows it, which is still anything but inert; it never begins with a dash."""
+    """Return a branch's name as git allows it, which is still anything but inert; it never begins with a dash."""
     if not isinstance(value, str) or not value or len(value) > _LONGEST or _NOT_IN_A_BRANCH.search(value):
         return ""
     return "" if any(unicodedata.category(character) in ("Cc", "Cs") for character in value) else value
 
 
 def _path(value: str | None) -> str:
-    """Give an absolute path, ``""`` for anything else."""
+    """Return an absolute path, ``""`` for anything else."""
     is_path = value is not None and len(value) <= 4 * _LONGEST and value.startswith("/") and "\0" not in value
     return value if value and is_path else ""

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from skillgate.action.comment.subject import Subject
     from skillgate.model.report import Report
 
-COUNTED = (
+SCORE_OUTPUTS = (
     *("skills", "errors", "warnings", "score", "scores"),
     *("coverage", "model-calls", "cached-answers", "cost-usd"),
 )
-"""The outputs that :func:`counted` gives."""
+"""The outputs that :func:`score_outputs` returns."""
 
 
-def counted(report: Report, beside: Collection[str]) -> dict[str, str]:
+def score_outputs(report: Report, beside: Collection[str]) -> dict[str, str]:
     """Count what is asked about, with the findings that others share with it or that belong to no skill."""
     asked = [result for result in report.results if result.skill.path not in beside]
     scores = {result.skill.path: result.composite.score for result in asked}
@@ -39,8 +39,8 @@ def counted(report: Report, beside: Collection[str]) -> dict[str, str]:
     }
 
 
-def benched(subject: Subject, path: str) -> dict[str, str]:
-    """Tell of the benchmark, whose document has this path; nothing without one."""
+def benchmark_outputs(subject: Subject, path: str) -> dict[str, str]:
+    """Return the outputs of the benchmark, whose document has this path; empty without one."""
     bench, diff = subject.bench, subject.bench_diff
     if bench is None:
         return {"completion": "", "completions": "", "broken-tasks": "", "benchmark-json": ""}
@@ -55,8 +55,8 @@ def benched(subject: Subject, path: str) -> dict[str, str]:
     }
 
 
-def gated(subject: Subject, path: str) -> dict[str, str]:
-    """Tell of gates on recorded invocations, whose document has this path; nothing without one."""
+def gate_outputs(subject: Subject, path: str) -> dict[str, str]:
+    """Return the outputs of gates on recorded invocations, whose document has this path; empty without one."""
     if subject.invocations is None:
         return {"gates": "", "invocations-json": ""}
     gates: dict[str, dict[str, str]] = {}

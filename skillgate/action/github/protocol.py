@@ -43,9 +43,9 @@ def outputs_text(values: Mapping[str, str], delimiter: Callable[[], str]) -> str
     for name in values:
         if not _NAME.fullmatch(name):
             raise ValueError(f"no output can be called {name!r}")
-    told = {name: _NO_TEXT.sub("\ufffd", value) for name, value in values.items()}
-    end = _unused(delimiter, (*told, *told.values()))
-    return "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in told.items())
+    texts = {name: _NO_TEXT.sub("\ufffd", value) for name, value in values.items()}
+    end = _unused(delimiter, (*texts, *texts.values()))
+    return "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in texts.items())
 
 
 def command(name: str, properties: Iterable[tuple[str, str]] = (), text: str = "") -> str:
@@ -54,11 +54,11 @@ def command(name: str, properties: Iterable[tuple[str, str]] = (), text: str = "
     Raises:
         ValueError: a name or a property's name that the runner would not read as one.
     """
-    told = tuple(properties)
-    for word in (name, *(key for key, _ in told)):
+    pairs = tuple(properties)
+    for word in (name, *(key for key, _ in pairs)):
         if not _NAME.fullmatch(word):
             raise ValueError(f"no command or property can be called {word!r}")
-    return _NO_TEXT.sub("\ufffd", str(Annotation(name, told, text)))
+    return _NO_TEXT.sub("\ufffd", str(Annotation(name, pairs, text)))
 
 
 def quiet(text: str, token: Callable[[], str]) -> str:

@@ -132,15 +132,15 @@ class Redactor:
         return result
 
     def _cleaned(self, text: str) -> str:
-        kept = []
+        parts = []
         end = last = 0
         for match in self._pattern.finditer(text):
             start, stop = match.span(1)
             if start >= end:
-                kept.append(text[last:start])
+                parts.append(text[last:start])
                 last = stop
             end = last = max(last, stop)
-        return MASK.join((*kept, text[last:])) if kept else text
+        return MASK.join((*parts, text[last:])) if parts else text
 
     def _walk(self, value: _Value) -> _Value:
         if isinstance(value, Enum) or value is None:
@@ -176,17 +176,17 @@ class Redactor:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Give a value, and its lines where it has several, written out or not, as far as they are long enough."""
+    """Return a value, and its lines where it has several, written out or not, as far as they are long enough."""
     lines = value.replace("\\n", "\n").splitlines()
-    told = [line.strip() for line in lines if len(lines) > 1 and not line.startswith("-----")]
-    for part in {value.strip(), "\n".join(lines).strip(), *told}:
+    texts = [line.strip() for line in lines if len(lines) > 1 and not line.startswith("-----")]
+    for part in {value.strip(), "\n".join(lines).strip(), *texts}:
         plain = part.replace("\\", "").replace("\u200b", "")
         if len(plain) >= SHORTEST and len(set(plain)) > 1:
             yield part.replace("\u200b", "")
 
 
 def _spelling(value: str) -> tuple[str, ...]:
-    """Give the pattern of each character of a value.
+    """Return the pattern of each character of a value.
 
     A backslash of the value itself has none: it would be one more of those that may stand before a character.
     """
@@ -218,7 +218,7 @@ def _character(character: str) -> str:
 
 
 def _short(character: str, point: int) -> Iterator[str]:
-    """Give what JSON, HTML, Markdown, an address or a line of text makes of some characters besides."""
+    """Return what JSON, HTML, Markdown, an address or a line of text makes of some characters besides."""
     if character in _NAMED:
         yield f"&(?:amp;)*{_NAMED[character]};"
     if character == " ":
@@ -235,12 +235,12 @@ def _short(character: str, point: int) -> Iterator[str]:
 
 
 def _folded(digits: str) -> str:
-    """Give a pattern for hexadecimal digits in either case; what is no letter of theirs stays."""
+    """Return a pattern for hexadecimal digits in either case; what is no letter of theirs stays."""
     return re.sub("[a-fA-F]", lambda match: f"[{match[0].lower()}{match[0].upper()}]", digits)
 
 
 def _in_base64(value: str) -> Iterator[tuple[str, ...]]:
-    """Give the base64 of a value for each of the three places of a group at which it may begin.
+    """Return the base64 of a value for each of the three places of a group at which it may begin.
 
     Characters that also depend on what stands before or behind the value are left out.
     """

@@ -1,4 +1,4 @@
-"""What is asked of a repository on GitHub: pull requests, a comment on one of them, an issue; both kept up to date."""
+"""A repository on GitHub: find a pull request, and keep a comment on it or an issue up to date."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Repository:
             create: whether to make a comment where there is none yet.
 
         Returns:
-            What happened. A failure of GitHub's is told here and never raised: it must not change a gate's result.
+            What happened. A failure of GitHub is returned and never raised: it must not change a gate's result.
         """
         refusal = sticky.refusal(body, marker)
         if refusal:
@@ -85,26 +85,26 @@ class Repository:
             body: Markdown, at most 65,536 UTF-16 code units.
 
         Returns:
-            What happened; a failure of GitHub's is told here and never raised.
+            What happened; a failure of GitHub is returned and never raised.
         """
         refusal = sticky.refusal(body, marker)
         if refusal:
             return Posted("failed", reason=refusal)
-        return self._told(lambda: self._open(marker, title, body))
+        return self._posted(lambda: self._open(marker, title, body))
 
-    def close_issue(self, marker: str, said: str) -> Posted:
+    def close_issue(self, marker: str, body: str) -> Posted:
         """Close the open issues of a marker, and say why in a comment; ``skipped`` where there is none.
 
         Args:
             marker: the first line of their bodies.
-            said: Markdown.
+            body: Markdown.
 
         Returns:
-            What happened; a failure of GitHub's is told here and never raised.
+            What happened; a failure of GitHub is returned and never raised.
         """
-        return self._told(lambda: self._close(marker, said))
+        return self._posted(lambda: self._close(marker, body))
 
-    def _told(self, act: Callable[[], Posted]) -> Posted:
+    def _posted(self, act: Callable[[], Posted]) -> Posted:
         try:
             return act()
         except GitHubError as error:
@@ -132,17 +132,17 @@ class Repository:
             self._connection.wait_after(answer, tries)
             tries += 1
             decision = self._decide_issue(marker, body, gone)  # it may be there, and only the reply was lost
-        kept = decision.kept
+        existing = decision.kept
         if decision.outdated:
-            self._change(kept, {"title": title, "body": body})
+            self._change(existing, {"title": title, "body": body})
         for duplicate in decision.duplicates:
             with suppress(_VanishedError):
                 self._change(
-                    duplicate, {"body": sticky.pointer(kept), "state": "closed", "state_reason": "not_planned"}
+                    duplicate, {"body": sticky.pointer(existing), "state": "closed", "state_reason": "not_planned"}
                 )
-        return Posted("updated" if decision.outdated else "created" if tries else "unchanged", kept.url)
+        return Posted("updated" if decision.outdated else "created" if tries else "unchanged", existing.url)
 
-    def _close(self, marker: str, said: str) -> Posted:
+    def _close(self, marker: str, body: str) -> Posted:
         decision = self._decide_issue(marker, "")
         if decision.kept is None:
             return Posted("skipped")
@@ -150,7 +150,7 @@ class Repository:
             # First of all it is closed: a comment that is lost then is missed less than one each night.
             with suppress(_VanishedError):
                 self._change(one, {"state": "closed", "state_reason": "completed"})
-                self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": said})
+                self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": body})
         return Posted("closed", decision.kept.url)
 
     def _decide_issue(self, marker: str, body: str, gone: Collection[int] = ()) -> sticky.Decision:
@@ -230,14 +230,14 @@ class Repository:
             return Posted("failed", reason="GitHub's answer tells of no comment; check GITHUB_API_URL")
         return Posted("created", address(answer.data))
 
-    def _keep(self, kept: sticky.Comment, body: str, decision: sticky.Decision) -> Posted:
+    def _keep(self, existing: sticky.Comment, body: str, decision: sticky.Decision) -> Posted:
         if decision.outdated:
-            self._edit(kept, body)
-        posted = Posted("updated" if decision.outdated else "unchanged", kept.url)
+            self._edit(existing, body)
+        posted = Posted("updated" if decision.outdated else "unchanged", existing.url)
         try:
             for duplicate in decision.duplicates:
                 with suppress(_VanishedError):
-                    self._edit(duplicate, sticky.pointer(kept))
+                    self._edit(duplicate, sticky.pointer(existing))
         except GitHubError as error:
             return posted._replace(reason=f"a second comment of an earlier run could not be edited: {error}")
         return posted

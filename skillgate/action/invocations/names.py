@@ -13,15 +13,15 @@ from skillgate.skill.plugins import FOLDER, MAX_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillgate.action.context import Stand
+    from skillgate.action.context import RunContext
     from skillgate.config_file import Files
     from skillgate.model.report import SkillResult
 
 _PLUGIN, _MARKETPLACE = f"{FOLDER}/plugin.json", f"{FOLDER}/marketplace.json"
 
 
-def names_in_records(result: SkillResult, was: SkillResult | None, stand: Stand) -> tuple[str, ...]:
-    """Give the names that invocations of a skill are recorded under.
+def names_in_records(result: SkillResult, was: SkillResult | None, context: RunContext) -> tuple[str, ...]:
+    """Return the names that invocations of a skill are recorded under.
 
     A skill of a change goes by what it was called in the base: else a new name would be a new record. One that is new
     goes by its own.
@@ -29,23 +29,23 @@ def names_in_records(result: SkillResult, was: SkillResult | None, stand: Stand)
     Args:
         result: the skill that is checked out.
         was: what it was in the base; None where it is new, or there is no base.
-        stand: where the run stands.
+        context: of the run.
     """
     skill = result if was is None else was
-    files = stand.head if was is None else _base(skill.plugin, stand)
+    files = context.files.head if was is None else _base(skill.plugin, context)
     own = names_of(skill.skill.name, skill.skill.path)
-    plugins = () if skill.plugin is None else _plugins(skill.plugin, stand, files)
+    plugins = () if skill.plugin is None else _plugins(skill.plugin, context, files)
     return (*own, *(f"{plugin}:{name}" for plugin in plugins for name in own))
 
 
-def _base(plugin: str | None, stand: Stand) -> Files:
-    """Give the files of the base branch's tip; where they have no such plugin, those of where the change began."""
-    folder = os.path.normpath(os.path.join(stand.place.workspace, plugin or "."))
-    return stand.files if stand.files.is_there(folder) else stand.then
+def _base(plugin: str | None, context: RunContext) -> Files:
+    """Return the files of the base branch's tip; where they have no such plugin, those of where the change began."""
+    folder = os.path.normpath(os.path.join(context.checkout.workspace, plugin or "."))
+    return context.files.tip if context.files.tip.is_there(folder) else context.files.start
 
 
 def shared_names(names: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
-    """Give the names that several skills go by, each with their paths: a record of such a name is one of all."""
+    """Return the names that several skills go by, each with their paths: a record of such a name is one of all."""
     found: dict[str, list[str]] = {}
     for path, called in names.items():
         for name in called:
@@ -53,9 +53,9 @@ def shared_names(names: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
     return {name: paths for name, paths in found.items() if len(paths) > 1}
 
 
-def _plugins(shown: str, stand: Stand, files: Files) -> tuple[str, ...]:
-    """Give the names of a plugin: its manifest's and its marketplace's, else its directory's."""
-    workspace = stand.place.workspace
+def _plugins(shown: str, context: RunContext, files: Files) -> tuple[str, ...]:
+    """Return the names of a plugin: its manifest's and its marketplace's, else its directory's."""
+    workspace = context.checkout.workspace
     folder = os.path.normpath(os.path.join(workspace, shown))
     named = [_name(_read(files, os.path.join(folder, _PLUGIN)))]
     above = folder
@@ -63,11 +63,11 @@ def _plugins(shown: str, stand: Stand, files: Files) -> tuple[str, ...]:
         named += _listed(_read(files, os.path.join(above, _MARKETPLACE)), above, folder)
         above = os.path.dirname(above)
     known = tuple(dict.fromkeys(filter(None, named)))
-    return known or tuple(filter(None, (stand.name if folder == workspace else os.path.basename(folder),)))
+    return known or tuple(filter(None, (context.checkout.name if folder == workspace else os.path.basename(folder),)))
 
 
 def _listed(manifest: object, place: str, folder: str) -> Iterator[str]:
-    """Give the names by which a marketplace lists the plugin in a directory."""
+    """Return the names by which a marketplace lists the plugin in a directory."""
     plugins = manifest.get("plugins") if isinstance(manifest, dict) else None
     for plugin in plugins if isinstance(plugins, list) else []:
         source = plugin.get("source") if isinstance(plugin, dict) else None

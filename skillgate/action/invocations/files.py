@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.paths import inside
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.invocations.reading import Recording, beside, recordings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from skillgate.action.context import Stand
+    from skillgate.action.context import RunContext
     from skillgate.invocations.ports import Lines
 
 _NESTED = "lies in a repository inside of this one, whose files a change may choose"
@@ -38,12 +37,12 @@ class Places(NamedTuple):
     Attributes:
         here: files of the workspace.
         base: paths that the base has, relative to the repository's top.
-        told: what a reader should know: what is not there, what comes with the change.
+        notes: what a reader should know: what is not there, what comes with the change.
     """
 
     here: tuple[Source, ...] = ()
     base: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -51,7 +50,7 @@ class Places(NamedTuple):
         return not self.here and not self.base
 
 
-def find_places(stand: Stand) -> Places:
+def find_places(context: RunContext) -> Places:
     """Find what the input ``invocations`` names.
 
     Raises:
@@ -59,40 +58,39 @@ def find_places(stand: Stand) -> Places:
             nothing is there, and none comes with the change.
         IncompleteError: git fails.
     """
-    listed = stand.inputs["invocations"]
     here: list[Source] = []
     base: list[str] = []
-    told: list[str] = []
+    notes: list[str] = []
     problems: list[str] = []
-    for path in listed if isinstance(listed, tuple) else ():
-        place = inside(stand.place.workspace, os.path.join(stand.place.directory, path), _shown(path))
-        if stand.base.commit is None:
-            found, missing = recordings([place], cwd=stand.place.workspace)
-            here += [_source(one, stand) for one in found]
+    for path in context.request.invocations:
+        place = context.checkout.inside(path, _shown(path))
+        if context.base.commit is None:
+            found, missing = recordings([place], cwd=context.checkout.workspace)
+            here += [_source(one, context) for one in found]
             problems += [_relative(problem, place, path) for problem in missing]
             continue
-        there = stand.files.is_there(place)
+        there = context.files.tip.is_there(place)
         if there:
-            base.append(_below(stand, place))
-        mine, waiting = _untracked(stand, place, path, there=there)
+            base.append(_below(context, place))
+        mine, waiting = _untracked(context, place, path, there=there)
         here += mine
-        told += [_told(stand, one) for one in waiting]
+        notes += [_note(context, one) for one in waiting]
         if not there and not mine and not waiting:
             problems.append(f"{path} {'holds no .jsonl file' if os.path.isdir(place) else 'does not exist'}")
-    if problems and not (here or base or told):
+    if problems and not (here or base or notes):
         raise UsageError(f"input invocations: there is nothing to read: {'; '.join(problems)}")
     unique = {source.recording.path: source for source in here}
-    return Places(tuple(unique.values()), tuple(dict.fromkeys(base)), (*problems, *told))
+    return Places(tuple(unique.values()), tuple(dict.fromkeys(base)), (*problems, *notes))
 
 
 @contextmanager
-def sources(places: Places, stand: Stand) -> Iterator[tuple[Source, ...]]:
-    """Give the files, those of the base in a directory of their own for as long as they are needed.
+def sources(places: Places, context: RunContext) -> Iterator[tuple[Source, ...]]:
+    """Return the files, those of the base in a directory of their own for as long as they are needed.
 
     Raises:
         IncompleteError: git fails.
     """
-    if not places.base or stand.base.commit is None:
+    if not places.base or context.base.commit is None:
         yield places.here
         return
     import tempfile
@@ -100,15 +98,15 @@ def sources(places: Places, stand: Stand) -> Iterator[tuple[Source, ...]]:
     from skillgate.skill.checkout import check_out  # starts processes
 
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as tree:
-        check_out(stand.top, stand.base.tip or stand.base.commit, tree)
+        check_out(context.checkout.top, context.base.tip or context.base.commit, tree)
         found, _ = recordings([os.path.normpath(os.path.join(tree, path)) for path in places.base], cwd=tree)
         # Links in the base lead to files of the base alone: others are not checked out.
         shown = [one._replace(shown=os.path.relpath(one.path, tree)) for one in found]
         yield (*(Source(one, partial(beside, one)) for one in shown), *places.here)
 
 
-def _untracked(stand: Stand, place: str, path: str, *, there: bool) -> tuple[list[Source], list[str]]:
-    """Give the files at a place of the workspace that no change can have brought, and the names of those that it has.
+def _untracked(context: RunContext, place: str, path: str, *, there: bool) -> tuple[list[Source], list[str]]:
+    """Return the files at a place of the workspace that no change can have brought, and the names of those that it has.
 
     Raises:
         UsageError: the place lies behind a link or in another repository.
@@ -117,83 +115,83 @@ def _untracked(stand: Stand, place: str, path: str, *, there: bool) -> tuple[lis
     if not os.path.lexists(place):
         return [], []
     # Of a file all that lies near it, since what a sub-agent did is read from there.
-    known = _tracked(stand, place if os.path.isdir(place) else os.path.dirname(place))
-    if os.path.realpath(place) != _real(stand, place):
+    known = _tracked(context, place if os.path.isdir(place) else os.path.dirname(place))
+    if os.path.realpath(place) != _real(context, place):
         if there:
             return [], []  # as the base has it
         if place in known:
             return [], [path]
         raise UsageError(f"{_shown(path)} is, or lies behind, a symbolic link, which a change may have made")
-    found, _ = recordings([place], cwd=stand.place.workspace)
+    found, _ = recordings([place], cwd=context.checkout.workspace)
     waiting, mine = [], []
     linked = frozenset(map(os.path.realpath, known))
     for one in found:
-        if stand.files.is_there(one.path):
+        if context.files.tip.is_there(one.path):
             continue
         if one.path in known:
-            waiting.append(os.path.relpath(one.path, stand.place.directory))
+            waiting.append(os.path.relpath(one.path, context.checkout.directory))
             continue
-        _require_own(stand, one.path, path)
-        mine.append(_source(one, stand, linked))
+        _require_own(context, one.path, path)
+        mine.append(_source(one, context, linked))
     return mine, waiting
 
 
-def _told(stand: Stand, shown: str) -> str:
-    if stand.is_gone(os.path.join(stand.place.directory, shown)):
+def _note(context: RunContext, shown: str) -> str:
+    if context.files.is_removed(os.path.join(context.checkout.directory, shown)):
         return f"{shown} is no longer in the base branch, and does not count"
     return f"{shown} comes with this change; it counts after the merge"
 
 
-def _require_own(stand: Stand, file: str, path: str) -> None:
-    if not _is_own(stand, os.path.realpath(file)):
+def _require_own(context: RunContext, file: str, path: str) -> None:
+    if not _is_own(context, os.path.realpath(file)):
         raise UsageError(f"{_shown(path)} {_NESTED}")
 
 
-def _is_own(stand: Stand, real: str) -> bool:
+def _is_own(context: RunContext, real: str) -> bool:
     from skillgate.skill.tree import toplevel
 
-    return toplevel(os.path.dirname(real)) in (None, stand.top)
+    return toplevel(os.path.dirname(real)) in (None, context.checkout.top)
 
 
-def _tracked(stand: Stand, place: str) -> frozenset[str]:
-    """Give the absolute paths of all that git tracks at or below a place.
+def _tracked(context: RunContext, place: str) -> frozenset[str]:
+    """Return the absolute paths of all that git tracks at or below a place.
 
     Raises:
         IncompleteError: git fails.
     """
     from skillgate.skill.git import complaint, decoded, git  # starts processes
 
-    done = git(stand.top, "--literal-pathspecs", "ls-files", "-z", "--", _below(stand, place))
+    done = git(context.checkout.top, "--literal-pathspecs", "ls-files", "-z", "--", _below(context, place))
     if done.returncode:
         raise IncompleteError(f"git cannot tell which files it tracks: {complaint(done)}")
-    below = (os.path.join(stand.top, decoded(name)) for name in done.stdout.split(b"\0") if name)
-    return frozenset(os.path.normpath(os.path.join(stand.place.workspace, _from(stand, name))) for name in below)
+    below = (os.path.join(context.checkout.top, decoded(name)) for name in done.stdout.split(b"\0") if name)
+    return frozenset(os.path.normpath(os.path.join(context.checkout.workspace, _from(context, name))) for name in below)
 
 
-def _from(stand: Stand, real: str) -> str:
-    return os.path.relpath(real, os.path.realpath(stand.place.workspace))
+def _from(context: RunContext, real: str) -> str:
+    return os.path.relpath(real, os.path.realpath(context.checkout.workspace))
 
 
-def _source(recording: Recording, stand: Stand, tracked: Collection[str] = ()) -> Source:
+def _source(recording: Recording, context: RunContext, tracked: Collection[str] = ()) -> Source:
     """Name a file as a reader knows it; what lies beside it and git tracks is not read with it."""
-    one = recording._replace(shown=os.path.relpath(recording.path, stand.place.directory))
+    one = recording._replace(shown=os.path.relpath(recording.path, context.checkout.directory))
 
     def near(relative: str) -> Lines | None:
         place = os.path.realpath(os.path.join(os.path.dirname(one.path), relative))
-        return beside(one, relative) if place not in tracked and _is_own(stand, place) else None
+        return beside(one, relative) if place not in tracked and _is_own(context, place) else None
 
     return Source(one, near)
 
 
-def _real(stand: Stand, place: str) -> str:
-    """Give where a place of the workspace would be if no link led there but those on the way to the workspace."""
+def _real(context: RunContext, place: str) -> str:
+    """Return where a place of the workspace would be if no link led there but those on the way to the workspace."""
     return os.path.normpath(
-        os.path.join(os.path.realpath(stand.place.workspace), os.path.relpath(place, stand.place.workspace))
+        os.path.join(os.path.realpath(context.checkout.workspace), os.path.relpath(place, context.checkout.workspace))
     )
 
 
-def _below(stand: Stand, place: str) -> str:
-    return os.path.relpath(_real(stand, place), stand.top).replace(os.sep, "/")
+def _below(context: RunContext, place: str) -> str:
+    return os.path.relpath(_real(context, place), context.checkout.top).replace(os.sep, "/")
 
 
 def _shown(path: str) -> str:

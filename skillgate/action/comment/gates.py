@@ -29,9 +29,9 @@ def gates(report: InvocationReport, *, limit: int) -> Section:
     bad = sum(check.status in words.BROKEN for check in report.gates)
     undecided = sum(check.status in words.UNDECIDED for check in report.gates)
     counted = ((bad, "failed"), (undecided, "not decided"), (len(report.gates) - bad - undecided, "passed"))
-    told = ", ".join(f"{count:,} {what}" for count, what in counted if count)
+    counts = ", ".join(f"{count:,} {what}" for count, what in counted if count)
     rated = f"{words.counted(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
     about = inert(bounded(f"{rated}, of {report.invocations:,} in {words.of_window(report)}", _TEXT))
     table = gates_markdown(report.gates, limit).rstrip("\n").split("\n")
-    head = ("", f"<details><summary>Gates on recorded invocations: {told}</summary>", "", *table)
+    head = ("", f"<details><summary>Gates on recorded invocations: {counts}</summary>", "", *table)
     return Section(_TITLE, (*head, "", f"<sub>{about}</sub>", "", "</details>"), rank=7)

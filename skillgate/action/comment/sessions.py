@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skillgate.model.report import SkillResult
     from skillgate.report.standing import Row
 
-_SKILLS = 5  # skills that are told of
+_SKILLS = 5  # skills that are shown
 _AMISS = 3  # prompts of one skill
 _TEXT = 400  # characters of a sentence
 _APART = "not compared with the base"
@@ -30,16 +30,16 @@ _CELL = 80  # characters of a kind of prompt, and of what came of it
 
 def simulated(rows: Sequence[Row]) -> Section:
     """Say what sessions, matches and lift say of the worst skills that changed, folded away."""
-    told = [row for row in rows if row.listed and row.result and _sampled(row.result)]
-    lines = [line for row in told[:_SKILLS] for line in _of(row)]
+    shown = [row for row in rows if row.listed and row.result and _sampled(row.result)]
+    lines = [line for row in shown[:_SKILLS] for line in _of(row)]
     if not lines:
         return Section("simulated sessions")
     head = ("", "<details><summary>What simulated sessions and matches say</summary>", "")
-    left = f"- {len(told) - _SKILLS:,} more skills in the report"
+    left = f"- {len(shown) - _SKILLS:,} more skills in the report"
     return Section(
         "simulated sessions",
         head,
-        (*lines, *((left,) if len(told) > _SKILLS else ())),
+        (*lines, *((left,) if len(shown) > _SKILLS else ())),
         ("", "</details>"),
         rank=7,
     )
@@ -53,11 +53,11 @@ def _of(row: Row) -> Iterator[str]:
     if row.result is None:
         return
     before = code(shown_path(row.path))
-    told = (*_against(row), *_told(row.result))
-    yield from (f"- {before} {inert(bounded(text, _TEXT))}" for text in told if text)
+    texts = (*_against(row), *_figures(row.result))
+    yield from (f"- {before} {inert(bounded(text, _TEXT))}" for text in texts if text)
 
 
-def _told(result: SkillResult) -> Iterator[str]:
+def _figures(result: SkillResult) -> Iterator[str]:
     layer, ranking = sessions_of(result), ranking_of(result)
     if layer is not None:
         yield from figures(layer)

@@ -29,10 +29,10 @@ def next_steps(rows: Sequence[Row], links: Links, *, most: int) -> Section:
     What is broken comes before what could be better, whichever skill it is in.
     """
     failing = [row for row in rows if row.fails]
-    told = [row for row in failing or rows if row.fails or _worse(row)][:most]
-    each = max(1, _EACH + 1 - len(told[:_EACH]))
+    chosen = [row for row in failing or rows if row.fails or _worse(row)][:most]
+    each = max(1, _EACH + 1 - len(chosen[:_EACH]))
     least = 0.0 if failing else _WORTH
-    found = [step for row in told if row.result for step in steps(row.result, row.change, least=least)[:each]]
+    found = [step for row in chosen if row.result for step in steps(row.result, row.change, least=least)[:each]]
     found.sort(key=lambda step: not step.urgent)
     lines = [f"1. {_line(step, links)}" for step in found[:most]]
     return Section("what to do next", ("", "**Do next**", "") if lines else (), tuple(lines), rank=3)

@@ -35,7 +35,7 @@ _PROMPTS = 2  # trigger prompts that are named
 _DROPS = 20  # skills whose drops may be chance
 
 
-def how_sure(subject: Subject, rows: Sequence[Row]) -> Section:
+def confidence(subject: Subject, rows: Sequence[Row]) -> Section:
     """Say what the numbers rest on, folded away."""
     report = subject.report
     if report is None or not any(row.listed for row in rows):
@@ -62,7 +62,7 @@ def _baseline(run: ActionRun) -> str:
 
 
 def _hints(subject: Subject, report: Report) -> tuple[str, ...]:
-    """List what differences may come from; that answers are no model's is said at the top already."""
+    """List what differences may come from; that no model gave the answers stands at the top already."""
     if subject.diff is None:
         return ()
     return first_hint(subject.diff)[1] if answers_warning(report.results) else subject.diff.hints
@@ -78,12 +78,12 @@ def _sampled(report: Report, worst: Sequence[SkillResult]) -> Iterator[str]:
         yield f"- Simulations: {inert('; '.join(run_in_words(report.results)))}."
         for result in worst[:_MOST]:
             yield from (f"- {code(shown_path(result.skill.path))} {line}" for line in _simulated(result))
-    if told := part_of(report):
-        yield f"- {inert(bounded(told, _TEXT))}."
+    if shard := part_of(report):
+        yield f"- {inert(bounded(shard, _TEXT))}."
 
 
 def _by_chance(rows: Sequence[Row]) -> Iterator[str]:
-    """List the drops that fail nothing, since they may be chance; what was not compared at all is told as a hint."""
+    """List the drops that fail nothing, since they may be chance; what was not compared at all is a hint."""
     fell = [(row.path, text) for row in rows if (text := _fell(row))]
     yield from (f"- {code(shown_path(path))} {inert(bounded(text, _TEXT))}" for path, text in fell[:_DROPS])
     if len(fell) > _DROPS:
@@ -91,10 +91,10 @@ def _by_chance(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _fell(row: Row) -> str:
-    told = inconclusive(row.result) if row.result else ""
+    doubt = inconclusive(row.result) if row.result else ""
     outcome = row.change.regression if row.change else None
     passed = outcome is not None and outcome.verdict is Outcome.PASS
-    return told or (in_words(outcome) if passed else "")
+    return doubt or (in_words(outcome) if passed else "")
 
 
 def _of_one(result: SkillResult) -> Iterator[str]:
@@ -107,18 +107,18 @@ def _of_one(result: SkillResult) -> Iterator[str]:
         missed = missed_in_words(layer.triggering) if layer.triggering else ""
         named = missed_prompts(layer.triggering, _PROMPTS) if layer.triggering and missed else ""
         written = sure(composite.score, composite.ci_low, composite.ci_high, scale=100.0)
-        beside = missed if wide_by(result) else f"{missed} ({named})"  # then they stand there
-        yield f"{composite.score:.2f} {written}" + (inert(f"; {beside}") if missed else "")
-    yield from (inert(told) for told in (wide_by(result), drop_in_words(result.drop)) if told)
+        missing = missed if wide_by(result) else f"{missed} ({named})"  # then they stand there
+        yield f"{composite.score:.2f} {written}" + (inert(f"; {missing}") if missed else "")
+    yield from (inert(text) for text in (wide_by(result), drop_in_words(result.drop)) if text)
     yield from (inert(bounded(remark, _TEXT)) for remark in remarks(layer))
 
 
 def _simulated(result: SkillResult) -> Iterator[str]:
     """Say what the sessions and the rating of one skill leave open, each in a sentence."""
     layer, ranking = sessions_of(result), ranking_of(result)
-    told = [*simulated_remarks(layer), wide(layer), lost(layer)] if layer is not None else []
-    told += doubts(ranking) if ranking is not None else ()
-    yield from (inert(bounded(text, _TEXT)) for text in told[:_MOST] if text)
+    texts = [*simulated_remarks(layer), wide(layer), lost(layer)] if layer is not None else []
+    texts += doubts(ranking) if ranking is not None else ()
+    yield from (inert(bounded(text, _TEXT)) for text in texts[:_MOST] if text)
 
 
 def _suppressed(subject: Subject) -> str:

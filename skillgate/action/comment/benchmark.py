@@ -35,7 +35,7 @@ def benchmark(subject: Subject, *, most: int, folded: int) -> Iterator[Section]:
     changes = {
         (one.skill_id, one.benchmark_id): one for one in (subject.bench_diff.changes if subject.bench_diff else ())
     }
-    told = [_row(one, changes.get((one.skill_id, one.benchmark_id))) for one in reports[:most]]
+    shown = [_row(one, changes.get((one.skill_id, one.benchmark_id))) for one in reports[:most]]
     name = reports[0].benchmark_id if reports and subject.trusted else ""
     head = (
         "",
@@ -45,8 +45,8 @@ def benchmark(subject: Subject, *, most: int, folded: int) -> Iterator[Section]:
         "| | skill | completed | partial score | p95 | composite | |",
         "|:-:|---|--:|--:|--:|--:|---|",
     )
-    if told:
-        yield Section.of("skills of the benchmark", head, told, most=most, rank=3, total=len(reports))
+    if shown:
+        yield Section.of("skills of the benchmark", head, shown, most=most, rank=3, total=len(reports))
     yield _tasks(reports, changes, most=folded)
 
 
@@ -129,8 +129,8 @@ def _tasks(reports: Sequence[CompletionReport], changes: dict[tuple[str, str], B
         moved = sorted((task for task in change.tasks if task.flip in _MOVED), key=lambda task: _MOVED.index(task.flip))
         broken += sum(task.flip is Flip.BROKEN for task in moved)
         fixed += sum(task.flip is Flip.FIXED for task in moved)
-        again = {rerun.task_id: rerun for rerun in change.reruns}
-        lines += [_task(one.skill_id, task, again.get(task.task_id)) for task in moved]
+        reruns = {rerun.task_id: rerun for rerun in change.reruns}
+        lines += [_task(one.skill_id, task, reruns.get(task.task_id)) for task in moved]
     counted = ((broken, "no longer pass"), (fixed, "pass now"), (failing, "do not pass"))
     words = ", ".join(f"{count} {what}" for count, what in counted if count)
     if not lines:
@@ -145,8 +145,8 @@ def _task(skill: str, task: TaskChange, rerun: Rerun | None) -> str:
     runs = f", {task.a_passed}/{task.a_total} → {task.b_passed}/{task.b_total}" if task.a_total and task.b_total else ""
     why = f": {inert(bounded(task.reason, _TEXT))}" if task.reason and task.flip is not Flip.FIXED else ""
     name, who = code(bounded(task.task_id, _NAME)), code(bounded(skill, _NAME))
-    again = f" ({inert(bounded(rerun_words(rerun), _TEXT))})" if rerun is not None else ""
-    return f"- {who} {name}{golden} {_SIGNS[task.flip]}{runs}{again}{why}"
+    rerun_text = f" ({inert(bounded(rerun_words(rerun), _TEXT))})" if rerun is not None else ""
+    return f"- {who} {name}{golden} {_SIGNS[task.flip]}{runs}{rerun_text}{why}"
 
 
 def _failing(one: CompletionReport) -> Iterator[str]:
@@ -155,6 +155,6 @@ def _failing(one: CompletionReport) -> Iterator[str]:
             continue
         run = f" (run {result.run})" if result.run > 1 else ""
         why = result.error or result.reason or ""
-        told = f": {inert(bounded(why, _TEXT))}" if why else ""
+        reason = f": {inert(bounded(why, _TEXT))}" if why else ""
         name = code(bounded(result.task_id, _NAME))
-        yield f"- {code(bounded(one.skill_id, _NAME))} {name}{run} {result.status.value}{told}"
+        yield f"- {code(bounded(one.skill_id, _NAME))} {name}{run} {result.status.value}{reason}"

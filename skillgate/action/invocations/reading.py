@@ -1,4 +1,4 @@
-"""Takes recorded invocations of some skills into a store that lasts as long as the question: a log may be any size."""
+"""Read recorded invocations of some skills into a store that lasts as long as the question: a log may be any size."""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from skillgate.store.target import Target
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from skillgate.action.invocations.places import Source
+    from skillgate.action.invocations.files import Source
     from skillgate.model.invocation import Read
     from skillgate.session import Session
     from skillgate.store.invocations import InvocationStore
 
-_TOLD = 10  # problems and warnings of all files together: the comment has room for fifty notes of any kind
+_MOST = 10  # problems and warnings of all files together: the comment has room for fifty notes of any kind
 _GROWING = "claude-code"  # a session that goes on says more of the same invocations
 
 
 @contextmanager
-def taken(
+def temporary_store(
     files: Sequence[Source], session: Session, *, rubric: str, names: Collection[str]
 ) -> Iterator[InvocationStore]:
-    """Give a store with the invocations of all files that are of skills with these names.
+    """Return a store with the invocations of all files that are of skills with these names.
 
     Raises:
         UsageError: nothing could be read at all.
@@ -45,23 +45,23 @@ def taken(
         target = Target("of this run", os.path.join(folder, "store.db"))
         store = open_invocations(target, create=True)
         try:
-            _take(files, store, session, rubric, names)
+            _import(files, store, session, rubric, names)
             yield store
         finally:
             store.close()
 
 
-def _take(
+def _import(
     files: Sequence[Source], store: InvocationStore, session: Session, rubric: str, names: Collection[str]
 ) -> None:
-    problems = _Told(session)
+    problems = _Notes(session)
     seen = empty = 0
     for source in files:
         counter = _Counter(names)
         try:
-            empty += not _file(source, store, counter, rubric, problems)
+            empty += not _import_file(source, store, counter, rubric, problems)
         except UsageError as error:
-            problems.tell(str(error))
+            problems.problem(str(error))
         seen += counter.seen
     problems.close()
     if not seen and problems.count:
@@ -71,7 +71,7 @@ def _take(
         session.note(f"invocations: {empty} of {len(files)} files are empty, and none holds an invocation")
 
 
-def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str, told: _Told) -> bool:
+def _import_file(source: Source, store: InvocationStore, counter: _Counter, rubric: str, notes: _Notes) -> bool:
     """Take one file in; False where it is empty.
 
     Raises:
@@ -79,7 +79,7 @@ def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str
         IncompleteError: the database failed.
     """
     one = source.recording
-    problems, counts = Problems(one.shown, told.tell), Counts()
+    problems, counts = Problems(one.shown, notes.problem), Counts()
     with opened(one) as file:
         if not file.head.strip() and file.size <= len(file.head):
             return False
@@ -92,14 +92,14 @@ def _file(source: Source, store: InvocationStore, counter: _Counter, rubric: str
             take(places(reads, scorer(rubric)), run, problems, counts)
     problems.close()
     if counts.unused is not None:
-        told.warn(f"{one.shown}: {counts.unused}")
+        notes.warn(f"{one.shown}: {counts.unused}")
     for warning, count in counts.warnings.items():
-        told.warn(f"{one.shown}: {warning}{f' ({count:,} times)' if count > 1 else ''}")
+        notes.warn(f"{one.shown}: {warning}{f' ({count:,} times)' if count > 1 else ''}")
     return True
 
 
 class _Counter:
-    """Lets the invocations of some skills through, and counts all."""
+    """Let the invocations of some skills through, and count all."""
 
     def __init__(self, names: Collection[str]) -> None:
         self.seen = 0
@@ -114,8 +114,8 @@ class _Counter:
             yield read
 
 
-class _Told:
-    """Tells the first problems and warnings, and how many there were."""
+class _Notes:
+    """Note the first problems and warnings, and how many there were."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -123,15 +123,15 @@ class _Told:
         self.first: list[str] = []
         self.count = 0
 
-    def tell(self, text: str) -> None:
+    def problem(self, text: str) -> None:
         self.count += 1
-        if len(self.first) < _TOLD:
+        if len(self.first) < _MOST:
             self.first.append(text)
             self._session.note(f"invocations: {text}")
 
     def warn(self, text: str) -> None:
         self._warnings += 1
-        if self._warnings <= _TOLD // 2:
+        if self._warnings <= _MOST // 2:
             self._session.note(f"invocations: {text}")
 
     def close(self) -> None:

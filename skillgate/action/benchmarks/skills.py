@@ -9,7 +9,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.discovery import excluded
+from skillgate.action.discovery import excluded_paths
 from skillgate.bench.reading.loading import Skills, load_skills
 from skillgate.errors import UsageError
 from skillgate.model.digest import digest
@@ -17,7 +17,8 @@ from skillgate.model.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.action.context import Stand
+    from skillgate.action.checkout import Checkout
+    from skillgate.action.context import RunContext
     from skillgate.bench.request import EvalRequest
     from skillgate.model.executable import Runnable
 
@@ -33,7 +34,7 @@ class Sides(NamedTuple):
         earlier: of the base, by the key of the skill that each has become.
         removed: in words, the base's skills that are nowhere any more.
         lost: in words, those whose directory is still there, and that nothing would be run of.
-        told: what a reader should know.
+        notes: what a reader should know.
         gone: the directories of ``removed`` and ``lost``, relative to the top.
     """
 
@@ -41,39 +42,39 @@ class Sides(NamedTuple):
     earlier: Mapping[str, Runnable]
     removed: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
 
-def skills_here(stand: Stand, request: EvalRequest, *, there: Sequence[str]) -> Skills:
+def head_skills(context: RunContext, request: EvalRequest, *, there: Sequence[str]) -> Skills:
     """Read the skills that are checked out; a path that is only in the base is passed over, even if it is the only one.
 
     Raises:
         UsageError: there is none, or one is not valid.
     """
-    here = stand.place.directory
+    here = context.checkout.directory
     paths = [path for path in request.skills if not any(_is_only_in(one, here, path) for one in there)]
     if request.skills and not paths:
         return Skills((), ())
-    return load_skills(paths, cwd=here, prose=request.prose, without=_left_out(stand, top_of(stand)))
+    return load_skills(paths, cwd=here, prose=request.prose, without=_excluded(context, top_of(context.checkout)))
 
 
-def sides(stand: Stand, request: EvalRequest, now: Skills, *, tree: str, there: str) -> Sides:
+def pair_sides(context: RunContext, request: EvalRequest, now: Skills, *, tree: str, there: str) -> Sides:
     """Find the base's skills by the same words, and say what each of them has become.
 
     A skill is that of the base in the same directory, whatever it calls itself; where it moved, the one of its id.
 
     Args:
-        stand: where the run stands.
+        context: of the run.
         request: what to run.
         now: the skills that are checked out.
         tree: a directory with the base's files.
         there: the one in it that stands for the run's own directory.
     """
-    before = _skills_there(stand, request, tree, there)
+    before = _base_skills(context, request, tree, there)
     left = {(place_of(one, tree), one.spec.id): one for one in before.found}
     earlier: dict[str, Runnable] = {}
-    top = top_of(stand)
+    top = top_of(context.checkout)
     for by_id, by_place in ((True, True), (False, True), (True, False)):
         for skill in now.found:
             if skill.key in earlier:
@@ -89,17 +90,17 @@ def sides(stand: Stand, request: EvalRequest, now: Skills, *, tree: str, there: 
             lost.append(f"{name} of {where} is still there, and nothing would be run of it any more")
         else:
             removed.append(f"{name} of {where} was removed")
-    told = tuple(f"the base's cannot be run, and is no baseline: {line}" for line in before.notices)
+    notes = tuple(f"the base's cannot be run, and is no baseline: {line}" for line in before.notices)
     gone = tuple(where for where, _ in left)
-    return Sides(_retried(now, earlier, request), earlier, tuple(removed), tuple(lost), told, gone)
+    return Sides(_retried(now, earlier, request), earlier, tuple(removed), tuple(lost), notes, gone)
 
 
-def touched(stand: Stand, both: Sides, tree: str) -> tuple[Runnable, ...]:
-    """Give the skills that are not, byte by byte, what they were in the base.
+def touched(context: RunContext, both: Sides, tree: str) -> tuple[Runnable, ...]:
+    """Return the skills that are not, byte by byte, what they were in the base.
 
     A skill is all of its directory, and the files and directories of the repository that its settings name.
     """
-    top = top_of(stand)
+    top = top_of(context.checkout)
     found = []
     for skill in both.now.found:
         was = both.earlier.get(skill.key)
@@ -112,31 +113,31 @@ def touched(stand: Stand, both: Sides, tree: str) -> tuple[Runnable, ...]:
     return tuple(found)
 
 
-def top_of(stand: Stand) -> str:
-    """Give the repository's top as the run's own directory begins with it."""
-    return stand.top if stand.place.directory.startswith(stand.top) else os.path.realpath(stand.top)
+def top_of(checkout: Checkout) -> str:
+    """Return the repository's top as the run's own directory begins with it."""
+    return checkout.top if checkout.directory.startswith(checkout.top) else os.path.realpath(checkout.top)
 
 
-def _skills_there(stand: Stand, request: EvalRequest, tree: str, there: str) -> Skills:
-    here, top = stand.place.directory, top_of(stand)
+def _base_skills(context: RunContext, request: EvalRequest, tree: str, there: str) -> Skills:
+    here, top = context.checkout.directory, top_of(context.checkout)
     paths = []
     for path in request.skills:
         below = os.path.relpath(os.path.normpath(os.path.join(here, path)), top)
         place = os.path.normpath(os.path.join(tree, below))
         if not below.startswith("..") and os.path.exists(place):
             paths.append(place)
-    without = [os.path.join(tree, os.path.relpath(folder, top)) for folder in _left_out(stand, top)]
+    without = [os.path.join(tree, os.path.relpath(folder, top)) for folder in _excluded(context, top)]
     try:
         return load_skills(paths, cwd=there, prose=request.prose, without=without, lenient=True)
     except UsageError as error:
         return Skills((), tuple(str(error).splitlines()[:3]))
 
 
-def _left_out(stand: Stand, top: str) -> list[str]:
-    """Give the directories that the input ``paths`` leaves out, where the benchmark takes its skills from it."""
-    if stand.inputs["skills"]:
+def _excluded(context: RunContext, top: str) -> list[str]:
+    """Return the directories that the input ``paths`` leaves out, where the benchmark takes its skills from it."""
+    if context.request.benchmark.skills:
         return []
-    return [os.path.normpath(os.path.join(top, path)) for path in excluded(stand)]
+    return [os.path.normpath(os.path.join(top, path)) for path in excluded_paths(context)]
 
 
 def _is_only_in(there: str, here: str, path: str) -> bool:
@@ -144,12 +145,12 @@ def _is_only_in(there: str, here: str, path: str) -> bool:
 
 
 def place_of(skill: Runnable, top: str) -> str:
-    """Give a skill's directory relative to the top, with ``/``."""
+    """Return a skill's directory relative to the top, with ``/``."""
     return os.path.relpath(skill.root, top).replace(os.sep, "/")
 
 
 def _retried(now: Skills, earlier: Mapping[str, Runnable], request: EvalRequest) -> Skills:
-    """Give no skill more tries than its base has: more of them make every task easier, and hold after the merge."""
+    """Allow no skill more tries than its base has: more of them make every task easier, and hold after the merge."""
     return now._replace(found=tuple(_at_most(one, _tries(earlier.get(one.key), request)) for one in now.found))
 
 
@@ -218,7 +219,7 @@ def _contents(root: str, top: str) -> str | None:
 
 
 def _below(root: str, top: str) -> Iterator[str]:
-    """Give files and links, in order; through links to directories too, as long as they stay inside, each once."""
+    """Return files and links, in order; through links to directories too, as long as they stay inside, each once."""
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -235,7 +236,7 @@ def _below(root: str, top: str) -> Iterator[str]:
 
 
 def _file(path: str, left: list[int], top: str) -> Sequence[bytes]:
-    """Give what a file or link is: whether it can be run, where it leads, what it holds."""
+    """Return what a file or link is: whether it can be run, where it leads, what it holds."""
     is_link = os.path.islink(path)
     leads = os.fsencode(os.readlink(path)) if is_link else b""
     real = os.path.realpath(path)

@@ -71,7 +71,7 @@ def find_base(top: str | None, event: Event) -> Base:
 
 
 def require_own_commit(top: str, head: str, event: Event, *, names_pull_request: bool) -> str:
-    """Make sure that an event without a base gates the repository's own commit, and no pull request's.
+    """Require that an event without a base gates the repository's own commit, and no pull request's.
 
     Such an event may have secrets and a token that writes, and what is checked out is gated by its own configuration.
 
@@ -119,9 +119,9 @@ def _of_pull_request(top: str, head: str, event: Event) -> Base:
         note = "what is checked out is neither the pull request's head nor GitHub's merge of it; it is what was gated"
     tip = _tip(top, event)
     if tip is None:
-        told = f" ({event.base_sha[:12]})" if event.base_sha else ""
+        commit = f" ({event.base_sha[:12]})" if event.base_sha else ""
         raise UsageError(
-            f"the tip of the base branch{told} is not in this clone, so its gate cannot be asked; {_FETCH_ALL}"
+            f"the tip of the base branch{commit} is not in this clone, so its gate cannot be asked; {_FETCH_ALL}"
         )
     # The tip holds the head where it was merged while this run waited; what it was opened against does not.
     left = [merge_base(top, head, one) for one in (tip, event.base_sha) if one and commit_of(top, one)]
@@ -174,7 +174,7 @@ def _fetched(top: str, event: Event) -> str | None:
 
 
 def _is_ancestor(top: str, one: str | None, other: str | None) -> bool:
-    """Tell whether a commit is another one or lies before it; not so where either is missing."""
+    """Return whether a commit is another one or lies before it; not so where either is missing."""
     if not one or not other or commit_of(top, one) is None:
         return False
     return merge_base(top, one, other) == one

@@ -33,21 +33,21 @@ def new_findings(rows: Sequence[Row], links: Links, *, compared: bool, most: int
     return folding(title.lower(), head, _TABLE, shown, most=most, total=len(found), rank=4)
 
 
-def gone(rows: Sequence[Row]) -> Section:
+def fixed(rows: Sequence[Row]) -> Section:
     """Count the findings that went, by rule, and those that stay."""
     fixed = Counter(finding.id for row in rows if row.change for finding in row.change.fixed)
-    kept = sum(row.change.kept for row in rows if row.change and row.listed)
+    staying = sum(row.change.kept for row in rows if row.change and row.listed)
     parts = []
     if fixed:
         named = [_times(name, times) for name, times in fixed.most_common(_IDS)]
         others = f" and {len(fixed) - _IDS} rules more" if len(fixed) > _IDS else ""
         parts.append(f"**Fixed**: {sum(fixed.values()):,} ({', '.join(named)}{others})")
-    if kept:
-        parts.append(f"{kept:,} finding{'s stay' if kept != 1 else ' stays'} as before")
+    if staying:
+        parts.append(f"{staying:,} finding{'s stay' if staying != 1 else ' stays'} as before")
     return Section("fixed findings", ("", " · ".join(parts)) if parts else (), rank=3)
 
 
-def set_aside(rows: Sequence[Row], links: Links, *, most: int) -> Section:
+def suppressed(rows: Sequence[Row], links: Links, *, most: int) -> Section:
     """Show the findings that the change has set aside."""
     found = [item for row in rows if row.change for item in row.change.suppressed]
     lines = [_aside(item, links) for item in found[:most]]
@@ -63,7 +63,7 @@ def outside(subject: Subject, links: Links, *, most: int) -> Section:
     return Section.of("findings outside the skills", head, lines, most=most, rank=5, total=len(found))
 
 
-def told(finding: Finding, links: Links) -> str:
+def finding_line(finding: Finding, links: Links) -> str:
     """Write a finding in a line: where, which rule, what."""
     return f"{links.place(str(finding.path), finding.line)} {rule(finding)} {inert(bounded(finding.message, MESSAGE))}"
 
@@ -76,7 +76,7 @@ def _line(finding: Finding, links: Links) -> str:
 def _aside(item: Suppressed, links: Links) -> str:
     until = f" until {inert(bounded(item.until, 20))}" if item.until else ""
     why = f": {inert(bounded(item.reason, MESSAGE))}" if item.reason else ", no reason given"
-    return f"- {told(item.finding, links)} (by {inert(bounded(item.by, 40))}{until}{why})"
+    return f"- {finding_line(item.finding, links)} (by {inert(bounded(item.by, 40))}{until}{why})"
 
 
 def _times(name: str, times: int) -> str:
