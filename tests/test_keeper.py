@@ -319,7 +319,7 @@ def test_what_another_program_judged_is_not_used(top: Path, tmp_path: Path) -> N
 
 def test_any_change_of_the_program_is_another_program(tmp_path: Path) -> None:
     package = tmp_path / "skillgate"
-    shutil.copytree(Path(assess.__code__.co_filename).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(assess.__code__.co_filename).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
     code = "import sys; sys.path.insert(0, sys.argv[1]); from skillgate.evaluate.keeper import stamp; print(stamp())"
     rules = package / "static" / "rules"
 
