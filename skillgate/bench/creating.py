@@ -10,6 +10,7 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.bench.starters._wanted import Wanted
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
@@ -119,7 +120,9 @@ def id_of(name: str, template: str) -> str:
     if len(name) > _MOST_NAME:
         raise UsageError(f"--name: expected at most {_MOST_NAME} characters, found {len(name)}")
     if "/" in name or "\\" in name or name.strip(". ") == "":
-        raise UsageError(f"--name: {name[:80]!r} is a path; --output-dir says where, and the name is one word{hint}")
+        raise UsageError(
+            f"--name: {name[:80]!r} is a path; --{settings.OUTPUT_DIR.key} says where, and the name is one word{hint}"
+        )
     identifier = re.sub(r"[^a-z0-9_-]", "_", name.strip().lower())
     if template == PROSE:
         identifier = re.sub(r"[_-]+", "-", identifier).strip("-")

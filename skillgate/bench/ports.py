@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from skillgate import settings
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
 
 MAX_WORDS = 2_000  # characters of an error in a report
-NOT_STARTED = "programs are not started here: leave --no-allow-exec out, or set allow-exec: true where it is off"
+NOT_STARTED = (
+    f"programs are not started here: leave --no-{settings.ALLOW_EXEC.key} out, or set {settings.ALLOW_EXEC.key}: true"
+    " where it is off"
+)
 
 
 class Limits(NamedTuple):

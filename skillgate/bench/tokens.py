@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def require_passable(name: str, allow_env: Set[str], *, where: str) -> None:
     if name.upper().startswith(_REFUSED):
         raise UsageError(f"{where}: {name[:80]} is never given to a skill; use a variable of the skill's own, {_OWN}…")
     if not name.startswith(_OWN) and name not in allow_env:
-        raise UsageError(f"{where}: {name[:80]} is not given to a skill unless you say --allow-env {name[:80]}")
+        raise UsageError(
+            f"{where}: {name[:80]} is not given to a skill unless you say --{settings.ALLOW_ENV.key} {name[:80]}"
+        )
 
 
 def passed(name: str, environ: Mapping[str, str], allow_env: Set[str], *, where: str) -> str:

@@ -10,25 +10,17 @@ from skillgate.model.score import Badge, Depth
 from skillgate.scoring.gate import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
     from pathlib import PurePosixPath
 
     from skillgate.config import Config
     from skillgate.model.setting import Setting, Value
 
-_BOUNDS: Mapping[str, Setting[Any]] = {
-    "threshold": settings.THRESHOLD,
-    "badge": settings.MIN_BADGE,
-    "dimension": settings.MIN_DIMENSION,
-    "regression": settings.BASELINE,
-}
+_BOUNDS = {setting.gate: setting for setting in settings.of_group(settings.GATE) if setting.gate}
 _ELSEWHERE = ("benchmark",)  # gates of other commands, which share the list
 _SAMPLED = ("budget",)  # gates of depths that ask a model
 _BUDGETS: tuple[Setting[Any], ...] = (settings.MAX_COST_USD, settings.MAX_CALLS)
-_SESSIONS = (
-    settings.MIN_ACTIVATION,
-    settings.MAX_FAILURE_RATE,
-)  # bounds of the threshold gate where sessions are simulated
+_SESSIONS = tuple(setting for setting in settings.of_group(settings.SESSIONS) if setting.gate)
 _SIMULATED = (Depth.DEEP, Depth.CERTIFY)
 
 
@@ -43,19 +35,19 @@ def require_bounds(config: Config, depth: Depth, *, also: Collection[str] = ()) 
     Raises:
         UsageError: saying what is missing.
     """
-    decisive = [layer for layer in config.layers if layer.patterns and "fail-on" in layer.values]
+    decisive = [layer for layer in config.layers if layer.patterns and settings.FAIL_ON.key in layer.values]
     listed, origin = config.get(settings.FAIL_ON), config.origin(settings.FAIL_ON)
     if origin == "option":
         decisive = []  # it stands above every override
     _require(config, depth, listed, origin, also)
     for layer in decisive:
-        _require(config, depth, layer.values["fail-on"], layer.origins["fail-on"], also)
+        _require(config, depth, layer.values[settings.FAIL_ON.key], layer.origins[settings.FAIL_ON.key], also)
 
 
 def _require(config: Config, depth: Depth, listed: Value, origin: str, also: Collection[str]) -> None:
     if not isinstance(listed, tuple):
         return
-    where = "--fail-on" if origin == "option" else f"fail-on ({origin})"
+    where = f"--{settings.FAIL_ON.key}" if origin == "option" else f"{settings.FAIL_ON.key} ({origin})"
     if "never" in listed and len(listed) > 1:
         others = ", ".join(word for word in listed if word != "never")
         raise UsageError(f"{where} lists never beside {others}: choose one")
@@ -98,7 +90,7 @@ def policies(
             for gate in sorted(asked - fail_on - told):
                 told.add(gate)
                 key = _BOUNDS[gate].key if bounds[gate] is not None else " or ".join(k for k in sessions if sessions[k])
-                note(f"{key} is set, but fail-on does not list {gate}: it is shown, and fails nothing")
+                note(f"{key} is set, but {settings.FAIL_ON.key} does not list {gate}: it is shown, and fails nothing")
         found = _policy(config, path, fail_on)
         if depth not in _SIMULATED:
             return found

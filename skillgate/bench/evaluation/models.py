@@ -67,7 +67,7 @@ class Models:
         self.model = name if isinstance(name, str) else DEFAULT_JUDGE
         self.judge_model = judges[0] if isinstance(judges, tuple) and judges else DEFAULT_JUDGE
         if isinstance(judges, tuple) and len(judges) > 1:
-            session.note(f"one model judges in a benchmark: {judges[0]}, the first of judge-model")
+            session.note(f"one model judges in a benchmark: {judges[0]}, the first of {settings.JUDGE_MODEL.key}")
         self._session = session
         self._limits = (config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS))
         self._provider = connect(config, options, session.environ, session.cwd)
@@ -163,7 +163,7 @@ class Models:
             return
         about = f"this run may cost about ${cost.low:.2f} to ${cost.high:.2f}"
         if not self._session.interactive:
-            raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+            raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
         if not self._session.confirm(f"{about}; go on?"):
             raise UsageError(f"{about}, and was not begun")
         self._budget.bound(bound_of(cost.high))

@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.files import require_place, write
 from skillgate.model.bench_result import Status
@@ -41,21 +42,23 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session, *,
         name = os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}")
         place = require_place(name, session.cwd)
         if os.path.isdir(place):
-            raise UsageError(f"cannot write {name}: it is a directory; choose another --output-dir")
+            raise UsageError(f"cannot write {name}: it is a directory; choose another --{settings.OUTPUT_DIR.key}")
         if os.path.exists(place) and not os.access(place, os.W_OK):
-            raise UsageError(f"cannot write {name}: not permitted; choose another --output-dir")
+            raise UsageError(f"cannot write {name}: not permitted; choose another --{settings.OUTPUT_DIR.key}")
     try:
         if make:
             os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot write into {output_dir}: {error.strerror}; choose another --output-dir") from error
+        raise UsageError(
+            f"cannot write into {output_dir}: {error.strerror}; choose another --{settings.OUTPUT_DIR.key}"
+        ) from error
     above = folder
     while not os.path.lexists(above):  # what is to be made is made in the nearest directory that is there
         above = os.path.dirname(above)
     if not os.path.isdir(above):
-        raise UsageError(f"cannot write into {output_dir}: Not a directory; choose another --output-dir")
+        raise UsageError(f"cannot write into {output_dir}: Not a directory; choose another --{settings.OUTPUT_DIR.key}")
     if not os.access(above, os.W_OK):
-        raise UsageError(f"cannot write into {output_dir}: not permitted; choose another --output-dir")
+        raise UsageError(f"cannot write into {output_dir}: not permitted; choose another --{settings.OUTPUT_DIR.key}")
 
 
 def publish(report: BenchReport, formats: Sequence[str], output_dir: str, session: Session) -> None:

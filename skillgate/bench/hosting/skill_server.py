@@ -47,7 +47,9 @@ def serve_skill(path: str, port: int, session: Session) -> int:
     if port:
         raise UsageError(f"--port: {path} listens where its entrypoint says; change it in skill.json")
     if not session.config.get(settings.ALLOW_EXEC):
-        raise UsageError(f"{path}: no program may be started here: allow-exec is false in your configuration")
+        raise UsageError(
+            f"{path}: no program may be started here: {settings.ALLOW_EXEC.key} is false in your configuration"
+        )
     surroundings = Surroundings(
         spawner=None,
         environ=session.environ,

@@ -12,6 +12,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.bench.creating import DEFAULT, PROSE, TEMPLATES, CreateRequest, create
 from skillgate.bench.starters._wanted import TASKS
 from skillgate.errors import EXIT_PASSED
@@ -34,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--operation", metavar="ID|METHOD PATH", help='which of its operations, as in "GET /orders/{id}"'
     )
-    parser.add_argument("--output-dir", metavar="DIR", default="skills", help="where it is made (default: skills)")
+    parser.add_argument(
+        f"--{settings.OUTPUT_DIR.key}", metavar="DIR", default="skills", help="where it is made (default: skills)"
+    )
     parser.add_argument("--description", metavar="TEXT", default="", help="what it does, for people and models")
     parser.add_argument("--force", action="store_true", help="overwrite the starter's files of a skill that is there")
 

@@ -206,8 +206,8 @@ def _opinions(config: Config, depth: Depth) -> tuple[str, ...]:
         judges = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
     if judges < len(models):
         raise UsageError(
-            f"judges is {judges}, and judge-model names {len(models)} models: {', '.join(models[judges:])} would never"
-            f" be asked; give --judges {len(models)} or more, or fewer models"
+            f"judges is {judges}, and {settings.JUDGE_MODEL.key} names {len(models)} models:"
+            f" {', '.join(models[judges:])} would never be asked; give --judges {len(models)} or more, or fewer models"
         )
     return tuple(models[index % len(models)] for index in range(judges))
 
@@ -264,7 +264,7 @@ def kept_answers(
     """
     folder = folder_of(environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     if not folder:
-        session.note("there is no place to keep answers (HOME is not set): give --cache-dir")
+        session.note(f"there is no place to keep answers (HOME is not set): give --{settings.CACHE_DIR.key}")
         return None
     return Answers(
         folder,

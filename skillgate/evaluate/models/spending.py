@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import Deepened
 from skillgate.evaluate.models.setup import layer_of
@@ -68,7 +69,7 @@ class SpendApproval:
             return
         about = f"this run may cost about ${self._low:.2f} to ${self._high:.2f}"
         if not self._session.interactive:
-            raise UsageError(f"{about}: give --max-cost-usd, or see what it would ask with --dry-run")
+            raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
         if not self._session.confirm(f"{about}; go on?"):
             raise UsageError(f"{about}, and was not begun")
         self._given = True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anthropic
 
+from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import bounded, wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
@@ -67,7 +68,7 @@ def connect(connection: Connection) -> Messages:
     variable = f"ANTHROPIC_{platform.upper()}_BASE_URL" if platform else "ANTHROPIC_BASE_URL"
     base = connection.base_url or connection.environ.get(variable) or None
     if base is not None:
-        base = wire.address(base, option="base-url" if connection.base_url else variable)
+        base = wire.address(base, option=settings.BASE_URL.key if connection.base_url else variable)
     secrets = _secrets(connection.environ)
     unresolved: Unresolved = _UNRESOLVED
     if platform:

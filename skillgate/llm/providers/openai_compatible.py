@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import wire
 from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
@@ -38,9 +39,10 @@ def connect(connection: Connection) -> OpenAICompatible:
     """
     if not connection.base_url:
         raise UsageError(
-            "provider openai-compatible needs the address of the server, as in --base-url http://127.0.0.1:8080/v1"
+            f"provider openai-compatible needs the address of the server, as in --{settings.BASE_URL.key}"
+            " http://127.0.0.1:8080/v1"
         )
-    base = wire.address(connection.base_url, option="base-url")
+    base = wire.address(connection.base_url, option=settings.BASE_URL.key)
     variable = connection.key_variable or OPENAI_KEY
     return OpenAICompatible(base, connection.environ.get(variable, "").strip(), variable, connection.temperature)
 
