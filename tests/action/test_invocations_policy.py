@@ -232,8 +232,7 @@ def test_a_run_without_gates_loads_nothing_of_them(tmp_path: Path) -> None:
     made = repository(tmp_path, log("merge-sheets"))
     done = _process(made, "import sys")
     loaded = set(done.stderr.split("\n")[-2].split())
-    allowed = ("skillgate.invocations", "skillgate.model.invocation_gate", "skillgate.invocations.settings")
-    assert {name for name in loaded if name not in allowed} == {"skillgate.action.invocation_inputs"}
+    assert loaded <= {"skillgate.invocations", "skillgate.model.invocation_gate"}
 
 
 def _process(made: PullRequest, first: str, **inputs: str) -> subprocess.CompletedProcess[str]:
