@@ -1,20 +1,25 @@
 """Rooms: packages in which each file declares one thing and the file's name is its key.
 
-A room is listed without importing anything from it, and only the file that was asked for is ever loaded.
+A room is listed without importing anything from it, and only the file that was asked for is ever loaded. What lists
+need to know of a file stands in constants at its top level, which are read from its source: ``POSITION = 3`` says where
+it stands among the others.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
 
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
+
+_LAST = 1_000  # the position of a file that declares none
 
 
 class Room:
@@ -29,6 +34,11 @@ class Room:
         files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
         stems = {file.removesuffix(".py") for file in files if file.endswith(".py")}
         return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
+
+    def listed(self, *, separator: str = "-") -> tuple[str, ...]:
+        """List the room's keys in its own order, by ``POSITION`` and then by name, with a separator for ``_``."""
+        places = {name: int(self._literal(name, "POSITION") or _LAST) for name in self.names()}
+        return tuple(name.replace("_", separator) for name in sorted(places, key=lambda name: (places[name], name)))
 
     def load(self, name: str) -> ModuleType:
         """Import one module of the room; ``-`` and ``_`` are the same in its name.
@@ -52,8 +62,50 @@ class Room:
         Raises:
             UsageError: as :meth:`load`.
         """
-        start = f'{constant} = "'
-        return next((line[len(start) :].rstrip('"\n') for line in self._lines(name) if line.startswith(start)), "")
+        return next(iter(self.texts(name, constant)), "")
+
+    def texts(self, name: str, constant: str) -> tuple[str, ...]:
+        """Read the texts of a constant, one or those of a tuple, without importing the module.
+
+        The texts hold neither quotes nor brackets.
+
+        Raises:
+            UsageError: as :meth:`load`.
+        """
+        return tuple(self._literal(name, constant).split('"')[1::2])
+
+    def table(self, name: str, constant: str) -> dict[str, str]:
+        """Read a constant that is a mapping of texts to texts, as :meth:`texts` does."""
+        texts = self.texts(name, constant)
+        return dict(zip(texts[::2], texts[1::2], strict=True))
+
+    def flag(self, name: str, constant: str) -> bool:
+        """Read whether a module sets a constant to True, without importing it.
+
+        Raises:
+            UsageError: as :meth:`load`.
+        """
+        return self._literal(name, constant) == "True"
+
+    def defines(self, name: str, function: str) -> bool:
+        """Whether a module defines a function of this name, without importing it.
+
+        Raises:
+            UsageError: as :meth:`load`.
+        """
+        return any(line.startswith(f"def {function}(") for line in self._lines(name))
+
+    def _literal(self, name: str, constant: str) -> str:
+        """Return the source of what a constant is set to, ``""`` where there is none."""
+        start = f"{constant} = "
+        lines = self._lines(name)
+        for line in lines:
+            if line.startswith(start):
+                source = line[len(start) :].partition("  #")[0].strip()
+                if source[:1] in ("(", "{") and source[-1:] not in (")", "}"):
+                    source += "".join(iter(lambda: next(lines).rstrip("\n"), {"(": ")", "{": "}"}[source]))
+                return source
+        return ""
 
     def _lines(self, name: str) -> Iterator[str]:
         module = self._module(name)
@@ -72,4 +124,25 @@ class Room:
         raise UsageError(f"unknown {self.kind} {name!r}{did_you_mean(name, keys)}")
 
     def _folders(self) -> list[str]:
-        return list(importlib.import_module(self.package).__path__)
+        # Found below the package at the top, so that no package in between is imported to be listed.
+        top, *below = self.package.split(".")
+        return [os.path.join(path, *below) for path in importlib.import_module(top).__path__]  # noqa: PTH118
+
+
+class Lazy(Sequence[str]):
+    """Words that are listed when somebody looks: the choices of a setting that are the keys of a room."""
+
+    def __init__(self, words: Callable[[], tuple[str, ...]]) -> None:
+        self._words = words
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        """Return a word, or several."""
+        return self._words()[index]
+
+    def __len__(self) -> int:
+        """Count the words."""
+        return len(self._words())

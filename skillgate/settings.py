@@ -29,6 +29,7 @@ from skillgate.model.setting import (
     Setting,
     Table,
 )
+from skillgate.registry import Lazy, Room
 
 # Commands that take settings as options, and the groups of their help in its order.
 CHECK, SCORE, CERTIFY, COMPARE, MERGE = "check", "score", "certify", "compare", "report merge"
@@ -287,12 +288,11 @@ MERGE_SARIF: Setting[tuple[str, ...] | None] = Setting(
 )
 
 # The layers that ask a model. Where requests, and with them a key, go is never a project's to say.
-PROVIDERS = ("anthropic", "batch", "openai-compatible", "scripted", "replay")
 PROVIDER: Setting[str] = Setting(
     "provider",
     Kind.CHOICE,
     default="anthropic",
-    choices=PROVIDERS,
+    choices=Lazy(Room("skillgate.llm.providers").listed),
     personal=True,
     help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol (up to"
     " depth standard), a scripted model, or a recording.",
@@ -520,7 +520,22 @@ OPPONENTS: Setting[int] = Setting(
 )
 
 # Benchmarks.
-BENCH_FORMATS = ("json", "markdown", "html", "csv", "junit")
+
+
+def _scorers() -> tuple[str, ...]:
+    """List the scorers and their aliases, but for those that score one adapter's answers alone."""
+    room = Room("skillgate.bench.scorers")
+    names = (name for name in room.listed(separator="_") if not room.text(name, "ADAPTER"))
+    return tuple(word for name in names for word in (name, *room.texts(name, "ALIASES")))
+
+
+def _report_formats() -> tuple[str, ...]:
+    """List the formats of files that reports of benchmarks are written in."""
+    room = Room("skillgate.report.formats")
+    files = (form for form in room.listed() if not room.flag(form, "TERMINAL"))
+    return tuple(form for form in files if room.table(form, "WRITERS").keys() & {"*", "bench"})
+
+
 BENCHMARK: Setting[str] = Setting(
     "benchmark",
     Kind.TEXT,
@@ -601,9 +616,7 @@ EVALUATOR: Setting[str] = Setting(
     "evaluator",
     Kind.CHOICE,
     default="exact",
-    choices=(
-        *("exact", "exact_match", "contains", "regex", "json_schema", "schema", "numeric", "llm_judge", "custom"),
-    ),
+    choices=Lazy(_scorers),
     help="The scorer of tasks that name none.",
     option=Option(RUNNING, "SCORER"),
 )
@@ -611,7 +624,7 @@ FORMATS: Setting[tuple[str, ...]] = Setting(
     "formats",
     Kind.CHOICES,
     default=("json", "markdown"),
-    choices=BENCH_FORMATS,
+    choices=Lazy(_report_formats),
     help="The formats that eval writes.",
     other_name="defaultFormats",
 )

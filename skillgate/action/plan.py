@@ -10,9 +10,10 @@ from skillgate.action.comment.issue import issue
 from skillgate.action.github.outputs import SCORE_OUTPUTS, benchmark_outputs, gate_outputs, score_outputs
 from skillgate.action.github.protocol import command, quiet
 from skillgate.model.finding import Severity
-from skillgate.report import bench_text, html, sarif
+from skillgate.report import bench_text, html
 from skillgate.report import json as documents
-from skillgate.report.github import render_annotations
+from skillgate.report.formats import sarif
+from skillgate.report.formats.github import render_annotations
 from skillgate.report.terminal import Style
 from skillgate.report.text import render_score
 

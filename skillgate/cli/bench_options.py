@@ -8,7 +8,6 @@ from skillgate import settings
 from skillgate.cli.options import section
 from skillgate.cli.parser import Rare
 from skillgate.cli.shard_word import shard_of_word
-from skillgate.settings import BENCH_FORMATS as FORMATS
 
 _LEAST_MS = 100
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
@@ -79,7 +78,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         type=_formats,
-        help=f"write {', '.join(FORMATS)}; several with commas or blanks (default: json markdown)",
+        help=f"write {', '.join(settings.FORMATS.choices)}; several with commas or blanks (default: json markdown)",
     )
     out.add_argument(
         "--progress", choices=("bar", "json", "none"), default="bar", help=Rare("how progress is told on stderr")
@@ -131,6 +130,6 @@ def _words(group: argparse._ActionsContainer, option: str, metavar: str, words: 
 def _formats(text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
-        if word not in FORMATS:
-            raise argparse.ArgumentTypeError(f"expected {', '.join(FORMATS)}; found {word!r}")
+        if word not in settings.FORMATS.choices:
+            raise argparse.ArgumentTypeError(f"expected {', '.join(settings.FORMATS.choices)}; found {word!r}")
     return words

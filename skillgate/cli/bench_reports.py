@@ -8,18 +8,18 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.bench.evaluation.publishing import SUFFIXES, rendered, require_format
+from skillgate.bench.evaluation.publishing import rendered
 from skillgate.cli.bench_request import merge_policy, named_gates
 from skillgate.cli.options import given_settings, output_format
 from skillgate.cli.parser import Rare
 from skillgate.errors import UsageError
 from skillgate.files import require_place, write
+from skillgate.report.rendering import formats_of, render, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from skillgate.session import Session
 
-FORMATS = ("text", *SUFFIXES)
 _CHOICES = ("ignore", "warn", "fail")
 _UNITS = {"ms": 1.0, "s": 1000.0}
 
@@ -86,9 +86,10 @@ def merge_benchmarks(args: argparse.Namespace, session: Session) -> int:
     _refuse_score_options(args)
     forms = [output_format(args), *(form for form, _ in args.output_file)]
     for form in forms:
-        if form not in FORMATS:
-            raise UsageError(f"a report of benchmarks has no format {form}; it has {', '.join(FORMATS)}")
-        require_format(form)
+        showable = formats_of("bench")
+        if form not in showable:
+            raise UsageError(f"a report of benchmarks has no format {form}; it has {', '.join(showable)}")
+        writer("bench", form)  # what a format needs and is not installed is said now
     for _, place in args.output_file:
         require_place(place, session.cwd)
     report = merge(args.shards, merge_policy(args, session.config), session)
@@ -118,7 +119,7 @@ def diff_benchmarks(args: argparse.Namespace, form: str, session: Session) -> in
     Raises:
         UsageError: one is not valid, an option does not fit, or numpy and scipy are missing.
     """
-    from skillgate.bench.evaluation.diffing import DiffRequest, bench_diff, rendered_diff
+    from skillgate.bench.evaluation.diffing import DiffRequest, bench_diff
     from skillgate.bench.results.diff_limits import DiffPolicy
 
     if args.max_drop is not None:
@@ -141,7 +142,7 @@ def diff_benchmarks(args: argparse.Namespace, form: str, session: Session) -> in
     request = DiffRequest(args.a, args.b, label_a, label_b, policy, args.fail_on_regression, args.on_inconclusive)
     found, code = bench_diff(request, session)
     style = Style(width=session.width, color=session.color) if args.output is None else Style()
-    text = rendered_diff(found, form, style, verbose=session.verbose)
+    text = render(found, "bench-diff", form, style, verbose=session.verbose)
     if args.output is None:
         session.out(text)
     else:

@@ -15,9 +15,10 @@ from skillgate.cli.options import (
     output_format,
 )
 from skillgate.cli.parser import Rare
-from skillgate.cli.rendering import rendered, require_format
+from skillgate.cli.rendering import rendered
 from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.files import require_folder, write
+from skillgate.report.rendering import writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def require_places(args: argparse.Namespace, session: Session) -> None:
         UsageError: naming the first.
     """
     for name in {output_format(args), *(name for name, _ in args.output_file)}:
-        require_format("score", name)  # whatever it needs must be there before anything is paid for
+        writer("score", name)  # whatever it needs must be there before anything is paid for
     for _, path in args.output_file:
         require_folder(path, session.cwd)
 

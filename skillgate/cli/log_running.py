@@ -20,13 +20,13 @@ from skillgate.invocations.request import (
     ShowRequest,
 )
 from skillgate.model.text import printable
+from skillgate.report.rendering import render
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.model.invocation_report import InvocationReport
     from skillgate.session import Session
 
 
@@ -181,7 +181,7 @@ def run_stats(args: argparse.Namespace, session: Session) -> int:
 
     found = stats(_selection(args, session), session)
     if session.json or not found.skills:
-        session.out(_rendered(found, "json" if session.json else "text", _style(session)))
+        session.out(render(found, "invocations", "json" if session.json else "text", _style(session)))
         return EXIT_PASSED
     from skillgate.report.invocations_text import render_stats
 
@@ -199,7 +199,7 @@ def run_trend(args: argparse.Namespace, session: Session) -> int:
     if session.json:
         session.out(trend_document(found, selection))
     elif not found.trends and not found.invocations:
-        session.out(_rendered(found, "text", _style(session)))
+        session.out(render(found, "invocations", "text", _style(session)))
     else:
         from skillgate.report.invocations_text import render_trends
 
@@ -243,8 +243,8 @@ def run_dashboard(args: argparse.Namespace, session: Session) -> int:
         require_place(path, session.cwd)
     found = dashboard(_selection(args, session), args.gates, session)
     for file_form, path in args.output_file:
-        write(path, _rendered(found, file_form, Style()).encode(), cwd=session.cwd)
-    session.out(_rendered(found, form, _style(session), verbose=session.verbose))
+        write(path, render(found, "invocations", file_form, Style()).encode(), cwd=session.cwd)
+    session.out(render(found, "invocations", form, _style(session), verbose=session.verbose))
     return EXIT_PASSED
 
 
@@ -289,22 +289,6 @@ def _require_statistics() -> None:
     if missing:
         package = f"{missing[0]}, which is not installed: pip install 'skillgate-action[store,stats]'"
         raise UsageError(f"intervals need {package}")
-
-
-def _rendered(found: InvocationReport, form: str, style: Style, *, verbose: bool = False) -> str:
-    match form:
-        case "json":
-            from skillgate.report.json import render as as_json
-
-            return as_json(found)
-        case "html":
-            from skillgate.report.invocations_html import render as as_page  # brings in the templates
-
-            return as_page(found)
-        case _:
-            from skillgate.report.invocations_text import render as as_text
-
-            return as_text(found, style, verbose=verbose)
 
 
 def _print_json(document: dict[str, Any], session: Session) -> None:

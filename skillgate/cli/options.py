@@ -10,23 +10,13 @@ from skillgate.cli.parser import Rare
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean
+from skillgate.report.rendering import format_of, suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skillgate.model.setting import Option, Setting, Value
 
-_SUFFIXES = {
-    ".gitlab.json": "gitlab",
-    ".sarif.json": "sarif",
-    ".sarif": "sarif",
-    ".json": "json",
-    ".md": "markdown",
-    ".txt": "text",
-    ".html": "html",
-    ".xml": "junit",
-    ".csv": "csv",
-}
 _LISTS = (Kind.CHOICES, Kind.TEXTS)
 
 
@@ -142,14 +132,13 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
     group.add_argument(
         "--output", metavar="FORMAT", type=format_of_word(formats), help=f"print {names} (default: {default})"
     )
-    suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
     group.add_argument(
         "--output-file",
         metavar="PATH",
         action="append",
         default=[],
         type=_file_of(formats),
-        help=f"write a file too, in the format of its suffix ({suffixes}); repeatable",
+        help=f"write a file too, in the format of its suffix ({_suffixes_of(formats)}); repeatable",
     )
     parser.set_defaults(default_output=default)
 
@@ -267,31 +256,31 @@ _READ: Mapping[Kind, Callable[[str], object]] = {
 def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") -> Callable[[str], str]:
     """Make an argparse type of formats; who gives a file's name is told to write it with ``instead``."""
 
-    def format_of(text: str) -> str:
+    def checked(text: str) -> str:
         if text in formats:
             return text
         names = ", ".join(formats)
-        if "/" in text or "\\" in text or suffix_format(text):
+        if "/" in text or "\\" in text or format_of(text):
             raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use {instead}")
         raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, formats)}")
 
-    return format_of
+    return checked
 
 
 def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
     def file_of(text: str) -> tuple[str, str]:
-        found = suffix_format(text)
+        found = format_of(text)
         if found in formats:
             return found, text
-        suffixes = ", ".join(suffix for suffix, name in _SUFFIXES.items() if name in formats)
-        raise argparse.ArgumentTypeError(f"the suffix says the format and must be one of {suffixes}, found {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"the suffix says the format and must be one of {_suffixes_of(formats)}, found {text!r}"
+        )
 
     return file_of
 
 
-def suffix_format(path: str) -> str:
-    """Say which format a file's suffix stands for; ``""`` for none."""
-    return next((form for suffix, form in _SUFFIXES.items() if path.lower().endswith(suffix)), "")
+def _suffixes_of(formats: Sequence[str]) -> str:
+    return ", ".join(suffix for suffix, form in suffixes().items() if form in formats)
 
 
 def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str) -> str:
@@ -312,7 +301,7 @@ def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str
         return chosen or "json"
     if args.output is None:
         return "text"
-    found = suffix_format(args.output)
+    found = format_of(args.output)
     if found not in formats:
         told = f" ({suffixes})" if suffixes else ""
         raise UsageError(f"--output {args.output}: the suffix names no format{told}; say which with --format")

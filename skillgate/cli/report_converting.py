@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.evaluation.reading import KIND, bench_of, data_of, is_bench
 from skillgate.cli.options import asked_format, format_of_word
-from skillgate.cli.rendering import rendered, require_format
+from skillgate.cli.rendering import rendered
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place, write
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
-from skillgate.report.kinds import FORMATS, KINDS
+from skillgate.report.kinds import KINDS
+from skillgate.report.rendering import formats_of, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ the formats that can:
 
 def add_convert(words: argparse._SubParsersAction[Any]) -> None:
     """Declare ``convert``."""
-    shown = "\n".join(f"  {name:18}{', '.join(kind.formats)}" for name, kind in KINDS.items())
+    shown = "\n".join(f"  {name:18}{', '.join(formats_of(name))}" for name in KINDS)
     description = f"Write {WHAT}.\n\n{_MORE.format(shown)}"
     parser = words.add_parser("convert", help=f"write {WHAT}", description=description)
     parser.add_argument("file", metavar="FILE", nargs="?", help="the report")
@@ -40,8 +41,8 @@ def add_convert(words: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--format",
         metavar="FORMAT",
-        type=format_of_word(FORMATS, instead="--output"),
-        help=f"write {', '.join(FORMATS)} (default: the suffix of --output, else text)",
+        type=format_of_word(formats_of(), instead="--output"),
+        help=f"write {', '.join(formats_of())} (default: the suffix of --output, else text)",
     )
     group.add_argument("--output", metavar="PATH", help="write to a file and not to stdout")
 
@@ -55,7 +56,7 @@ def convert(args: argparse.Namespace, session: Session) -> int:
     if (args.file is None) == (args.input is None):
         raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
     name = args.input if args.file is None else args.file
-    form = asked_format(args, FORMATS, "")
+    form = asked_format(args, formats_of(), "")
     if args.output is not None:
         require_place(args.output, session.cwd)
     data = data_of(name, session)
@@ -72,7 +73,7 @@ def convert(args: argparse.Namespace, session: Session) -> int:
 def _rendered(data: Any, form: str, shown: str, style: Style, session: Session) -> str:  # noqa: ANN401 - JSON
     kind = KIND if is_bench(data) else kind_of(data) or ""
     if kind in KINDS:
-        require_format(kind, form)  # before a large document is read
+        writer(kind, form)  # before a large document is read
     document = bench_of(data, shown, session) if kind == KIND else shaped(data, source=shown)
     if form != "json":
         document = _as_report(document, shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -123,7 +123,7 @@ class Setting(NamedTuple, Generic[T_co]):
     kind: Kind
     help: str
     default: Value = None
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     minimum: float | None = None
     maximum: float | None = None
     example: Value = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.bench_result import Status
 from skillgate.report.bench_words import figure, verdict, why
 from skillgate.report.findings import bounded
-from skillgate.report.junit import attributes, escaped
+from skillgate.report.formats.junit import attributes, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

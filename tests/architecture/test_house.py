@@ -14,7 +14,7 @@ LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
     "skillgate.llm": 40,
     "skillgate.model": 43,
     "skillgate.montecarlo": 29,
-    "skillgate.report": 95,
+    "skillgate.report": 91,
     "skillgate.skill": 28,
     "skillgate.static.rules": 34,
 }

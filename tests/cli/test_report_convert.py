@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from skillgate.model.codec import encode
-from skillgate.report.kinds import FORMATS, KINDS
+from skillgate.report.kinds import KINDS
+from skillgate.report.rendering import formats_of
 from tests.cli.running import Done, commit, run
 from tests.report import kinds as made
 from tests.skills import BODY, write_skill
@@ -51,16 +52,16 @@ def test_the_table_has_every_kind_that_a_type_declares() -> None:
     assert set(KINDS) == made.declared()
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats_of())
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_in_every_format(tmp_path: Path, documents: dict[str, str], kind: str, form: str) -> None:
     (tmp_path / "document.json").write_text(documents[kind], encoding="utf-8")
     done = run(tmp_path, "report", "convert", "document.json", "--format", form)
-    if form in KINDS[kind].formats:
+    if form in formats_of(kind):
         assert (done.code, done.err) == (0, "")
         assert _LOOKS_LIKE[form](done.out)
     else:
-        can = ", ".join(KINDS[kind].formats)
+        can = ", ".join(formats_of(kind))
         assert (done.code, done.out) == (2, "")
         assert done.err == f"skillgate: error: {KINDS[kind].what} cannot be written as {form}; it can be as {can}\n"
 

@@ -23,7 +23,7 @@ from skillgate.action.github.redaction import MASK, SHORTEST, Redactor, secrets_
 from skillgate.model.codec import encode
 from skillgate.model.text import printable
 from skillgate.report.escape import code, inert
-from skillgate.report.github import Annotation
+from skillgate.report.formats.github import Annotation
 from tests.report.reports import a_finding, a_report, a_skill
 
 if TYPE_CHECKING:

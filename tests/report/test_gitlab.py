@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Report
-from skillgate.report.gitlab import render
+from skillgate.report.formats.gitlab import render
 from tests.report.reports import a_finding, a_report, a_skill, hostile_reports, unread
 
 # What GitLab's page on the format asks for; it publishes no schema.

@@ -17,8 +17,8 @@ from skillgate.model.finding import Client, Severity, Suppressed
 from skillgate.model.page import Page
 from skillgate.model.report import Report
 from skillgate.report.findings import marked
+from skillgate.report.formats.sarif import RESULTS, RUNS, render
 from skillgate.report.merge import read_sarif
-from skillgate.report.sarif import RESULTS, RUNS, render
 from skillgate.report.sarif_uri import artifact
 from skillgate.static.antipatterns import orphan_reference
 from skillgate.static.catalogue import read_docstring

@@ -16,7 +16,7 @@ import pytest
 
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Report
-from skillgate.report.sarif import render
+from skillgate.report.formats.sarif import render
 from tests.report.reports import HOSTILE, a_finding, a_report, a_skill, unread
 from tests.report.test_sarif import PAGE
 

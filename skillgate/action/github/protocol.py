@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.model.text import uncommanded
-from skillgate.report.github import Annotation
+from skillgate.report.formats.github import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

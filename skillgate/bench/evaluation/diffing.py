@@ -8,7 +8,6 @@ from skillgate import __version__, settings
 from skillgate.bench.evaluation.reading import KIND, kinds_of, read_bench
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.model.score import Outcome
-from skillgate.registry import Room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +15,7 @@ if TYPE_CHECKING:
     from skillgate.bench.results.diff_limits import DiffPolicy
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_diff import BenchDiff
-    from skillgate.report.terminal import Style
     from skillgate.session import Session
-
-_RENDERERS = Room("skillgate.report")
 
 
 class DiffRequest(NamedTuple):
@@ -103,13 +99,6 @@ def _has_one_run(*sides: BenchReport) -> bool:
     return any(
         max((result.run for one in side.reports for result in one.task_results), default=1) == 1 for side in sides
     )
-
-
-def rendered_diff(found: BenchDiff, form: str, style: Style, *, verbose: bool) -> str:
-    """Render a diff; only its format's module is loaded."""
-    module = _RENDERERS.load("json" if form == "json" else f"bench_diff_{form}")
-    text: str = module.render(found, style, verbose=verbose) if form == "text" else module.render(found)
-    return text
 
 
 def _report(shown: str, session: Session) -> BenchReport:

@@ -13,20 +13,17 @@ from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.files import require_place, write
 from skillgate.model.bench_result import Status
-from skillgate.registry import Room
+from skillgate.report.rendering import ending, render, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import ModuleType
 
     from skillgate.model.bench import BenchReport
     from skillgate.model.bench_result import TaskResult
     from skillgate.session import Session
 
-SUFFIXES = {"json": "json", "markdown": "md", "html": "html", "csv": "csv", "junit": "junit.xml"}
 NAME = "eval-result"
-_RENDERERS = Room("skillgate.report")
 _TICK_S = 0.2
 
 
@@ -38,8 +35,8 @@ def require_output(formats: Sequence[str], output_dir: str, session: Session, *,
     """
     folder = os.path.join(session.cwd, output_dir)
     for form in formats:
-        require_format(form)  # what a format needs and is not installed is said now
-        name = os.path.join(output_dir, f"{NAME}.{SUFFIXES[form]}")
+        writer("bench", form)  # what a format needs and is not installed is said now
+        name = os.path.join(output_dir, f"{NAME}.{ending(form)}")
         place = require_place(name, session.cwd)
         if os.path.isdir(place):
             raise UsageError(f"cannot write {name}: it is a directory; choose another --{settings.OUTPUT_DIR.key}")
@@ -66,35 +63,17 @@ def publish(report: BenchReport, formats: Sequence[str], output_dir: str, sessio
     stamp = (report.reports[0].timestamp if report.reports else datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
     for form in formats:
         data = rendered(report, form, session).encode(errors="backslashreplace")
-        for name in (f"{NAME}.{SUFFIXES[form]}", f"{NAME}-{stamp}.{SUFFIXES[form]}"):
+        for name in (f"{NAME}.{ending(form)}", f"{NAME}-{stamp}.{ending(form)}"):
             write(os.path.join(output_dir, name), data, cwd=session.cwd, parents=True)
     if formats:
-        names = ", ".join(f"{NAME}.{SUFFIXES[form]}" for form in formats)
+        names = ", ".join(f"{NAME}.{ending(form)}" for form in formats)
         session.note(f"wrote {names} to {output_dir}")
 
 
 def rendered(report: BenchReport, form: str, session: Session, *, style: Style | None = None) -> str:
     """Render a report; only its format's module is loaded. Text is laid out for the terminal without a ``style``."""
-    module = _module(form)
-    if form == "text":
-        style = style or Style(width=session.width, color=session.color)
-        text: str = module.render(report, style, verbose=session.verbose)
-    else:
-        text = module.render(report)
-    return text
-
-
-def require_format(form: str) -> None:
-    """Make sure that a format can be written.
-
-    Raises:
-        UsageError: it needs what is not installed.
-    """
-    _module(form)
-
-
-def _module(form: str) -> ModuleType:
-    return _RENDERERS.load("json" if form == "json" else f"bench_{form}")
+    style = style or Style(width=session.width, color=session.color)
+    return render(report, "bench", form, style, verbose=session.verbose)
 
 
 def watching(progress: str, session: Session, total: int) -> Callable[[TaskResult | None], None]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+POSITION = 2
+
 
 def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Contains:  # noqa: ARG001 - as every scorer
     """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""

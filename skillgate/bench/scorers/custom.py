@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Ended, Rules, Spawner, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+POSITION = 7
 LIMIT_S = 10.0  # where the evaluator names no limit
 THRESHOLD = 1.0
 _PATH = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]*)")

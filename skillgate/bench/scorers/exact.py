@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task, Tolerance
 
+POSITION = 1
+ALIASES = ("exact_match",)
+
 
 def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Exact:  # noqa: ARG001 - as every scorer
     """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""

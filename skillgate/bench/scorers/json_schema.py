@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+POSITION = 4
+ALIASES = ("schema",)
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
 LIMIT_S = 10.0  # where the evaluator names no limit
 _SMALL = 20_000  # characters of an answer that costs no time to speak of, whatever the schema but for patterns is

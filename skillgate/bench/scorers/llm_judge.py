@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Evaluator, Task
     from skillgate.model.exchange import Answer, Steps
 
+POSITION = 6
 QUESTION = "benchmark_judgement"
 PROMPT_VERSION = "1"  # of the texts and the schema below
 HIGHEST = 10

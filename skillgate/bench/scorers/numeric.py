@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+POSITION = 5
 DEFAULT = Tolerance(absolute=1e-9, relative=1e-9)
 """What floating point leaves of a correct result."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")

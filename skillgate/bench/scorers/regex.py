@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Evaluator, Task
 
+POSITION = 3
 LIMIT_S = 5.0  # where the evaluator names no limit
 _TRY = """\
 import json, re, sys

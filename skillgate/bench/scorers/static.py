@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Task
 
+POSITION = 8
+ADAPTER = "static"
+
 
 def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Static:  # noqa: ARG001 - as every scorer
     """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""

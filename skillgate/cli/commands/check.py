@@ -9,7 +9,7 @@ from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
 from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluate.run import evaluate, exit_code
-from skillgate.report.kinds import formats_of
+from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluate.comparing import compare_skills, exit_code
 from skillgate.evaluate.request import CompareRequest
 from skillgate.model.documents import Comparison
-from skillgate.report.kinds import formats_of
+from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     import argparse

@@ -13,6 +13,7 @@ from skillgate.evals.rule import THRESHOLD
 from skillgate.files import require_place, write
 from skillgate.model.score import Depth
 from skillgate.report import evals as rendering
+from skillgate.report.rendering import formats_of
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from skillgate.session import Session
 
 GROUP = "model"
-FORMATS = ("text", "json")
+FORMATS = formats_of("evals")
 _LEVELS = ("error", "warning", "never")
 _LINT = "find eval sets that cannot tell a good skill from a bad one"
 _SHOW = "list what was read of the eval sets: prompts, tasks, results"

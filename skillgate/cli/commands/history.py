@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.report.rendering import render
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -69,14 +70,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         trend=args.trend,
     )
     found = history(request, session)
-    if session.json:
-        from skillgate.report.json import render as as_json
-
-        session.out(as_json(found))
-        return EXIT_PASSED
-    from skillgate.report.history_text import render
-
-    session.out(render(found, Style(width=session.width, color=session.color)))
+    style = Style(width=session.width, color=session.color)
+    session.out(render(found, "history", "json" if session.json else "text", style))
     return EXIT_PASSED
 
 

@@ -15,6 +15,7 @@ from skillgate.cli.options import add_output
 from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import day_of, past
+from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     from skillgate.session import Session
@@ -156,7 +157,7 @@ def _telling(
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"
     )
-    add_output(dashboard, ("text", "json", "html"))
+    add_output(dashboard, formats_of("invocations"))
 
 
 def run(args: argparse.Namespace, session: Session) -> int:

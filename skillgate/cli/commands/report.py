@@ -33,8 +33,7 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, Usa
 from skillgate.evaluate.diffing import DiffRequest, diff_files
 from skillgate.evaluate.request import MergeRequest
 from skillgate.files import require_place, write
-from skillgate.report.kinds import FORMATS as EVERY_FORMAT
-from skillgate.report.kinds import formats_of
+from skillgate.report.rendering import formats_of, suffixes
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 GROUP = "past"
 FORMATS = formats_of("diff")
-_SUFFIXES = {".txt": "text", ".md": "markdown", ".json": "json", ".html": "html"}
+_SUFFIXES = ", ".join(suffix for suffix, form in suffixes().items() if form in FORMATS)
 _DIFF = "what differs between two score documents, or two benchmark reports: figures, findings, tasks"
 _MORE = """\
 Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
@@ -75,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(merging, settings.MERGE)
     add_allow_empty(merging)
     add_gates(merging, settings.MERGE)
-    add_output(merging, [form for form in EVERY_FORMAT if form in (*formats_of("score"), *formats_of("bench"))])
+    add_output(merging, formats_of("score", "bench"))
     add_certificates(merging.add_argument_group("certificate and badges of all skills"))
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
     comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
@@ -113,7 +112,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.others:
         named = ", ".join((args.a, args.b, *args.others))
         raise UsageError(f"two documents are compared, A and B; {2 + len(args.others)} were given: {named}")
-    form = asked_format(args, FORMATS, ", ".join(_SUFFIXES))
+    form = asked_format(args, FORMATS, _SUFFIXES)
     if args.output is not None:
         require_place(args.output, session.cwd)
     if are_benchmarks(args.a, args.b, session):
@@ -181,12 +180,11 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         type=format_of_word(FORMATS, instead="--output"),
         help=f"print {names} (default: the suffix of --output, else text)",
     )
-    suffixes = ", ".join(_SUFFIXES)
     group.add_argument(
         "--output",
         metavar="PATH",
         type=_place,
-        help=f"write to a file instead, in the format of its suffix ({suffixes}) unless --format names one",
+        help=f"write to a file instead, in the format of its suffix ({_SUFFIXES}) unless --format names one",
     )
     # The option of the commands that evaluate, taken only to say which one is meant.
     group.add_argument("--output-file", nargs="?", const="", type=_other_option, help=argparse.SUPPRESS)

@@ -10,7 +10,7 @@ from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
 from skillgate.evaluate.run import evaluate, exit_code
 from skillgate.model.score import Depth
-from skillgate.report.kinds import formats_of
+from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     import argparse

@@ -15,6 +15,7 @@ from skillgate.cli.choosing_options import add_filters, add_ranking
 from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
+from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     from skillgate.bench.choosing.selecting import Selected
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 GROUP = "programs"
 _STDOUT = "-"
-_FORMATS = ("text", "json", "markdown", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,6 +114,6 @@ def _text(found: Selected, session: Session) -> str:
 
 
 def _place(text: str) -> str:
-    if text in _FORMATS:
+    if text in formats_of():
         raise argparse.ArgumentTypeError(f"takes a path; to print JSON use --json (for a file: ./{text})")
     return text

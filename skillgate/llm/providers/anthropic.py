@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skillgate.llm.port import Connection
     from skillgate.model.exchange import Request
 
+POSITION = 1
 PLATFORM_VARIABLE = "SKILLGATE_ANTHROPIC_PLATFORM"
 Unresolved = tuple[type[Exception], ...]
 _SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from skillgate.llm.port import Connection
     from skillgate.model.exchange import Reply, Request
 
+POSITION = 2
 RESULTS_S = 3_600.0
 """For all results of a batch to come."""
 MOST_LISTED = 1_000  # recent batches that are looked at; the most that the API gives at once

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from skillgate.llm.port import Connection
     from skillgate.model.exchange import Reply, Request
 
+POSITION = 5
+
 
 def connect(connection: Connection) -> Replay:
     """Read the recording.

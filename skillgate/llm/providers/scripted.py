@@ -19,6 +19,7 @@ from skillgate.model.exchange import Cause, Reply
 if TYPE_CHECKING:
     from skillgate.model.exchange import Request
 
+POSITION = 4
 ANSWERS_VERSION = 2  # changes with what is made up, so that no answer kept from before is taken for one of now
 
 

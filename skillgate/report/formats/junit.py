@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
 
+POSITION = 6
+SUFFIXES = (".xml",)
+ENDING = "junit.xml"
+WRITERS = {"score": "render", "check": "render", "bench": "bench_junit:render"}
+
 # What XML cannot hold even as a reference, beside the controls and surrogates that ``printable`` writes out.
 _FORBIDDEN = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 

@@ -16,6 +16,10 @@ from skillgate.report.findings import Marked, bounded, marked, place, with_fix
 if TYPE_CHECKING:
     from skillgate.model.report import Report, SkillResult
 
+POSITION = 9
+SUFFIXES = (".gitlab.json",)
+WRITERS = {"score": "render", "check": "render"}
+
 # Of blocker, critical, major, minor, info: what could not be looked at is worse than any finding.
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.INFO: "info"}
 _UNREAD = "blocker"

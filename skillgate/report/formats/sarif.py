@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.findings import Marked
 
+POSITION = 7
+SUFFIXES = (".sarif.json", ".sarif")
+RULE_PAGES = True
+WRITERS = {"score": "render", "check": "render"}
+
 RUNS = 20  # in one file
 RESULTS = 25_000  # in one run; more, and the whole file is refused (5,000 are shown, the worst: they stand first)
 PACKED = 10_000_000  # bytes of the file, compressed

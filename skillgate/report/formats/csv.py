@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from skillgate.model.bench import BenchReport, CompletionReport
 
+POSITION = 5
+SUFFIXES = (".csv",)
+WRITERS = {"bench": "render"}
 _HEAD = (
     *("skillId", "benchmarkId", "completionRate", "partialScore", "errorRate", "p50Ms", "p95Ms", "compositeScore"),
     *("skillVersion", "benchmarkVersion", "consistencyScore", "ciLow", "ciHigh", "k", "passAtK", "passHatK"),

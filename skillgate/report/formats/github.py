@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report
 
+POSITION = 8
+WRITERS = {"score": "render", "check": "render"}
+
 EACH = 10  # annotations of one level
 _FAILED = 20  # skills whose failed gates are told
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
