@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from skillgate.bench.ports import Rules
-from skillgate.model.benchmark import ABSENT, ALIASES, ScorerName, State
+from skillgate.model.benchmark import ABSENT, State
 from skillgate.model.executable import UNSUPPORTED, AdapterType
 from skillgate.model.text import did_you_mean
 from skillgate.registry import Room
@@ -14,6 +15,7 @@ from skillgate.registry import Room
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillgate.bench.ports import Prepare, Scorer, Surroundings
     from skillgate.model.benchmark import Benchmark, Task
     from skillgate.model.executable import AdapterConfig, Executable
 
@@ -30,6 +32,7 @@ STATIC = "static"
 """The adapter of benchmarks whose skills are read and not run."""
 CHECK_TYPE = "checkType"
 """The key of a task's input that names what a static benchmark checks."""
+SCORERS = Room("skillgate.bench.scorers")
 _SERVERS = Room("skillgate.bench.servers")
 
 
@@ -130,83 +133,77 @@ def check_task(task: Task) -> Iterator[str]:
         yield from str(error).splitlines()
         return
     if scorer is not None:
-        yield from _expects(task, scorer)
-    elif all(any(_expects(task, one)) for one in ScorerName if one is not ScorerName.STATIC):
+        yield from _unmet(task, scorer)
+    elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.text(name, "ADAPTER")):
         needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
         yield f"expectedOutput: expected {needs}, found nothing that any scorer could use"
 
 
-def scorer_of(task: Task, default: ScorerName | None) -> ScorerName | None:
+def scorer_of(task: Task, default: str | None) -> str | None:
     """Say which scorer scores a task: its evaluator's type, what is expected's, else the default.
 
     Raises:
         ValueError: a name is unknown, or the two differ.
     """
-    named: list[tuple[str, str, ScorerName]] = []
+    named: list[tuple[str, str, str]] = []
+    known = scorers()
     for key, word in (("evaluator.type", task.evaluator.type), ("expectedOutput.type", task.expected_output.type)):
         if word is None:
             continue
-        found = ALIASES.get(word)
-        if found is None:
+        if word not in known:
             raise ValueError(
-                f"{key}: unknown scorer {word[:80]!r}{did_you_mean(word, ALIASES)}; known: {', '.join(ALIASES)}"
+                f"{key}: unknown scorer {word[:80]!r}{did_you_mean(word, known)}; known: {', '.join(known)}"
             )
-        named.append((key, word, found))
+        named.append((key, word, known[word]))
     if len({scorer for _, _, scorer in named}) > 1:
         told = " and ".join(f"{key} says {word}" for key, word, _ in named)
         raise ValueError(f"evaluator.type: {told}: leave one out")
     return named[0][2] if named else default
 
 
-def rules_of(task: Task, default: ScorerName, folder: str) -> Rules:
+@cache
+def scorers() -> dict[str, str]:
+    """Return the name and the other names of every scorer, each with the scorer's name."""
+    names = SCORERS.listed(separator="_")
+    aliases = {alias: name for name in names for alias in SCORERS.texts(name, "ALIASES")}
+    return {name: name for name in names} | aliases
+
+
+def rules_of(task: Task, default: str, folder: str) -> Rules:
     """Put together how a task is scored.
 
     Raises:
         ValueError: as :func:`scorer_of`, or what is expected does not fit the scorer; a line each.
     """
     scorer = scorer_of(task, default) or default
-    problems = list(_expects(task, scorer))
+    problems = list(_unmet(task, scorer))
     if problems:
         raise ValueError("\n".join(problems))
     return Rules(scorer, task.evaluator, task.expected_output, folder)
 
 
-def _expects(task: Task, scorer: ScorerName) -> Iterator[str]:
-    """Say what a scorer needs and is not there; what it makes of the rest is its own file's."""
-    expected, evaluator = task.expected_output, task.evaluator
-    needs = f"expected by scorer {scorer.value}, found nothing"
-    if scorer in (ScorerName.EXACT, ScorerName.NUMERIC) and expected.value is ABSENT:
-        yield f"expectedOutput.value: {needs}"
-    elif scorer is ScorerName.CONTAINS:
-        yield from _keywords(expected.keywords, needs)
-    elif scorer is ScorerName.REGEX:
-        yield from _patterns(expected.patterns, needs)
-    elif scorer is ScorerName.JSON_SCHEMA and expected.schema is None:
-        yield f"expectedOutput.schema: {needs}"
-    elif scorer is ScorerName.LLM_JUDGE and not (expected.judge_prompt or expected.criteria or "").strip():
-        yield f"expectedOutput.judgePrompt: {needs}"
-    elif scorer is ScorerName.CUSTOM and not (
-        expected.custom_scorer_path or evaluator.custom_scorer_path or evaluator.command
-    ):
-        yield f"evaluator.customScorerPath: {needs}"
+def prepare_scorer(task: Task, rules: Rules, surroundings: Surroundings) -> Scorer:
+    """Make the scorer of one task ready; see :class:`skillgate.bench.ports.Prepare`."""
+    prepare: Prepare = getattr(SCORERS.load(rules.scorer), rules.scorer)
+    return prepare(task, rules, surroundings)
 
 
-def _keywords(keywords: tuple[str, ...], needs: str) -> Iterator[str]:
-    if not keywords:
-        yield f"expectedOutput.keywords: {needs}"
-    for index, word in enumerate(keywords):
-        if not word.strip():
-            yield f"expectedOutput.keywords[{index}]: an empty keyword is in every answer"
+def _unmet(task: Task, scorer: str) -> Iterator[str]:
+    """Say what a scorer needs and is not there, else what its ``check`` says of it."""
+    needs = SCORERS.texts(scorer, "NEEDS")
+    if needs and not any(_is_there(task, need) for need in needs):
+        yield f"{needs[0]}: expected by scorer {scorer}, found nothing"
+    elif SCORERS.defines(scorer, "check"):
+        yield from SCORERS.load(scorer).check(task.expected_output)
 
 
-def _patterns(patterns: tuple[str, ...], needs: str) -> Iterator[str]:
-    if not patterns:
-        yield f"expectedOutput.patterns: {needs}"
-    for index, pattern in enumerate(patterns):
-        try:
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
-            yield f"expectedOutput.patterns[{index}]: no pattern of Python's re: {error}"
+def _is_there(task: Task, need: str) -> bool:
+    part, _, key = need.partition(".")
+    holder = task.evaluator if part == "evaluator" else task.expected_output
+    value = getattr(holder, re.sub("(?=[A-Z])", "_", key).lower())
+    if key == "value":  # of which every text and null is one
+        return value is not ABSENT
+    return bool(value.strip()) if isinstance(value, str) else value is not None and value != ()
 
 
 def _version(version: str) -> Iterator[str]:

@@ -6,22 +6,19 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.checking import rules_of
+from skillgate.bench.checking import prepare_scorer, rules_of, scorers
 from skillgate.bench.runner import Item
 from skillgate.errors import UsageError
-from skillgate.model.benchmark import ALIASES
 from skillgate.model.executable import AdapterType
-from skillgate.registry import Room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.bench.ports import Prepare, Rules, Scorer, Surroundings
+    from skillgate.bench.ports import Rules, Scorer, Surroundings
     from skillgate.bench.request import EvalRequest
     from skillgate.model.benchmark import Loaded
     from skillgate.model.executable import Runnable
 
-_SCORERS = Room("skillgate.bench.scorers")
 _MOST_PROBLEMS = 20
 
 
@@ -62,7 +59,7 @@ def scoring_of(loaded: Loaded, default: str) -> dict[str, Rules]:
     problems: list[str] = []
     for index, task in enumerate(loaded.benchmark.tasks):
         try:
-            found[task.id] = rules_of(task, ALIASES[default], loaded.folder)
+            found[task.id] = rules_of(task, scorers()[default], loaded.folder)
         except ValueError as error:
             problems += [f"{loaded.origin}: tasks[{index}].{line}" for line in str(error).splitlines()]
     _require(problems)
@@ -77,17 +74,9 @@ def scorers_of(loaded: Loaded, rules: dict[str, Rules], surroundings: Surroundin
     """
     found: dict[str, Scorer] = {}
     problems: list[str] = []
-    prepares: dict[str, Prepare] = {}
     for index, task in enumerate(loaded.benchmark.tasks):
-        name = rules[task.id].scorer.value
-        if name not in _SCORERS.names():
-            known = ", ".join(_SCORERS.names())
-            problems.append(f"{loaded.origin}: tasks[{index}]: this version has no scorer {name} yet; it has: {known}")
-            continue
-        if name not in prepares:
-            prepares[name] = _SCORERS.load(name).prepare
         try:
-            found[task.id] = prepares[name](task, rules[task.id], surroundings)
+            found[task.id] = prepare_scorer(task, rules[task.id], surroundings)
         except ValueError as error:
             problems += [f"{loaded.origin}: tasks[{index}].{line}" for line in str(error).splitlines()]
     _require(problems)

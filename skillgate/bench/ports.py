@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from skillgate.model.bench_result import BenchUsage, ErrorKind
-    from skillgate.model.benchmark import Evaluator, Expected, ScorerName, Task
+    from skillgate.model.benchmark import Evaluator, Expected, Task
     from skillgate.model.exchange import Answer, Request
     from skillgate.model.executable import Runnable
 
@@ -289,7 +289,7 @@ class UnscoredError(Exception):
 class Rules(NamedTuple):
     """How a task is scored, when all is said: the scorer, its evaluator and what is expected."""
 
-    scorer: ScorerName
+    scorer: str
     evaluator: Evaluator
     expected: Expected
     folder: str  # the absolute directory that paths in the benchmark are relative to
@@ -307,7 +307,7 @@ class Scorer(Protocol):
 
 
 class Prepare(Protocol):
-    """What each file of the room of scorers has as ``prepare``."""
+    """What each file of the room of scorers has under its own name."""
 
     def __call__(self, task: Task, rules: Rules, surroundings: Surroundings) -> Scorer:
         """Make ready to score one task.

@@ -22,26 +22,6 @@ FREE = "^x-"
 """The keys that are free for their author's own use in benchmarks and tasks, as a pattern."""
 
 
-class ScorerName(Enum):
-    """The scorers, by the name of their file; :data:`ALIASES` holds their other names."""
-
-    EXACT = "exact"
-    CONTAINS = "contains"
-    REGEX = "regex"
-    JSON_SCHEMA = "json_schema"
-    NUMERIC = "numeric"
-    LLM_JUDGE = "llm_judge"
-    CUSTOM = "custom"
-    STATIC = "static"  # of benchmarks whose adapter is static, and of no other
-
-
-ALIASES: Mapping[str, ScorerName] = {
-    **{name.value: name for name in ScorerName},
-    "exact_match": ScorerName.EXACT,
-    "schema": ScorerName.JSON_SCHEMA,
-}
-
-
 class Method(Enum):
     """How the scores of tasks become a benchmark's partial score."""
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from skillgate.bench.checking import rules_of
+from skillgate.bench.checking import prepare_scorer, rules_of
 from skillgate.bench.ports import Scored, Surroundings, UnscoredError
 from skillgate.errors import CodecError
 from skillgate.model.bench_result import ErrorKind
-from skillgate.model.benchmark import ScorerName, Task
+from skillgate.model.benchmark import Task
 from skillgate.model.codec import decode
-from skillgate.registry import Room
 
 SURROUNDINGS = Surroundings(
     spawner=None,
@@ -29,8 +28,8 @@ SURROUNDINGS = Surroundings(
 def scored(expected: dict[str, Any], output: Any, **evaluator: Any) -> Scored:
     whole = {"id": "t", "inputData": {}, "expectedOutput": expected, "evaluator": evaluator}
     task = decode(Task, whole)
-    rules = rules_of(task, ScorerName.EXACT, "/")
-    scorer = Room("skillgate.bench.scorers").load(rules.scorer.value).prepare(task, rules, SURROUNDINGS)
+    rules = rules_of(task, "exact", "/")
+    scorer = prepare_scorer(task, rules, SURROUNDINGS)
     found = scorer.score(output)
     assert isinstance(found, Scored)
     return found

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.checking import STATIC
+from skillgate.bench.checking import SCORERS, STATIC
 from skillgate.bench.evaluation.answers import answers_for
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.planning import items_of, require_runs, scorers_of, scoring_of
@@ -20,7 +20,6 @@ from skillgate.bench.serving import Unserved, serving
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.bench_result import ErrorKind
-from skillgate.model.benchmark import ScorerName
 from skillgate.model.executable import AdapterType
 from skillgate.registry import Room
 
@@ -163,7 +162,7 @@ def _ready(
         skills=skills.found,
         loaded=loaded,
         scorers=scorers,
-        scorer_names={task: rule.scorer.value for task, rule in rules.items()},
+        scorer_names={task: rule.scorer for task, rule in rules.items()},
         adapters=adapters,
         items=items_of(skills.found, loaded, runs=request.execution.runs, shard=request.shard),
         isolated=_isolated(spawner, loaded),
@@ -263,7 +262,7 @@ def _with_models(
         UsageError: an option of models does not fit.
     """
     prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in skills)
-    if not prose and not any(rule.scorer is ScorerName.LLM_JUDGE for rule in rules.values()):
+    if not prose and not any(SCORERS.flag(rule.scorer, "ASKS_MODEL") for rule in rules.values()):
         return None, surroundings
     from skillgate.llm.extras import require_packages  # most runs ask no model
 

@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.bench.checking import SCORERS
 from skillgate.bench.planning import scorers_of, scoring_of
 from skillgate.bench.ports import UnscoredError, alone
 from skillgate.bench.reading.catalog import find_benchmark
-from skillgate.model.benchmark import ABSENT, ScorerName
+from skillgate.model.benchmark import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +62,11 @@ def probe_benchmark(word: str, benchmarks_dir: str | None, session: Session) -> 
 def _checkable(loaded: Loaded) -> tuple[Loaded, tuple[str, ...]]:
     """Take the tasks out that can only be scored by asking a model or by starting a program; return their ids too."""
     rules = scoring_of(loaded, "exact")
-    others = [name for name, rule in rules.items() if rule.scorer in (ScorerName.LLM_JUDGE, ScorerName.CUSTOM)]
+    others = [
+        name
+        for name, rule in rules.items()
+        if SCORERS.flag(rule.scorer, "ASKS_MODEL") or SCORERS.flag(rule.scorer, "STARTS_PROGRAM")
+    ]
     tasks = tuple(task for task in loaded.benchmark.tasks if task.id not in others)
     return replace(loaded, benchmark=replace(loaded.benchmark, tasks=tasks)), tuple(others)
 

@@ -7,7 +7,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.checking import rules_of, scorer_of
+from skillgate.bench.checking import SCORERS, prepare_scorer, rules_of, scorer_of
 from skillgate.bench.ports import alone
 from skillgate.bench.reading.catalog import BENCHMARK_JSON, read_tasks
 from skillgate.bench.reading.files import read_json
@@ -15,8 +15,6 @@ from skillgate.bench.reading.loading import CONFIG_JSON, SKILL_JSON, read_config
 from skillgate.bench.reading.misspelt import misspelt_in_skill
 from skillgate.bench.reading.runnable import check_runnable
 from skillgate.errors import UsageError
-from skillgate.model.benchmark import ScorerName
-from skillgate.registry import Room
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 _FOLDER = "benchmarks"
 _EVAL = ".eval.json"
-_SCORERS = Room("skillgate.bench.scorers")
 
 
 class Checked(NamedTuple):
@@ -134,13 +131,14 @@ def _tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
         scorer = scorer_of(task, None)
         if scorer is None:  # as --evaluator says
             continue
-        if scorer is ScorerName.JSON_SCHEMA and find_spec("jsonschema") is None:
+        package = SCORERS.text(scorer, "PACKAGE")
+        if package and find_spec(package) is None:
             unchecked += 1
             continue
         try:
-            _SCORERS.load(scorer.value).prepare(task, rules_of(task, scorer, loaded.folder), surroundings)
+            prepare_scorer(task, rules_of(task, scorer, loaded.folder), surroundings)
         except UsageError:  # a program scores, and none may be started
-            if scorer is not ScorerName.CUSTOM:
+            if not SCORERS.flag(scorer, "STARTS_PROGRAM"):
                 raise
         except ValueError as error:
             problems += [f"{shown}: tasks[{index}].{line}" for line in str(error).splitlines()]

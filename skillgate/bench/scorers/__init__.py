@@ -1,1 +1,6 @@
-"""How answers are scored: one file for each scorer, each with ``prepare(task, rules, tools) -> Scorer``."""
+"""How answers are scored: one file for each scorer, with a function of its name that makes it ready.
+
+Read from the source, before anything is loaded: ``NEEDS`` (what a task must expect; any of them will do), ``ALIASES``,
+``ADAPTER`` (the one whose answers alone it scores), ``ASKS_MODEL``, ``STARTS_PROGRAM``, ``PACKAGE`` (without which it
+cannot be loaded), and whether there is a function ``check``, which says what is wrong with what is expected.
+"""

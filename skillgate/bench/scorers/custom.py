@@ -11,10 +11,9 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.access import open_to_all
-from skillgate.bench.answers import part, require_path
-from skillgate.bench.pointer import NothingThere
 from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
 from skillgate.bench.program import told
+from skillgate.bench.scorers._scorer import PartScorer
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.benchmark import ABSENT
@@ -22,9 +21,11 @@ from skillgate.model.text import printable
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Ended, Rules, Spawner, Surroundings
-    from skillgate.model.benchmark import Evaluator, Task
+    from skillgate.model.benchmark import Task
 
 POSITION = 7
+NEEDS = ("evaluator.customScorerPath", "expectedOutput.customScorerPath", "evaluator.command")
+STARTS_PROGRAM = True
 LIMIT_S = 10.0  # where the evaluator names no limit
 THRESHOLD = 1.0
 _PATH = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
@@ -43,28 +44,26 @@ class Program(NamedTuple):
     name: str = ""
 
 
-def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
+def custom(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
     """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is started yet.
 
     Raises:
         UsageError: no program may be started.
     """
-    require_path(rules.evaluator)
-    program = _program(rules)
-    if surroundings.spawner is None:
-        raise UsageError(
-            f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and {NOT_STARTED}"
-        )
-    return Custom(task, rules, program, surroundings.spawner)
+    return Custom(task, rules, surroundings.spawner)
 
 
-class Custom:
+class Custom(PartScorer):
     """Starts one process for each answer."""
 
-    def __init__(self, task: Task, rules: Rules, program: Program, spawner: Spawner) -> None:
-        self._program = program
+    def __init__(self, task: Task, rules: Rules, spawner: Spawner | None) -> None:
+        super().__init__(rules)
+        self._program = program = _program(rules)
+        if spawner is None:
+            raise UsageError(
+                f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and {NOT_STARTED}"
+            )
         self._spawner = spawner
-        self._evaluator: Evaluator = rules.evaluator
         expected = rules.expected.value
         self._given = {
             "input": dict(task.input_data),
@@ -76,16 +75,12 @@ class Custom:
         limit_s = rules.evaluator.timeout_ms / 1000 if rules.evaluator.timeout_ms else LIMIT_S
         self._limits = Limits(timeout_s=limit_s, stdout_bytes=_MOST_OUT)
 
-    def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is scored
         """Score one answer.
 
         Raises:
             UnscoredError: the program failed, or what it gave is no score.
         """
-        try:
-            found = part(output, self._evaluator)
-        except NothingThere as missing:
-            return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
         given = {**self._given, "output": found}
         mark = f"{secrets.token_hex(16)} "
         asked: dict[str, Any] = given

@@ -14,9 +14,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import skillgate
-from skillgate.bench.answers import part, require_path, shown
-from skillgate.bench.pointer import NothingThere, joined
-from skillgate.bench.ports import Scored, UnscoredError
+from skillgate.bench.answers import shown
+from skillgate.bench.pointer import joined
+from skillgate.bench.ports import UnscoredError
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.text import printable
@@ -27,15 +27,18 @@ try:
 
     from skillgate.bench.schemas import format_problem, schema_problem
     from skillgate.bench.scorers import _validate
+    from skillgate.bench.scorers._scorer import PartScorer, right, wrong
 except ModuleNotFoundError as missing:
     raise UsageError('the scorer json_schema needs jsonschema: pip install "skillgate-action[bench]"') from missing
 
 if TYPE_CHECKING:
-    from skillgate.bench.ports import Rules, Surroundings
-    from skillgate.model.benchmark import Evaluator, Task
+    from skillgate.bench.ports import Rules, Scored, Surroundings
+    from skillgate.model.benchmark import Task
 
 POSITION = 4
 ALIASES = ("schema",)
+NEEDS = ("expectedOutput.schema",)
+PACKAGE = "jsonschema"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
 LIMIT_S = 10.0  # where the evaluator names no limit
 _SMALL = 20_000  # characters of an answer that costs no time to speak of, whatever the schema but for patterns is
@@ -44,47 +47,42 @@ _PATTERNS = re.compile(r'"(pattern|patternProperties)":|"format":"regex"')
 _PROGRAM = "import sys; p = sys.argv[1]; sys.path[:0] = [] if p in sys.path else [p]; from {0} import main; main()"
 
 
-def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:  # noqa: ARG001 - as every scorer
+def json_schema(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:  # noqa: ARG001 - as every scorer
     """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
-    require_path(rules.evaluator)
-    schema = rules.expected.schema
-    schema = schema if isinstance(schema, bool) else dict(schema or {})
-    problem = schema_problem(schema) or format_problem(schema)
-    if problem is not None:
-        raise ValueError(f"expectedOutput.schema: {problem}")
-    return JsonSchema(schema, rules.evaluator)
+    return JsonSchema(rules)
 
 
-class JsonSchema:
+class JsonSchema(PartScorer):
     """Validates against one schema."""
 
-    def __init__(self, schema: Any, evaluator: Evaluator) -> None:  # noqa: ANN401 - JSON
-        self._schema = schema
-        self._has_patterns = _PATTERNS.search(json.dumps(schema, separators=(",", ":"))) is not None
-        self._takes_text = not isinstance(schema, dict) or "string" in _types(schema)
-        self._evaluator = evaluator
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(rules)
+        schema = rules.expected.schema
+        self._schema: Any = schema if isinstance(schema, bool) else dict(schema or {})
+        problem = schema_problem(self._schema) or format_problem(self._schema)
+        if problem is not None:
+            raise ValueError(f"expectedOutput.schema: {problem}")
+        self._has_patterns = _PATTERNS.search(json.dumps(self._schema, separators=(",", ":"))) is not None
+        self._takes_text = "string" in _types(self._schema)
 
-    def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
-        """Score one answer: 1 where it is valid, else 0."""
-        try:
-            value = part(output, self._evaluator)
-        except NothingThere as missing:
-            return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
+        """Score 1 where it is valid, else 0."""
+        value = found
         if isinstance(value, str) and not self._takes_text:
             try:
                 value = json.loads(value, parse_constant=_refuse)
             except (ValueError, RecursionError):
-                return Scored(0.0, passed=False, reason=f"the answer is a text and no JSON: {shown(value)}")
+                return wrong(f"the answer is a text and no JSON: {shown(value)}")
         errors = self._errors(value)
         if not errors.number:
-            return Scored(1.0, passed=True, reason="valid")
+            return right("valid")
         told = [f"{_pointer(path) or 'the answer'}: {printable(words)}" for path, words in errors.first]
         left = errors.number - len(told)
         more = [f"{'at least ' if errors.number == _validate.MOST else ''}{left} more"] if left else []
-        if self._evaluator.path is None and value is not output and isinstance(output, dict):
+        if self.rules.evaluator.path is None and value is not output and isinstance(output, dict):
             (key,) = output
             more.append(f'only what is in {key} was validated: evaluator.path "" takes the whole answer')
-        return Scored(0.0, passed=False, reason="; ".join([*told, *more]))
+        return wrong("; ".join([*told, *more]))
 
     def _errors(self, value: Any) -> _validate.Errors:  # noqa: ANN401 - JSON
         """Find what is wrong with an answer.
@@ -102,7 +100,7 @@ class JsonSchema:
 
     def _found_apart(self, text: str) -> _validate.Errors:
         """Do it in a process of its own."""
-        given = self._evaluator.timeout_ms
+        given = self.rules.evaluator.timeout_ms
         limit_s = given / 1000 if given else LIMIT_S
         argv = [sys.executable, "-I", "-c", _PROGRAM.format(_validate.__name__), _ROOT]
         try:
@@ -126,8 +124,8 @@ def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON has no such number
     raise ValueError(word)
 
 
-def _types(schema: dict[str, Any]) -> Any:  # noqa: ANN401 - a name or a list of them
-    return schema.get("type", "string")
+def _types(schema: Any) -> Any:  # noqa: ANN401 - a schema, and a name or a list of them
+    return schema.get("type", "string") if isinstance(schema, dict) else "string"
 
 
 def _pointer(path: list[str | int]) -> str:

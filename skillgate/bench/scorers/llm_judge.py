@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import part, require_path
 from skillgate.bench.asking import EndedError, carried_out
-from skillgate.bench.pointer import NothingThere
 from skillgate.bench.ports import Scored, UnscoredError
+from skillgate.bench.scorers._scorer import PartScorer
 from skillgate.judge.asking import ask as asked
 from skillgate.judge.fence import EXPLAINED, fenced, marker, sealed, visible
 from skillgate.judge.sheet import reason_of
@@ -22,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillgate.bench.ports import Rules, Surroundings
-    from skillgate.model.benchmark import Evaluator, Task
+    from skillgate.model.benchmark import Task
     from skillgate.model.exchange import Answer, Steps
 
 POSITION = 6
+NEEDS = ("expectedOutput.judgePrompt", "expectedOutput.criteria")
+ASKS_MODEL = True
 QUESTION = "benchmark_judgement"
 PROMPT_VERSION = "1"  # of the texts and the schema below
 HIGHEST = 10
@@ -62,21 +63,22 @@ How well does the answer meet the criteria? Answer with the reason and a score f
 _CUT = "not shown: the last {characters:,} characters"
 
 
-def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Judge:
+def llm_judge(task: Task, rules: Rules, surroundings: Surroundings) -> Judge:
     """Make ready to judge one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is asked yet."""
-    require_path(rules.evaluator)
-    expected = rules.expected
-    if expected.judge_prompt and expected.criteria and expected.judge_prompt != expected.criteria:
-        raise ValueError("expectedOutput.criteria: is another name of judgePrompt, and differs from it: leave one out")
     return Judge(task, rules, surroundings)
 
 
-class Judge:
+class Judge(PartScorer):
     """Judges answers to one task."""
 
     def __init__(self, task: Task, rules: Rules, surroundings: Surroundings) -> None:
+        super().__init__(rules)
+        prompt, criteria = rules.expected.judge_prompt, rules.expected.criteria
+        if prompt and criteria and prompt != criteria:
+            raise ValueError(
+                "expectedOutput.criteria: is another name of judgePrompt, and differs from it: leave one out"
+            )
         self._task = task
-        self._evaluator: Evaluator = rules.evaluator
         self._criteria = rules.expected.judge_prompt or rules.expected.criteria or ""
         self._reference = rules.expected.value
         self._surroundings = surroundings
@@ -88,16 +90,12 @@ class Judge:
         """Give what judging an answer asks, for whoever carries it out or estimates it."""
         return asked(self._request(output))
 
-    def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is judged
         """Judge one answer.
 
         Raises:
             UnscoredError: there is no model, or it gave no usable judgement.
         """
-        try:
-            found = part(output, self._evaluator)
-        except NothingThere as missing:
-            return Scored(0.0, passed=False, reason=f"the answer has nothing at {missing}")
         ask, stop = self._surroundings.ask, self._surroundings.stop
         if ask is None:
             raise UnscoredError(ErrorKind.JUDGE, self._surroundings.no_model)

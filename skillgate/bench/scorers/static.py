@@ -15,11 +15,6 @@ POSITION = 8
 ADAPTER = "static"
 
 
-def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> Static:  # noqa: ARG001 - as every scorer
-    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
-    return Static()
-
-
 class Static:
     """Takes over what was found."""
 
@@ -36,3 +31,8 @@ class Static:
                 told = "; ".join(str(reason) for reason in reasons)
                 return Scored(float(score), passed=passed, reason=told[:MAX_WORDS] or "nothing was found wrong")
         raise UnscoredError(ErrorKind.SCORER, "no check of a skill's directory has answered this")
+
+
+def static(task: Task, rules: Rules, surroundings: Surroundings) -> Static:  # noqa: ARG001 - as every scorer
+    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
+    return Static()

@@ -263,8 +263,7 @@ def _entry(loaded: Loaded) -> dict[str, Any]:
 def _scorer(task: Any) -> str:  # noqa: ANN401 - a Task
     from skillgate.bench.checking import scorer_of
 
-    scorer = scorer_of(task, None)
-    return scorer.value if scorer else "(default)"
+    return scorer_of(task, None) or "(default)"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
