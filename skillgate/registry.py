@@ -29,6 +29,10 @@ class Room:
         self.package = package
         self.kind = package.rpartition(".")[2].removesuffix("s")
 
+    def __contains__(self, key: str) -> bool:
+        """Whether there is a file of this name or key."""
+        return key.replace("-", "_") in self.names()
+
     def names(self) -> tuple[str, ...]:
         """List the room's modules by name, sorted; those with a leading underscore belong to the room itself."""
         files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
@@ -127,6 +131,16 @@ class Room:
         # Found below the package at the top, so that no package in between is imported to be listed.
         top, *below = self.package.split(".")
         return [os.path.join(path, *below) for path in importlib.import_module(top).__path__]  # noqa: PTH118
+
+
+COMMANDS = Room("skillgate.cli.commands")
+OUTPUT_FORMATS = Room("skillgate.report.formats")
+PROVIDERS = Room("skillgate.llm.providers")
+ADAPTERS = Room("skillgate.bench.adapters")
+SCORERS = Room("skillgate.bench.scorers")
+STARTERS = Room("skillgate.bench.starters")
+EVAL_FORMATS = Room("skillgate.evals.formats")
+INVOCATION_FORMATS = Room("skillgate.invocations.formats")
 
 
 class Lazy(Sequence[str]):

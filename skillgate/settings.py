@@ -29,7 +29,7 @@ from skillgate.model.setting import (
     Setting,
     Table,
 )
-from skillgate.registry import Lazy, Room
+from skillgate.registry import Lazy
 
 # Commands that take settings as options, and the groups of their help in its order.
 CHECK, SCORE, CERTIFY, COMPARE, MERGE = "check", "score", "certify", "compare", "report merge"
@@ -292,7 +292,7 @@ PROVIDER: Setting[str] = Setting(
     "provider",
     Kind.CHOICE,
     default="anthropic",
-    choices=Lazy(Room("skillgate.llm.providers").listed),
+    choices=Lazy(PROVIDERS.listed),
     personal=True,
     help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol (up to"
     " depth standard), a scripted model, or a recording.",
@@ -524,16 +524,14 @@ OPPONENTS: Setting[int] = Setting(
 
 def _scorers() -> tuple[str, ...]:
     """List the scorers and their aliases, but for those that score one adapter's answers alone."""
-    room = Room("skillgate.bench.scorers")
-    names = (name for name in room.listed(separator="_") if not room.text(name, "ADAPTER"))
-    return tuple(word for name in names for word in (name, *room.texts(name, "ALIASES")))
+    names = (name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER"))
+    return tuple(word for name in names for word in (name, *SCORERS.texts(name, "ALIASES")))
 
 
 def _report_formats() -> tuple[str, ...]:
     """List the formats of files that reports of benchmarks are written in."""
-    room = Room("skillgate.report.formats")
-    files = (form for form in room.listed() if not room.flag(form, "TERMINAL"))
-    return tuple(form for form in files if room.table(form, "WRITERS").keys() & {"*", "bench"})
+    files = (form for form in OUTPUT_FORMATS.listed() if not OUTPUT_FORMATS.flag(form, "TERMINAL"))
+    return tuple(form for form in files if OUTPUT_FORMATS.table(form, "WRITERS").keys() & {"*", "bench"})
 
 
 BENCHMARK: Setting[str] = Setting(

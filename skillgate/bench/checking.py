@@ -10,7 +10,7 @@ from skillgate.bench.ports import Rules
 from skillgate.model.benchmark import ABSENT, State
 from skillgate.model.executable import UNSUPPORTED, AdapterType
 from skillgate.model.text import did_you_mean
-from skillgate.registry import Room
+from skillgate.registry import SCORERS, Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,6 @@ STATIC = "static"
 """The adapter of benchmarks whose skills are read and not run."""
 CHECK_TYPE = "checkType"
 """The key of a task's input that names what a static benchmark checks."""
-SCORERS = Room("skillgate.bench.scorers")
 _SERVERS = Room("skillgate.bench.servers")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from skillgate.cli.parser import HELP_ALL, Answer, Parser, shared_defaults, takes_value
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
 from skillgate.model.text import printable
-from skillgate.registry import Room
+from skillgate.registry import COMMANDS
 from skillgate.session import Session, deliver
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 EXIT_PIPE_CLOSED = 141  # what a shell shows for a program that SIGPIPE ended
-_COMMANDS = Room("skillgate.cli.commands")
 _GROUPS = {  # what a command's GROUP may be, in the order of the help
     "everyday": "everyday commands",
     "model": "with a model",
@@ -148,8 +147,8 @@ def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[Mo
     help_words = [word for word in before if word in ("-h", "--help", HELP_ALL)]
     program = Parser(prog="skillgate")
     args = program.parse([word for word in before if word not in help_words], shared_defaults())
-    module = _COMMANDS.load(command)
-    parser = Parser(prog=f"skillgate {command}", description=(module.__doc__ or _COMMANDS.summary(command)).strip())
+    module = COMMANDS.load(command)
+    parser = Parser(prog=f"skillgate {command}", description=(module.__doc__ or COMMANDS.summary(command)).strip())
     module.add_arguments(parser)
     if help_words:
         raise Answer(parser.format_help() if HELP_ALL in help_words else parser.everyday_help())
@@ -158,8 +157,8 @@ def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[Mo
 
 def _without_command(before: list[str]) -> NoReturn:
     rows: dict[str, str] = dict.fromkeys(_GROUPS, "")
-    for name in _COMMANDS.names():
-        rows[_COMMANDS.text(name, "GROUP")] += f"\n  {name.replace('_', '-'):<12} {_COMMANDS.summary(name)}"
+    for name in COMMANDS.names():
+        rows[COMMANDS.text(name, "GROUP")] += f"\n  {name.replace('_', '-'):<12} {COMMANDS.summary(name)}"
     listing = "\n\n".join(f"{_GROUPS[group]}:{lines}" for group, lines in rows.items())
     program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\n{listing}")
     program.usage = "skillgate [options] COMMAND [arguments]"

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.judging import Usage
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,7 +63,8 @@ class SampledLayers(NamedTuple):
 
 def judged_as(prompt_version: str, rubric_version: str, provider: str) -> tuple[str, ...]:
     """Say how a score came about, beside its models; scores that came about otherwise are not compared."""
-    asked = f"{provider} answers" if provider in ("scripted", "replay") else "a model's answers"
+    is_made_up = provider in PROVIDERS and PROVIDERS.text(provider, "MADE_UP")
+    asked = f"{provider} answers" if is_made_up else "a model's answers"
     return (f"prompts {prompt_version}", f"rubrics {rubric_version}", asked)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.score import Depth
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from skillgate.evaluate.request import ModelOptions
     from skillgate.model.setting import Group, Setting
 
-WITHOUT_TOOLS = ("openai-compatible",)
 """Providers that give models no tools: they judge and compare, and simulate no session."""
 _LAYERS = {
     frozenset({"static"}): Depth.QUICK,
@@ -87,7 +87,7 @@ def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
         UsageError: sessions need tools, and the provider gives models none.
     """
     provider = config.get(settings.PROVIDER)
-    if depth in (Depth.DEEP, Depth.CERTIFY) and provider in WITHOUT_TOOLS and not replay:
+    if depth in (Depth.DEEP, Depth.CERTIFY) and PROVIDERS.flag(provider, "WITHOUT_TOOLS") and not replay:
         raise UsageError(
             f"provider {provider} cannot run depth {depth.value}: sessions need tools, and it gives models none; use"
             f" depth standard, or provider anthropic with {settings.BASE_URL.key} for a server that speaks the Messages"

@@ -12,7 +12,6 @@ from skillgate.evaluate import pipeline
 from skillgate.evaluate.deepen import SampledLayers
 from skillgate.evaluate.deepening import Deepener
 from skillgate.evaluate.models.connecting import Models
-from skillgate.evaluate.models.driving import BATCH
 from skillgate.evaluate.models.spending import Estimator
 from skillgate.evaluate.reporting import compared
 from skillgate.model.digest import digest
@@ -20,6 +19,7 @@ from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Depth
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.skill import SkillSource
+from skillgate.registry import PROVIDERS
 from skillgate.scoring.regression import sampled_layers
 from skillgate.skill.read import read
 
@@ -74,7 +74,7 @@ def compared_deeper(
 def _name(request: EvaluateRequest, discovery: Discovery, depth: Depth, session: Session) -> str:
     """Name a run by what it asks about and how: the same command on the same skills is the same run."""
     config, scope, options = request.config, request.scope, request.models
-    if depth not in (Depth.DEEP, Depth.CERTIFY) and config.get(settings.PROVIDER) != BATCH:
+    if depth not in (Depth.DEEP, Depth.CERTIFY) and not PROVIDERS.flag(config.get(settings.PROVIDER), "BATCHES"):
         return ""
     sources = [read(root) for root in discovery.roots]
     contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]

@@ -8,15 +8,7 @@ from typing import cast
 from skillgate.errors import IncompleteError
 from skillgate.invocations.formats._checks import short_key
 from skillgate.invocations.ports import Reader
-from skillgate.registry import Room
-
-_ROOM = Room("skillgate.invocations.formats")
-
-NAMES = ("claude-code", "otlp", "portable", "jsonl")
-"""All of them, in the order in which they are tried: whatever is left may be lines of JSON."""
-
-DOCUMENTS = frozenset(("otlp", "portable"))
-"""Those whose files may be one line of any length: its pieces, under one number, are put together again."""
+from skillgate.registry import INVOCATION_FORMATS
 
 _KEYS = 6  # of an object, that are named
 _TOO_LONG = "its first value is JSON that is broken, or too long to tell its form by (then --format names it)"
@@ -33,7 +25,7 @@ def reader(name: str) -> Reader:
     Raises:
         UsageError: there is no such form; the nearest name is suggested.
     """
-    return cast("Reader", _ROOM.load(name).read)
+    return cast("Reader", INVOCATION_FORMATS.load(name).read)
 
 
 def recognise(head: bytes) -> str | None:
@@ -42,7 +34,9 @@ def recognise(head: bytes) -> str | None:
     Args:
         head: up to 64 KiB, decompressed.
     """
-    return next((name for name in NAMES if _ROOM.load(name).is_it(head)), None)
+    last = {name: INVOCATION_FORMATS.flag(name, "FALLBACK") for name in INVOCATION_FORMATS.listed()}
+    ordered = sorted(last, key=lambda name: last[name])
+    return next((name for name in ordered if INVOCATION_FORMATS.load(name).is_it(head)), None)
 
 
 def unrecognised(head: bytes) -> str:
@@ -52,7 +46,8 @@ def unrecognised(head: bytes) -> str:
         head: up to 64 KiB.
     """
     seen, keys = _seen(head)
-    hint = "expected JSON Lines with skill_name, a Claude Code transcript, OTLP JSON traces or a portable log"
+    *names, last = (INVOCATION_FORMATS.text(name, "EXPECTED") for name in INVOCATION_FORMATS.listed())
+    hint = f"expected {', '.join(names)} or {last}"
     if keys >= _STREAM:
         hint = (
             "this looks like the output of `claude --output-format stream-json`, which is not read; import the"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.evaluate.workers import LostError
-from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader, recognise, unrecognised
+from skillgate.invocations.forms import UnrecognisedError, reader, recognise, unrecognised
 from skillgate.invocations.portions import crew, pays, portions
 from skillgate.invocations.ports import Options
 from skillgate.invocations.reading import STDIN, beside, lines, opened, recordings
@@ -20,6 +20,7 @@ from skillgate.invocations.rubric import scorer
 from skillgate.invocations.taking import Counts, Problems, places, take
 from skillgate.model.invocation import Fate
 from skillgate.model.text import printable
+from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
@@ -41,7 +42,6 @@ _NAMED = 10  # files of a form that is not known, that the last message names
 _MOST_PROBLEMS = 1_000  # problems that the JSON names; stderr has all
 _STEP = 4_000_000  # bytes of a file whose progress is worth drawing
 _EVERY = 20  # lines, or portions of a file, between two drawings
-GROWING = "claude-code"  # a session that goes on says more of the same invocations
 
 
 class ImportedFile(NamedTuple):
@@ -248,7 +248,7 @@ def _file(
                 shared = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
                 return _stored(recording, store, request, shared, report)
             file.file.seek(0)  # the others were lost: it is read here
-        numbered = _drawn(lines(file.file, whole=form in DOCUMENTS), file, session)
+        numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
         return _stored(recording, store, request, found, report)
 
@@ -262,7 +262,7 @@ def _stored(
     shown = recording.shown
     problems = Problems(shown, report)
     counts = Counts()
-    later = request.form == GROWING and not request.update
+    later = INVOCATION_FORMATS.flag(request.form, "GROWS") and not request.update
     folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
     origin = Origin(folder, request.project)
     importing = store.importing(

@@ -11,14 +11,13 @@ from skillgate.invocations.forms import reader
 from skillgate.invocations.reading import lines_between
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.taking import Place, places
+from skillgate.registry import INVOCATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.invocations.ports import Options
 
-ALONE = frozenset({"jsonl"})
-"""Forms of which a line says all by itself."""
 WORTH = 4_000_000
 """Bytes of a file from which on two processes are sooner done."""
 _PORTION = 400_000  # bytes: some hundred lines, small enough to be waited for
@@ -34,7 +33,7 @@ class Portion(NamedTuple):
 
 def pays(form: str, size: int) -> bool:
     """Return whether a file is worth other processes."""
-    return FORKED and form in ALONE and size >= WORTH and processors() > 1
+    return FORKED and INVOCATION_FORMATS.flag(form, "LINE_BY_LINE") and size >= WORTH and processors() > 1
 
 
 def crew(path: str, form: str, options: Options, rubric: str) -> Crew:

@@ -11,7 +11,7 @@ from skillgate.model.invocation import Invocation, InvocationScore, Part, Read
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 """Lines of a file with their numbers, from 1, without their ends.
 
-One over :data:`LONGEST` is cut a byte behind it; for the forms in ``forms.DOCUMENTS`` the rest follows in pieces under
+One over :data:`LONGEST` is cut a byte behind it; for forms that are ``ONE_DOCUMENT`` the rest follows in pieces under
 the same number.
 """
 

@@ -6,12 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.invocations.forms import DOCUMENTS, UnrecognisedError, reader
+from skillgate.invocations.forms import UnrecognisedError, reader
 from skillgate.invocations.importing import form_of, passed_over, reading_options, required
 from skillgate.invocations.reading import lines, opened, recordings
 from skillgate.invocations.rubric import explainer, scorer
 from skillgate.invocations.taking import Counts, Problems
 from skillgate.model.invocation import Tier
+from skillgate.registry import INVOCATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +112,8 @@ def _read(
     problems, counts = Problems(recording.shown, report), Counts()
     with opened(recording) as file:
         form = form_of(request.form, file, recording.shown)
-        for read in reader(form)(lines(file.file, whole=form in DOCUMENTS), reading_options(request, recording)):
+        whole = INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")
+        for read in reader(form)(lines(file.file, whole=whole), reading_options(request, recording)):
             for warning in read.warnings:
                 counts.warn(warning)
             if read.invocation is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from skillgate import settings
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from skillgate.llm.port import Connection, Provider
@@ -98,9 +99,9 @@ def with_runner(provider: Provider, connection: Connection, runner: str) -> Prov
         UsageError: the harness cannot speak to this provider.
         IncompleteError: the harness is not installed.
     """
-    if runner != AGENT_SDK or provider.name == "replay":  # a recording holds the sessions too
+    if runner != AGENT_SDK or PROVIDERS.flag(provider.name, "HOLDS_SESSIONS"):  # a recording holds the sessions too
         return provider
-    if provider.name != "anthropic":
+    if not PROVIDERS.flag(provider.name, "SERVES_AGENT_SDK"):
         raise UsageError(
             f"--runner agent-sdk speaks the Messages API, and --provider {provider.name} does not: use --provider"
             f" anthropic, with --{settings.BASE_URL.key} for a server of your own"

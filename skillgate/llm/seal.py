@@ -10,6 +10,7 @@ import hmac
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ MIN_CHARACTERS = 32
 _MIN_API_KEY = 20  # characters; a mark under a shorter one would let whoever reads the cache guess it
 _HASH = "sha256"
 _SALT = b"skillgate kept answers 1"
-_API_KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "batch": "ANTHROPIC_API_KEY"}
 
 
 class Seal:
@@ -64,7 +64,8 @@ def seal_of(environ: Mapping[str, str], provider: str, key_variable: str) -> Sea
                 " characters, such as those of `openssl rand -hex 32`"
             )
         return Seal(_derived(given, b"cache key"))
-    variable = key_variable if provider == "openai-compatible" else _API_KEY_VARIABLES.get(provider, "")
+    is_named = PROVIDERS.flag(provider, "KEY_VARIABLE_IS_NAMED")
+    variable = key_variable if is_named else PROVIDERS.text(provider, "KEY_VARIABLE")
     api_key = environ.get(variable, "").strip()
     return Seal(_derived(api_key, b"api key")) if len(api_key) >= _MIN_API_KEY else None
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
-from skillgate.registry import Room
+from skillgate.registry import OUTPUT_FORMATS
 from skillgate.report.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
     from skillgate.model.page import Page
     from skillgate.report.terminal import Style
 
-_FORMATS = Room("skillgate.report.formats")
 _EVERY = "*"
 
 
 @cache
 def _writers() -> dict[str, dict[str, str]]:
-    return {form: _FORMATS.table(form, "WRITERS") for form in _FORMATS.listed()}
+    return {form: OUTPUT_FORMATS.table(form, "WRITERS") for form in OUTPUT_FORMATS.listed()}
 
 
 @cache
 def suffixes() -> dict[str, str]:
     """Return every suffix of a format's files, with the format."""
-    return {suffix: form for form in _writers() for suffix in _FORMATS.texts(form, "SUFFIXES")}
+    return {suffix: form for form in _writers() for suffix in OUTPUT_FORMATS.texts(form, "SUFFIXES")}
 
 
 def formats_of(*kinds: str) -> tuple[str, ...]:
@@ -47,7 +46,7 @@ def format_of(path: str) -> str:
 
 def ending(form: str) -> str:
     """Return how the name of a file ends that is in a format, after a dot."""
-    return _FORMATS.text(form, "ENDING") or _FORMATS.text(form, "SUFFIXES").removeprefix(".")
+    return OUTPUT_FORMATS.text(form, "ENDING") or OUTPUT_FORMATS.text(form, "SUFFIXES").removeprefix(".")
 
 
 def writer(kind: str, form: str) -> Callable[..., str]:
@@ -61,7 +60,7 @@ def writer(kind: str, form: str) -> Callable[..., str]:
         raise UsageError(f"{KINDS[kind].what} cannot be written as {form}; it can be as {', '.join(known)}")
     writers = _writers()[form]
     module, _, function = writers.get(kind, writers.get(_EVERY, "")).rpartition(":")
-    loaded = importlib.import_module(f"skillgate.report.{module}") if module else _FORMATS.load(form)
+    loaded = importlib.import_module(f"skillgate.report.{module}") if module else OUTPUT_FORMATS.load(form)
     found: Callable[..., str] = getattr(loaded, function)
     return found
 
@@ -91,6 +90,6 @@ def render(
         UsageError: it cannot be shown in this format.
     """
     write = writer(kind, form)
-    if _FORMATS.flag(form, "TERMINAL"):
+    if OUTPUT_FORMATS.flag(form, "TERMINAL"):
         return write(document, style, verbose=verbose, **({} if seconds is None else {"seconds": seconds}))
-    return write(document, pages()) if _FORMATS.flag(form, "RULE_PAGES") else write(document)
+    return write(document, pages()) if OUTPUT_FORMATS.flag(form, "RULE_PAGES") else write(document)

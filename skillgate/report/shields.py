@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.score import Badge
 from skillgate.model.text import printable
+from skillgate.registry import PROVIDERS
 from skillgate.scoring.regression import sampled_layers
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def _unearned(results: Iterable[SkillResult], report: Report) -> str | None:
     """Say why a run earns no badge whatever its numbers: made-up or recorded answers, or a part of a run."""
     made_up = sorted({layer.provider for one in results for layer in sampled_layers(one) if not layer.live})
     if made_up:
-        return " and ".join({"replay": "replayed"}.get(provider, "scripted") for provider in made_up)
+        named = [PROVIDERS.text(provider, "MADE_UP") if provider in PROVIDERS else "" for provider in made_up]
+        return " and ".join(word or "scripted" for word in named)
     return None if report.shard is None else f"part {report.shard} of a run"
 
 

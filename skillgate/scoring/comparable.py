@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.simulating import MonteCarloLayer
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _DIGITS = 12  # hexadecimal digits of a digest that are shown
 _LONG = 200  # characters of what else is shown
 _DIGESTS = ("the trigger prompts", "the prompts of the sessions", "corpora")
-_SAME = {"batch": "anthropic"}  # the same models, answering later
 _LIVE = {True: "a model's", False: "scripted or replayed"}
 
 
@@ -149,7 +149,12 @@ def lifts_apart(one: Lift, other: Lift) -> tuple[Difference, ...]:
 def _served(what: str, one: Asked, other: Asked) -> Iterator[tuple[str, str, str]]:
     """Name who served the models, where it is not said already that only one side had any."""
     if one.live == other.live:
-        yield what, _SAME.get(one.provider, one.provider), _SAME.get(other.provider, other.provider)
+        yield what, _service(one.provider), _service(other.provider)
+
+
+def _service(provider: str) -> str:
+    """Return the provider whose models answer, which may have more than one way to ask them."""
+    return (provider in PROVIDERS and PROVIDERS.text(provider, "MODELS_OF")) or provider
 
 
 def _prompts(what: str, one: str | None, other: str | None) -> Iterator[tuple[str, str, str]]:

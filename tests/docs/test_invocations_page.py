@@ -13,9 +13,9 @@ import pytest
 
 from skillgate.cli.main import main
 from skillgate.invocations.formats._fields import FIELDS, FILLERS
-from skillgate.invocations.forms import NAMES
 from skillgate.model.invocation import Component, Ending, Tier
 from skillgate.model.invocation_gate import PACKAGED
+from skillgate.registry import INVOCATION_FORMATS
 from tests.architecture.source import ROOT
 
 pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
@@ -52,7 +52,7 @@ def test_the_commands_of_the_page_pass_one_after_another(tmp_path: Path) -> None
 
 
 def test_the_page_names_every_form_component_tier_gate_and_ending() -> None:
-    assert {f"`{name}`" for name in NAMES} <= set(re.findall(r"`[a-z-]+`", PAGE))
+    assert {f"`{name}`" for name in INVOCATION_FORMATS.listed()} <= set(re.findall(r"`[a-z-]+`", PAGE))
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", PAGE, flags=re.MULTILINE)
     assert {(str(tier.least), tier.value, tier.action) for tier in Tier} <= set(rows)
     points = {name: int(number) for name, number, _ in rows if number.isdigit()}

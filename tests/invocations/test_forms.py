@@ -9,22 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import DOCUMENTS, NAMES, reader, recognise
-from skillgate.registry import Room
+from skillgate.invocations.forms import reader, recognise
+from skillgate.registry import INVOCATION_FORMATS as ROOM
 from tests.invocations.readings import LEAST, SAMPLES, record
 from tests.invocations.traces import SKILL, span, traces
 from tests.properties.documents import CI
 
-ROOM = Room("skillgate.invocations.formats")
 MARK = b"\xef\xbb\xbf"
 
 
-def test_every_file_of_the_room_is_a_form_under_its_name() -> None:
-    assert sorted(NAMES) == sorted(ROOM.load(module).NAME for module in ROOM.names())
-    assert set(NAMES) >= DOCUMENTS
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROOM.listed())
 def test_a_form_is_read_by_its_own_reader(name: str) -> None:
     assert reader(name) is ROOM.load(name).read
 
@@ -84,4 +78,4 @@ def test_a_form_is_recognised(head: bytes, form: str | None, mark: bytes) -> Non
 @CI
 @given(st.binary(max_size=200) | st.text('{}[]":, entrisx1\\\n', max_size=80).map(str.encode))
 def test_any_beginning_has_one_form_or_none(head: bytes) -> None:
-    assert recognise(head) in (None, *NAMES)
+    assert recognise(head) in (None, *ROOM.listed())

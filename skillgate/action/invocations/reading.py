@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import DOCUMENTS, reader, recognise, unrecognised
+from skillgate.invocations.forms import reader, recognise, unrecognised
 from skillgate.invocations.ports import Options
 from skillgate.invocations.reading import lines, opened
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.taking import Counts, Problems, places, take
+from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.target import Target
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from skillgate.store.invocations import InvocationStore
 
 _MOST = 10  # problems and warnings of all files together: the comment has room for fifty notes of any kind
-_GROWING = "claude-code"  # a session that goes on says more of the same invocations
 
 
 @contextmanager
@@ -87,8 +87,9 @@ def _import_file(source: Source, store: InvocationStore, counter: _Counter, rubr
         if form is None:
             raise UsageError(f"{one.shown}: {unrecognised(file.head)}")
         options = Options(datetime.now(UTC), beside=source.beside, names=counter.names)
-        reads = counter.wanted(reader(form)(lines(file.file, whole=form in DOCUMENTS), options))
-        with store.importing(rubric, scorer(rubric), later=form == _GROWING) as run:
+        whole = INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")
+        reads = counter.wanted(reader(form)(lines(file.file, whole=whole), options))
+        with store.importing(rubric, scorer(rubric), later=INVOCATION_FORMATS.flag(form, "GROWS")) as run:
             take(places(reads, scorer(rubric)), run, problems, counts)
     problems.close()
     if counts.unused is not None:

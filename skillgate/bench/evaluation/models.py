@@ -12,9 +12,8 @@ from skillgate.bench.adapters.skillmd import SkillMdAdapter
 from skillgate.bench.ports import Call
 from skillgate.bench.scorers.llm_judge import Judge
 from skillgate.errors import UsageError
-from skillgate.evaluate.depth import WITHOUT_TOOLS
 from skillgate.evaluate.models.connecting import closed, connect, kept_answers
-from skillgate.evaluate.models.driving import BATCH, budget_of
+from skillgate.evaluate.models.driving import budget_of
 from skillgate.evaluate.models.spending import UNASKED_USD, bound_of
 from skillgate.judge.expense import is_live
 from skillgate.llm import dry
@@ -24,6 +23,7 @@ from skillgate.llm.prices import DEFAULT_JUDGE
 from skillgate.llm.recording import Recorder
 from skillgate.model.exchange import Status
 from skillgate.montecarlo.session import typical_text
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ class Models:
             UsageError: an option does not fit.
             IncompleteError: a package is missing.
         """
-        if config.get(settings.PROVIDER) == BATCH and options.replay is None:
+        if PROVIDERS.flag(config.get(settings.PROVIDER), "BATCHES") and options.replay is None:
             raise UsageError(
                 "provider batch is for scores: a benchmark waits for every answer; name another --provider"
             )
@@ -115,7 +115,7 @@ class Models:
                 needs.
         """
         adapters = tuple(adapters)
-        if self._provider.name in WITHOUT_TOOLS:
+        if PROVIDERS.flag(self._provider.name, "WITHOUT_TOOLS"):
             for shown in (adapter.reads for adapter in adapters if isinstance(adapter, SkillMdAdapter)):
                 if shown is not None:
                     raise UsageError(

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.checking import SCORERS, STATIC
+from skillgate.bench.checking import STATIC
 from skillgate.bench.evaluation.answers import answers_for
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.planning import items_of, require_runs, scorers_of, scoring_of
@@ -21,7 +21,7 @@ from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.bench_result import ErrorKind
 from skillgate.model.executable import AdapterType
-from skillgate.registry import Room
+from skillgate.registry import ADAPTERS, SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from skillgate.model.executable import Runnable
     from skillgate.session import Session
 
-_ADAPTERS = Room("skillgate.bench.adapters")
 _MIB = 1024 * 1024
 
 
@@ -305,8 +304,8 @@ def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Ada
     kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
     if kind == STATIC != loaded.benchmark.adapter:
         raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
-    if kind not in _ADAPTERS.names():
-        runs = ", ".join(_ADAPTERS.names())
+    if kind not in ADAPTERS.names():
+        runs = ", ".join(ADAPTERS.names())
         raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")
-    adapter: Adapter = _ADAPTERS.load(kind).open_adapter(skill, surroundings)
+    adapter: Adapter = ADAPTERS.load(kind).open_adapter(skill, surroundings)
     return adapter

@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.checking import SCORERS
 from skillgate.bench.planning import scorers_of, scoring_of
 from skillgate.bench.ports import UnscoredError, alone
 from skillgate.bench.reading.catalog import find_benchmark
 from skillgate.model.benchmark import ABSENT
+from skillgate.registry import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

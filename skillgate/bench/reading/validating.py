@@ -7,7 +7,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.checking import SCORERS, prepare_scorer, rules_of, scorer_of
+from skillgate.bench.checking import prepare_scorer, rules_of, scorer_of
 from skillgate.bench.ports import alone
 from skillgate.bench.reading.catalog import BENCHMARK_JSON, read_tasks
 from skillgate.bench.reading.files import read_json
@@ -15,6 +15,7 @@ from skillgate.bench.reading.loading import CONFIG_JSON, SKILL_JSON, read_config
 from skillgate.bench.reading.misspelt import misspelt_in_skill
 from skillgate.bench.reading.runnable import check_runnable
 from skillgate.errors import UsageError
+from skillgate.registry import SCORERS
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from skillgate.cli.options import add_output
 from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_store
 from skillgate.cli.times import day_of, past
+from skillgate.registry import INVOCATION_FORMATS
 from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 GROUP = "past"
 _MOST_LISTED = 100_000
-FORMS = ("auto", "jsonl", "claude-code", "otlp", "portable")
+FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
     "import": "take recorded invocations in",
     "add": "record one invocation, or more signals of one that is there",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluate.deepen import judged_as
-from skillgate.evaluate.models.driving import BATCH, Kept, budget_of, drive_of
+from skillgate.evaluate.models.driving import Kept, budget_of, drive_of
 from skillgate.evaluate.models.setup import ModelSetup, models_of
 from skillgate.judge.layer import PROMPT_VERSION, RUBRIC_VERSION
 from skillgate.judge.subject import Opinion, Panel
@@ -23,7 +23,7 @@ from skillgate.llm.prices import DEFAULT_JUDGE, context_of, effort_of
 from skillgate.llm.recording import Recorder
 from skillgate.llm.seal import OPENAI_KEY, seal_of
 from skillgate.model.score import Depth
-from skillgate.registry import Room
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skillgate.montecarlo.subject import Plan
     from skillgate.session import Session
 
+_REPLAY = "replay"  # the provider of --replay
 MESSAGES = "messages"  # the runner of sessions that is the provider itself
 _SIMULATED = (Depth.DEEP, Depth.CERTIFY)
 CERTIFYING = 3  # judges, where nobody says how many
@@ -44,7 +45,6 @@ _UNKNOWN = 300_000  # characters: what fits 200,000 tokens, the least context of
 _MOST = 1_200_000
 _BESIDE = 50_000  # tokens
 _PER_TOKEN = 1.7  # characters: skills have 2.6 as a rule; code and tables have fewer
-_PROVIDERS = Room("skillgate.llm.providers")
 
 
 class Models:
@@ -112,7 +112,7 @@ class Models:
             plan=self._plan,
             contest=self._contest,
             lift=options.lift,
-            is_batch=self.provider.name == BATCH,
+            is_batch=PROVIDERS.flag(self.provider.name, "BATCHES"),
         )
 
     @property
@@ -160,21 +160,21 @@ def connect(
     """
     name = config.get(settings.PROVIDER)
     if options.replay is not None:
-        if config.origin(settings.PROVIDER) == "option" and name != "replay":
+        if config.origin(settings.PROVIDER) == "option" and name != _REPLAY:
             raise UsageError(f"--replay answers in a provider's place; leave --provider {name} out")
-        name = "replay"
-    elif name == "replay":
+        name = _REPLAY
+    elif name == _REPLAY:
         raise UsageError("--provider replay needs --replay FILE, the recording that answers")
     connection = Connection(
         environ=environ,
         base_url=config.get(settings.BASE_URL),
         key_variable=config.get(settings.KEY_VARIABLE),
         temperature=config.get(settings.TEMPERATURE),
-        file=options.replay if name == "replay" else config.get(settings.SCRIPT),
-        cwd=cwd if name == "replay" else config.base(settings.SCRIPT),
+        file=options.replay if name == _REPLAY else config.get(settings.SCRIPT),
+        cwd=cwd if name == _REPLAY else config.base(settings.SCRIPT),
     )
     try:
-        module = _PROVIDERS.load(name)
+        module = PROVIDERS.load(name)
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
     provider: Provider = module.connect(connection)

@@ -10,6 +10,7 @@ from skillgate.llm.asker import PortAsker
 from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
 from skillgate.llm.driver import run
+from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:
     import threading
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from skillgate.llm.port import Provider
     from skillgate.llm.recording import Recorder
 
-BATCH = "batch"
 _BESIDE = ".batches"  # what the file of a run's batches is called, after the name of its journal
 
 
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
 def budget_of(config: Config, provider: Provider, stop: threading.Event) -> Budget:
     """Give what a run may spend, at the price that its provider takes."""
     kind = Budget
-    if provider.name == BATCH:
+    if PROVIDERS.flag(provider.name, "BATCHES"):
         from skillgate.llm.batch_budget import BatchBudget  # few runs take batches
 
         kind = BatchBudget
@@ -53,7 +53,7 @@ def drive_of(
     Raises:
         UsageError: the list of a run's batches cannot be kept.
     """
-    if provider.name == BATCH:
+    if PROVIDERS.flag(provider.name, "BATCHES"):
         return _batches(config, provider, budget, kept, stop)
     in_flight = config.get(settings.IN_FLIGHT)
     asker = PortAsker(

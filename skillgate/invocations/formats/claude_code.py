@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from skillgate.invocations.ports import Lines, Options
 
-NAME = "claude-code"
+POSITION = 2
+EXPECTED = "a Claude Code transcript"
+GROWS = True
 MOST_WAITING = 10_000
 """Runs of one file that are followed at once; with more, the first are told as they are by then."""
 _MOST_TOLD = 10 * MOST_WAITING  # rejected lines that wait for their turn included

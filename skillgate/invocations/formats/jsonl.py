@@ -10,7 +10,10 @@ from skillgate.invocations.formats._record import invocation_of
 from skillgate.invocations.ports import LONGEST, Lines, Options
 from skillgate.model.invocation import Read
 
-NAME = "jsonl"
+POSITION = 1
+EXPECTED = "JSON Lines with skill_name"
+FALLBACK = True
+LINE_BY_LINE = True
 _BOM = b"\xef\xbb\xbf"
 _SECTIONS = ("input", "execution", "output")
 _NAMED = re.compile(rb'\s*\{[^{}]*"skill(?:_name)?"\s*:')  # not within another object

@@ -13,7 +13,9 @@ from skillgate.invocations.formats._traces import Traces
 from skillgate.invocations.ports import LONGEST, Lines, Options
 from skillgate.model.invocation import Read
 
-NAME = "otlp"
+POSITION = 3
+EXPECTED = "OTLP JSON traces"
+ONE_DOCUMENT = True
 _SPANS = ("resourceSpans", None, "scopeSpans", None, "spans", None)
 _COUNTS = "a span counts where gen_ai.tool.name is Skill, or where it carries skillgate.skill.name"
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"resource(?:Spans|Logs|Metrics|Profiles)"')

@@ -11,7 +11,9 @@ from skillgate.invocations.formats._record import invocation_of
 from skillgate.invocations.ports import LONGEST, Lines, Options
 from skillgate.model.invocation import Read
 
-NAME = "portable"
+POSITION = 4
+EXPECTED = "a portable log"
+ONE_DOCUMENT = True
 _LIST = ("entries",)
 _ENTRY = ("entries", None)
 # What an entry takes from the top where it has none, with the other name that it may have it by.

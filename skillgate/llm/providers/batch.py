@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Reply, Request
 
 POSITION = 2
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
+MODELS_OF = "anthropic"
+BATCHES = True
 RESULTS_S = 3_600.0
 """For all results of a batch to come."""
 MOST_LISTED = 1_000  # recent batches that are looked at; the most that the API gives at once

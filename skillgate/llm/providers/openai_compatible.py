@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Request
 
 POSITION = 3
+KEY_VARIABLE_IS_NAMED = True
+WITHOUT_TOOLS = True
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool_calls": "tool_use"}
 _NAMED = {  # what a 400 says of a parameter that the server or the model does not know

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Reply, Request
 
 POSITION = 5
+MADE_UP = "replayed"
+HOLDS_SESSIONS = True
 
 
 def connect(connection: Connection) -> Replay:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Request
 
 POSITION = 4
+MADE_UP = "scripted"
 ANSWERS_VERSION = 2  # changes with what is made up, so that no answer kept from before is taken for one of now
 
 
