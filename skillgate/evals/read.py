@@ -6,17 +6,18 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.evals import cases, plugin_case
+from skillgate.evals.formats.results import COMPANIONS
 from skillgate.evals.loading import Metered, load
-from skillgate.evals.recorded import COMPANIONS, is_recorded, recorded
 from skillgate.evals.wording import folded
 from skillgate.model.evals import EvalFile, EvalSet, Recorded, TaskCase, TriggerCase, Unread
 from skillgate.model.finding import Severity
 from skillgate.model.judging import TriggerPrompt
 from skillgate.model.ports import EntryKind
+from skillgate.registry import EVAL_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from types import ModuleType
 
     from skillgate.model.ports import Tree
 
@@ -32,7 +33,6 @@ MAX_DEPTH = 6
 MAX_UNREAD = 200
 """Places of one skill that are told one by one."""
 _FIXTURES = frozenset(("files", "fixtures", "inputs", "assets", "outputs", "workspace", "node_modules", "__pycache__"))
-_OWN = frozenset(("triggers.yaml", "triggers.yml"))
 
 
 def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = None) -> EvalSet:
@@ -107,6 +107,7 @@ class _Reader:
 
     def __init__(self, tree: Tree, directory: str, skills: Sequence[str]) -> None:
         self._tree, self._directory, self._skills = tree, directory, skills
+        self._formats = {kind: EVAL_FORMATS.load(kind) for kind in EVAL_FORMATS.listed()}
         self._files: list[EvalFile] = []
         self._triggers: list[TriggerCase] = []
         self._tasks: list[TaskCase] = []
@@ -161,16 +162,17 @@ class _Reader:
         if "SKILL.md" in names:  # a skill that a task works on
             self._files.append(EvalFile(folder, "fixtures", 0))
             return []
-        if plugin_case.is_case(names):
-            self._case(folder)
-            return []
+        for kind, form in self._formats.items():
+            if hasattr(form, "FOLDER") and form.is_it(names):
+                self._case(folder, kind, form)
+                return []
         below = []
         for name in names:
             path = f"{folder}/{name}"
-            kind = self._kind(path)
-            if kind is EntryKind.DIRECTORY and name in _FIXTURES:
+            entry = self._kind(path)
+            if entry is EntryKind.DIRECTORY and name in _FIXTURES:
                 self._files.append(EvalFile(path, "fixtures", len(self._tree.names(self._at(path)))))
-            elif kind is EntryKind.DIRECTORY:
+            elif entry is EntryKind.DIRECTORY:
                 below.append(path)
             elif self._within(path):
                 self._file(folder, name)
@@ -183,12 +185,12 @@ class _Reader:
             self._unread.append(Unread(path, 1, message))
         return self._seen <= MAX_FILES
 
-    def _case(self, folder: str) -> None:
+    def _case(self, folder: str, kind: str, form: ModuleType) -> None:
         if not self._within(folder):
             return
         before = len(self._tasks)
-        self._keep(plugin_case.read_case(self._tree, self._directory, folder, skills=self._skills))
-        self._files.append(EvalFile(folder, "plugin-case", len(self._tasks) - before))
+        self._keep(form.read(self._tree, self._directory, folder, skills=self._skills))
+        self._files.append(EvalFile(folder, kind, len(self._tasks) - before))
 
     def _file(self, folder: str, name: str) -> None:
         path, suffix = f"{folder}/{name}", posixpath.splitext(name)[1].lower()
@@ -200,34 +202,30 @@ class _Reader:
         if isinstance(loaded, Unread):
             self._unread.append(loaded)
             return
-        place = cases.trigger_place(loaded)
-        if place is not None:
-            kind = "triggers" if suffix != ".json" else "trigger-set"
-            count = self._keep(cases.triggers(loaded, path, place))
-        elif cases.is_tasks(loaded.value):
-            kind, count = "evals", self._keep(cases.tasks(loaded, path))
-        elif is_recorded(loaded.value):
-            found = recorded(loaded, path)
-            self._recorded += found
-            kind, count = "results", len(found)
-        elif name in _OWN:
-            message = "the file holds no prompts: expected a list of prompts with should_trigger, or one under triggers"
-            self._unread.append(Unread(path, 1, message))
+        documents = {kind: form for kind, form in self._formats.items() if not hasattr(form, "FOLDER")}
+        kind = next((kind for kind, form in documents.items() if form.is_it(loaded, path)), None)
+        if kind is None:
+            missing = [form.MISSING for form in documents.values() if name in getattr(form, "FILES", ())]
+            if missing:
+                self._unread.append(Unread(path, 1, missing[0]))
+            else:
+                self._left.setdefault(folder, []).append(name)
             return
-        else:
-            self._left.setdefault(folder, []).append(name)
-            return
+        count = self._keep(documents[kind].read(loaded, path))
         self._files.append(EvalFile(path, kind, count))
         self._unread += [Unread(path, line, f"the key {key[:60]} stands twice") for key, line in loaded.repeated[:20]]
 
-    def _keep(self, found: Iterable[TriggerCase | TaskCase | Unread]) -> int:
-        """Keep what was found, and count the cases."""
+    def _keep(self, found: Iterable[TriggerCase | TaskCase | Recorded | Unread]) -> int:
+        """Keep what was found, and count the cases or results."""
         count = 0
         for one in found:
             if isinstance(one, Unread):
                 self._unread.append(one)
                 continue
             count += 1
+            if isinstance(one, Recorded):
+                self._recorded.append(one)
+                continue
             if len(self._triggers) + len(self._tasks) == MAX_CASES:
                 message = f"one case more than the {MAX_CASES:,} that are read: neither it nor those after it were"
                 self._unread.append(Unread(one.file, one.line, message))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
+from skillgate.registry import EVAL_FORMATS
 from skillgate.report.skill_block import finding_line
 from skillgate.report.tally import counts
 from skillgate.report.terminal import Style, cut, wrap
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from skillgate.model.evals import EvalFile, EvalsReport, SetSummary, ShownCase
 
 _CASES = 20  # of one skill that are listed unless more is asked for
-_UNITS = {
-    "trigger-set": "prompt",
-    "triggers": "prompt",
-    "evals": "task",
-    "plugin-case": "case",
-    "results": "result",
-    "fixtures": "file",
-}
 
 
 def render_json(report: EvalsReport) -> str:
@@ -113,7 +106,14 @@ def _cases(cases: Sequence[ShownCase], style: Style, *, verbose: bool) -> Iterat
 
 
 def _held(file: EvalFile) -> str:
-    return _number(file.cases, _UNITS.get(file.kind, "case"))
+    return _number(file.cases, _unit(file.kind))
+
+
+def _unit(kind: str) -> str:
+    """Return what is counted in a file of a kind; a file of another version may be of another one."""
+    if kind == "fixtures":
+        return "file"
+    return EVAL_FORMATS.text(kind, "UNIT") if kind in EVAL_FORMATS else "case"
 
 
 def _number(count: int, what: str) -> str:

@@ -12,7 +12,7 @@ from skillgate.errors import UsageError
 from skillgate.evals.lint import lint
 from skillgate.evals.loading import load_json
 from skillgate.evals.read import read_evals, usable
-from skillgate.evals.recorded import is_recorded, recorded
+from skillgate.evals.formats import results
 from skillgate.evals.rule import THRESHOLD, Subject
 from skillgate.evaluate.findings import read_whole
 from skillgate.model.evals import EvalSet, EvalsReport, SetSummary, ShownCase, Unread
@@ -159,9 +159,9 @@ def _results(name: str, session: Session) -> tuple[Finding, ...]:
     loaded = load_json(text, name)
     if isinstance(loaded, Unread):
         raise UsageError(f"{name}:{loaded.line} {loaded.message}")
-    if not is_recorded(loaded.value):
+    if not results.is_it(loaded, name):
         raise UsageError(f"{name} holds no results of a form that is known; docs/how-to/eval-sets.md lists them")
-    return lint(Subject(EvalSet(recorded=recorded(loaded, name))), PurePosixPath())
+    return lint(Subject(EvalSet(recorded=results.read(loaded, name))), PurePosixPath())
 
 
 def _gate(findings: list[Finding], level: str) -> Verdict:

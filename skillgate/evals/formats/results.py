@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 
     from skillgate.evals.loading import Loaded
 
+POSITION = 4
+UNIT = "result"
 COMPANIONS = frozenset(("timing.json", "metrics.json", "history.json", "eval_metadata.json", "feedback.json"))
 """Files that lie beside results and say nothing of a case's outcome."""
 _MOST = 10_000  # records of one file
 _ARM = "with_skill"
 
 
-def is_recorded(value: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell whether a document has one of the forms."""
-    return isinstance(value, dict) and _reader(value) is not None
+def is_it(loaded: Loaded, file: str) -> bool:  # noqa: ARG001 - as every format
+    """Whether a document has one of the forms."""
+    return isinstance(loaded.value, dict) and _reader(loaded.value) is not None
 
 
-def recorded(loaded: Loaded, file: str) -> tuple[Recorded, ...]:
+def read(loaded: Loaded, file: str) -> tuple[Recorded, ...]:
     """Read the outcomes of a document of one of the forms: one for each case and arm, in the order they stand in."""
     reader = _reader(loaded.value)
     sums: dict[tuple[str, str], Recorded] = {}

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from skillgate.model.ports import Tree
 
+POSITION = 5
+UNIT = "case"
+FOLDER = True
 PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
 MAX_GRADERS = 100  # of one case
 READ = ("regex", "tool_used", "file_exists", "llm")
@@ -57,12 +60,12 @@ class _Head(NamedTuple):
     graders: tuple[_Grader, ...] = ()
 
 
-def is_case(names: Sequence[str]) -> bool:
+def is_it(names: Sequence[str]) -> bool:
     """Tell whether a folder with files of these names is a case."""
     return PROMPT in names or CASE in names
 
 
-def read_case(
+def read(
     tree: Tree, directory: str, folder: str, *, skills: Sequence[str]
 ) -> Iterator[TaskCase | TriggerCase | Unread]:
     """Read one case.
