@@ -29,7 +29,7 @@ from skillgate.model.setting import (
     Setting,
     Table,
 )
-from skillgate.registry import Lazy
+from skillgate.registry import OUTPUT_FORMATS, PROVIDERS, SCORERS, Lazy
 
 # Commands that take settings as options, and the groups of their help in its order.
 CHECK, SCORE, CERTIFY, COMPARE, MERGE = "check", "score", "certify", "compare", "report merge"

@@ -14,16 +14,12 @@ from skillgate import settings
 from skillgate.bench.starters._wanted import Wanted
 from skillgate.errors import UsageError
 from skillgate.model.text import did_you_mean
-from skillgate.registry import Room
+from skillgate.registry import STARTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STARTERS = Room("skillgate.bench.starters")
-TEMPLATES = ("http_request", "python_script", "mcp_tool", "skill_md")
-DEFAULT = "http_request"
 OF_OPENAPI = "python_script"
-PROSE = "skill_md"
 _MOST_NAME = 64  # characters, as the specification of SKILL.md has it
 _MOST_DESCRIPTION = 1_024
 
@@ -97,10 +93,11 @@ def _template(request: CreateRequest) -> str:
         return OF_OPENAPI
     if request.operation is not None:
         raise UsageError("--operation names one of an OpenAPI document; give --from-openapi FILE too")
-    template = request.template or DEFAULT
-    if template not in TEMPLATES:
-        near = did_you_mean(template, TEMPLATES)
-        raise UsageError(f"--from-template: unknown {template[:80]!r}{near}; known: {', '.join(TEMPLATES)}")
+    templates = STARTERS.listed(separator="_")
+    template = request.template or templates[0]
+    if template not in templates:
+        near = did_you_mean(template, templates)
+        raise UsageError(f"--from-template: unknown {template[:80]!r}{near}; known: {', '.join(templates)}")
     return template
 
 
@@ -124,7 +121,7 @@ def id_of(name: str, template: str) -> str:
             f"--name: {name[:80]!r} is a path; --{settings.OUTPUT_DIR.key} says where, and the name is one word{hint}"
         )
     identifier = re.sub(r"[^a-z0-9_-]", "_", name.strip().lower())
-    if template == PROSE:
+    if STARTERS.flag(template, "HYPHENS"):
         identifier = re.sub(r"[_-]+", "-", identifier).strip("-")
     if not re.search(r"[a-z0-9]", identifier):
         raise UsageError(f"--name: {name[:80]!r} leaves no letter a to z and no digit for an id{hint}")

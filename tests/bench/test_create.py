@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from skillgate.bench.creating import TEMPLATES
+from skillgate.registry import STARTERS
 from tests.architecture.source import ROOT
 from tests.bench.made import run
 from tests.listening import hear_ctrl_c
@@ -36,7 +36,7 @@ def evaluated(cwd: Path, place: str, *words: str, **environ: str) -> Any:
     return run(cwd, "eval", "--skills", place, "--tasks", tasks, "--no-store", *words, **environ)
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", STARTERS.listed(separator="_"))
 def test_what_a_template_writes_is_valid_and_no_probe_passes_its_tasks(template: str, tmp_path: Path) -> None:
     done = run(tmp_path, "create", "--name", "Order Status", "--from-template", template, "--json")
     assert done.code == 0, done.err

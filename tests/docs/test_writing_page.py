@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from skillgate.bench.creating import TEMPLATES
+from skillgate.registry import STARTERS
 from tests.action.pull_request import PullRequest
 from tests.architecture.source import ROOT
 from tests.bench.made import run
@@ -96,7 +96,7 @@ def test_the_pull_request_that_the_page_warns_of_is_stopped_and_a_harmless_one_i
 
 
 def test_the_page_has_a_row_for_each_template() -> None:
-    assert sorted(re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)) == sorted(TEMPLATES)
+    assert sorted(re.findall(r"^\| `([a-z_]+)`", PAGE, flags=re.MULTILINE)) == list(STARTERS.names())
 
 
 def test_the_commands_for_an_api_make_skills(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from skillgate.bench.starters._wanted import Wanted
 
+POSITION = 1
+FIRST = "skillgate bench serve {}    (until Ctrl-C, in another terminal)"
 _ENTRYPOINT = "http://127.0.0.1:8765/invoke"
 _PROGRAM = '''\
 """Answers POST {"skillId": …, "version": …, "input": {…}} on this machine, at the address in skill.json."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.starters._wanted import Wanted
 
+POSITION = 3
 _PROGRAM = '''\
 """An MCP server with one tool, over standard input and output."""
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.starters._wanted import Wanted
 
+POSITION = 2
 _PROGRAM = '''\
 """Reads one JSON-RPC request from standard input and writes its reply to standard output."""
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from skillgate.bench.starters._wanted import Wanted
 
+POSITION = 4
+FIRST = "skillgate check {}"
+HYPHENS = True
 _TOLD = (
     "Rewrites a short text in capital letters, keeping accents, digits and punctuation. Use when the user asks for a"
     " text in capitals, when formatting a heading or label in upper case, or when a form takes capital letters only."

@@ -13,10 +13,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.bench.creating import DEFAULT, PROSE, TEMPLATES, CreateRequest, create
+from skillgate.bench.creating import CreateRequest, create
 from skillgate.bench.starters._wanted import TASKS
 from skillgate.errors import EXIT_PASSED
 from skillgate.model.text import printable
+from skillgate.registry import STARTERS
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,8 @@ GROUP = "programs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--name", metavar="NAME", help="required: the skill's name; its id is made of it")
-    parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(TEMPLATES)} (default: {DEFAULT})")
+    templates = STARTERS.listed(separator="_")
+    parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(templates)} (default: {templates[0]})")
     parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document, JSON or YAML, in its place")
     parser.add_argument(
         "--operation", metavar="ID|METHOD PATH", help='which of its operations, as in "GET /orders/{id}"'
@@ -70,10 +72,8 @@ def _print(created: Created, session: Session) -> None:
     quoted = shlex.quote(place)
     tasks = shlex.quote(f"{place}/{TASKS}")
     commands = [f"skillgate eval --skills {quoted} --tasks {tasks} --exit-on-fail"]
-    if created.template == "http_request":
-        commands.insert(0, f"skillgate bench serve {quoted}    (until Ctrl-C, in another terminal)")
-    if created.template == PROSE:
-        commands.insert(0, f"skillgate check {quoted}")
+    if first := STARTERS.text(created.template, "FIRST"):
+        commands.insert(0, first.format(quoted))
     if session.json:
         whole: dict[str, object] = {"id": created.id, "template": created.template, "dir": place}
         whole |= {"files": list(created.files), "next": commands}

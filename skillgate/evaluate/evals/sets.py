@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.errors import UsageError
+from skillgate.evals.formats import results
 from skillgate.evals.lint import lint
 from skillgate.evals.loading import load_json
 from skillgate.evals.read import read_evals, usable
-from skillgate.evals.formats import results
 from skillgate.evals.rule import THRESHOLD, Subject
 from skillgate.evaluate.findings import read_whole
 from skillgate.model.evals import EvalSet, EvalsReport, SetSummary, ShownCase, Unread
