@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from skillgate.config import Config
-from skillgate.evaluate import run
-from skillgate.evaluate.request import EvaluateRequest, Scope
+from skillgate.evaluation import run
+from skillgate.evaluation.request import EvaluateRequest, Scope
 from skillgate.scoring.gate import Policy
 from skillgate.session import Session
 

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgate.cache import Cache
-from skillgate.evaluate.assess import assess
-from skillgate.evaluate.keeper import Keeper
+from skillgate.evaluation.assess import assess
+from skillgate.evaluation.keeper import Keeper
 from skillgate.model.assessment import Assessment, Listing, Member, Told
 from skillgate.model.skill import SkillSource
 from skillgate.skill.discover import discover, discover_commit
@@ -320,7 +320,7 @@ def test_what_another_program_judged_is_not_used(top: Path, tmp_path: Path) -> N
 def test_any_change_of_the_program_is_another_program(tmp_path: Path) -> None:
     package = tmp_path / "skillgate"
     shutil.copytree(Path(assess.__code__.co_filename).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from skillgate.evaluate.keeper import stamp; print(stamp())"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from skillgate.evaluation.keeper import stamp; print(stamp())"
     rules = package / "static" / "rules"
 
     def stamp() -> str:
@@ -454,7 +454,7 @@ def test_eight_runs_at_once_over_an_empty_cache_say_the_same(tmp_path: Path, mon
 
 
 HEAVY = ["yaml", "markdown_it", "hashlib", "_hashlib", "ssl", "multiprocessing", "concurrent.futures", "subprocess"]
-HEAVY += ["dataclasses", "inspect", "ast", "tomllib", "socket", "random", "tempfile", "skillgate.evaluate.assess"]
+HEAVY += ["dataclasses", "inspect", "ast", "tomllib", "socket", "random", "tempfile", "skillgate.evaluation.assess"]
 
 
 @pytest.mark.parametrize("words", [["check"], ["score", "--output", "text"]])
@@ -467,5 +467,5 @@ main(words, stdout=io.StringIO())
 print(*sorted(name for name in heavy if name in sys.modules))
 """
     cold, warm = (run_python(code, ",".join(HEAVY), *words, ".", cwd=top).stdout.split() for _ in range(2))
-    assert {"yaml", "markdown_it", "skillgate.evaluate.assess"} <= set(cold)
+    assert {"yaml", "markdown_it", "skillgate.evaluation.assess"} <= set(cold)
     assert warm == []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluate.workers import WORTH_BYTES, Crew, Job, LostError, pays, processors
+from skillgate.evaluation.workers import WORTH_BYTES, Crew, Job, LostError, pays, processors
 from tests.skills import filler, run_python, write_skill
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals are others here")
 # What every script begins with: the sources, their jobs, and what judging them here gives.
 HEAD = """
 import sys, time
-from skillgate.evaluate import assess
-from skillgate.evaluate import workers
+from skillgate.evaluation import assess
+from skillgate.evaluation import workers
 from skillgate.cache import Cache
-from skillgate.evaluate.keeper import Keeper, _jobs
+from skillgate.evaluation.keeper import Keeper, _jobs
 from skillgate.skill.discover import discover
 from skillgate.skill.read import read
 clock = time.perf_counter_ns

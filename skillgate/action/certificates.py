@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.request import ActionRequest
     from skillgate.action.session import ActionSession
-    from skillgate.evaluate.request import CertificateRequest, Scope
+    from skillgate.evaluation.request import CertificateRequest, Scope
     from skillgate.model.certificate import Content
     from skillgate.model.report import Report
     from skillgate.model.skill import SkillRoot
@@ -44,8 +44,8 @@ def prepare(request: ActionRequest, session: ActionSession) -> Certificates:
         UsageError: one cannot be written.
         IncompleteError: git is missing, or refuses the repository.
     """
-    from skillgate.evaluate.certifying import contents_of, require_certificates
-    from skillgate.evaluate.request import CertificateRequest, Scope
+    from skillgate.evaluation.certifying import contents_of, require_certificates
+    from skillgate.evaluation.request import CertificateRequest, Scope
 
     for folder in (os.path.dirname(request.certificate), request.badges):
         try:
@@ -66,7 +66,7 @@ def write_certificates(report: Report, certificates: Certificates, session: Acti
         UsageError: one cannot be written.
         IncompleteError: git is missing, or refuses the repository.
     """
-    from skillgate.evaluate import certifying
+    from skillgate.evaluation import certifying
 
     wanted, scope, before, digest = certificates
     contents: Mapping[str, Content] = {}
@@ -87,7 +87,7 @@ def digests(roots: Sequence[SkillRoot], depth: Depth, cwd: str) -> dict[str, str
     """
     if depth not in (Depth.DEEP, Depth.CERTIFY):
         return {}
-    from skillgate.evaluate.content import content_of  # few runs go as deep
+    from skillgate.evaluation.content import content_of  # few runs go as deep
 
     try:
         found = {str(root.path): content_of(os.path.join(cwd, str(root.path))) for root in roots}

@@ -10,7 +10,7 @@ from skillgate import __version__, settings
 from skillgate.action.base.files import read_of_base
 from skillgate.action.base.waivers import BaseSkill, BaseWaivers
 from skillgate.action.discovery import excluded_paths, requested_paths
-from skillgate.evaluate.baseline.loading import BaselineOptions, load_baseline
+from skillgate.evaluation.baseline.loading import BaselineOptions, load_baseline
 from skillgate.model.diff import DiffSide
 from skillgate.report.across_change import across_findings
 from skillgate.report.diff import Beside, diff
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from skillgate.action.context import RunContext
-    from skillgate.evaluate import pipeline
-    from skillgate.evaluate.pipeline import Baseline
+    from skillgate.evaluation import pipeline
+    from skillgate.evaluation.pipeline import Baseline
     from skillgate.model.assessment import Assessment
     from skillgate.model.diff import Diff
     from skillgate.model.finding import Finding

@@ -11,8 +11,8 @@ from skillgate.action.base.commits import Base, find_base, require_own_commit
 from skillgate.action.checkout import Checkout, Versions, inside
 from skillgate.config_file import DISK
 from skillgate.errors import UsageError
-from skillgate.evaluate.depth import chosen_depth
-from skillgate.evaluate.findings import read_whole
+from skillgate.evaluation.depth import chosen_depth
+from skillgate.evaluation.findings import read_whole
 from skillgate.model.score import Depth
 from skillgate.skill.commit import open_commit
 from skillgate.skill.git import commit_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skillgate.action.github.event import Event
     from skillgate.action.request import ActionRequest
     from skillgate.config import Config
-    from skillgate.evaluate.findings import Reading
+    from skillgate.evaluation.findings import Reading
 
 
 class Compared(NamedTuple):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.action.checkout import require_untracked
 from skillgate.errors import UsageError
-from skillgate.evaluate.deepen import SampledLayers
-from skillgate.evaluate.depth import require_able
+from skillgate.evaluation.deepen import SampledLayers
+from skillgate.evaluation.depth import require_able
 from skillgate.llm.extras import require_packages
 from skillgate.model.score import Depth
 from skillgate.model.text import printable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.context import RunContext
     from skillgate.action.session import ActionSession
-    from skillgate.evaluate.models.connecting import Models
+    from skillgate.evaluation.models.connecting import Models
 
 _EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
 _MOST = 3  # directories that are named
@@ -46,9 +46,9 @@ def sampled(
     if folder is not None:  # answers that a change brings may be anybody's
         require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
     from skillgate.action.base.corpus import with_base_corpus  # starts processes
-    from skillgate.evaluate.deepening import Deepener  # brings in the judge
-    from skillgate.evaluate.models.connecting import Models
-    from skillgate.evaluate.request import ModelOptions
+    from skillgate.evaluation.deepening import Deepener  # brings in the judge
+    from skillgate.evaluation.models.connecting import Models
+    from skillgate.evaluation.request import ModelOptions
 
     with with_base_corpus(context, session) as config:
         models = Models(config, session, ModelOptions(), session.environ, depth)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, settings
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
-from skillgate.evaluate.run import is_unjudged
+from skillgate.evaluation.run import is_unjudged
 from skillgate.model.bench_diff import Pairing
 from skillgate.model.finding import Severity
 from skillgate.model.judging import JudgeLayer

@@ -13,14 +13,14 @@ from skillgate import config as configuration
 from skillgate import settings
 from skillgate.config_file import Layer
 from skillgate.errors import UsageError
-from skillgate.evaluate.findings import MAX_BYTES
+from skillgate.evaluation.findings import MAX_BYTES
 
 if TYPE_CHECKING:
     from skillgate.action.checkout import Checkout, Versions
     from skillgate.action.request import ActionRequest
     from skillgate.config import Config
     from skillgate.config_file import Files
-    from skillgate.evaluate.findings import Reading
+    from skillgate.evaluation.findings import Reading
 
 ORIGIN = "the Action"
 """Where a value was set that neither a file nor an input sets."""
@@ -113,7 +113,7 @@ def with_action_defaults(
 def reader(files: Files) -> Reading:
     """Return what reads a file that the configuration names out of a commit.
 
-    It takes and gives what :func:`skillgate.evaluate.findings.read_whole` does on disk.
+    It takes and gives what :func:`skillgate.evaluation.findings.read_whole` does on disk.
     """
 
     def read(place: str, shown: str, what: str) -> str:

@@ -19,11 +19,11 @@ from skillgate.action.outcome import Results, new_record, with_budget, with_scor
 from skillgate.action.run import wanted_gates, with_gates
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
-from skillgate.evaluate.depth import chosen_depth
-from skillgate.evaluate.diffing import DiffRequest, diff_files
-from skillgate.evaluate.findings import read_whole
-from skillgate.evaluate.policies import require_bounds
-from skillgate.evaluate.shards import joined
+from skillgate.evaluation.depth import chosen_depth
+from skillgate.evaluation.diffing import DiffRequest, diff_files
+from skillgate.evaluation.findings import read_whole
+from skillgate.evaluation.policies import require_bounds
+from skillgate.evaluation.shards import joined
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report, Verdict
 from skillgate.model.score import Outcome

@@ -18,16 +18,16 @@ from skillgate.action.models import require_current_prompts, sampled
 from skillgate.action.outcome import BENCHMARK, Results, new_record, with_budget, with_failure, with_scores
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
-from skillgate.evaluate import pipeline
-from skillgate.evaluate.baseline.loading import across_change
-from skillgate.evaluate.changed import touched
-from skillgate.evaluate.depth import chosen_depth
-from skillgate.evaluate.findings import selections, wants_optional
-from skillgate.evaluate.keeper import Keeper
-from skillgate.evaluate.policies import require_bounds
-from skillgate.evaluate.reporting import reported
-from skillgate.evaluate.request import EvaluateRequest, Scope
-from skillgate.evaluate.run import in_shard
+from skillgate.evaluation import pipeline
+from skillgate.evaluation.baseline.loading import across_change
+from skillgate.evaluation.changed import touched
+from skillgate.evaluation.depth import chosen_depth
+from skillgate.evaluation.findings import selections, wants_optional
+from skillgate.evaluation.keeper import Keeper
+from skillgate.evaluation.policies import require_bounds
+from skillgate.evaluation.reporting import reported
+from skillgate.evaluation.request import EvaluateRequest, Scope
+from skillgate.evaluation.run import in_shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.results.gating import BenchPolicy
     from skillgate.config import Config
-    from skillgate.evaluate.request import ModelOptions
+    from skillgate.evaluation.request import ModelOptions
     from skillgate.model.setting import Setting
     from skillgate.store.results import StoreChoice
 

@@ -11,7 +11,7 @@ from skillgate.bench.results.gating import DEFAULT_COMPLETION, BenchPolicy
 from skillgate.cli.options import given_settings
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
-from skillgate.evaluate.request import ModelOptions
+from skillgate.evaluation.request import ModelOptions
 from skillgate.model.executable import AdapterType
 from skillgate.model.strategy import Order, SortKey
 

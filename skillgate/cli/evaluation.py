@@ -16,7 +16,7 @@ from skillgate.cli.options import (
 )
 from skillgate.cli.parser import Rare
 from skillgate.cli.rendering import rendered
-from skillgate.evaluate.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
+from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.files import require_folder, write
 from skillgate.report.rendering import writer
 from skillgate.report.terminal import Style
@@ -24,8 +24,8 @@ from skillgate.report.terminal import Style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.evaluate.models.spending import DryRun
-    from skillgate.evaluate.run import Evaluation
+    from skillgate.evaluation.models.spending import DryRun
+    from skillgate.evaluation.run import Evaluation
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report
     from skillgate.session import Session

@@ -83,7 +83,7 @@ def _rendered(data: Any, form: str, shown: str, style: Style, session: Session) 
 def _as_report(document: Any, shown: str) -> Any:  # noqa: ANN401 - a document of any kind
     """Return a document over one skill, or of a check, as the report over several that writers know."""
     if isinstance(document, SingleReport):
-        from skillgate.evaluate.shards import spread
+        from skillgate.evaluation.shards import spread
 
         return spread(document, 1, ())
     if isinstance(document, CheckReport):

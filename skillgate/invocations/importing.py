@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.evaluate.workers import LostError
+from skillgate.evaluation.workers import LostError
 from skillgate.invocations.forms import UnrecognisedError, reader, recognise, unrecognised
 from skillgate.invocations.portions import crew, pays, portions
 from skillgate.invocations.ports import Options

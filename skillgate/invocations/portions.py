@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from skillgate.evaluate.workers import FORKED, MOST, Crew, processors
+from skillgate.evaluation.workers import FORKED, MOST, Crew, processors
 from skillgate.invocations.forms import reader
 from skillgate.invocations.reading import lines_between
 from skillgate.invocations.rubric import scorer

@@ -60,7 +60,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.llm.agent_sdk": {"claude_agent_sdk", "asyncio"},
     "skillgate.llm.retrying": {"tenacity"},
     "skillgate.llm.turns": {"fcntl"},  # within a try: elsewhere there are no turns between processes
-    "skillgate.evaluate.corpus.lock": {"fcntl"},  # likewise
+    "skillgate.evaluation.corpus.lock": {"fcntl"},  # likewise
     "skillgate.llm.wire": {"httpx2"},
     "skillgate.llm.bounded": {"httpx2"},
     "skillgate.bench.isolation.bounds": {"resource"},  # within a try
@@ -183,7 +183,7 @@ def test_a_fresh_import_of_the_package_loads_no_parser() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     version, _, loaded = done.stdout.partition("\n")
     assert version
-    assert not {"yaml", "markdown_it", "skillgate.evaluate.pipeline", "argparse"} & set(loaded.split()) - _bare()
+    assert not {"yaml", "markdown_it", "skillgate.evaluation.pipeline", "argparse"} & set(loaded.split()) - _bare()
 
 
 def _bare() -> set[str]:

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+import skillgate
 from skillgate.model.finding import Severity
 from skillgate.model.score import Dimension
 from skillgate.model.tool import HOMEPAGE
@@ -72,6 +73,11 @@ def _only_declares(node: ast.FunctionDef | ast.ClassDef) -> bool:
 def test_names_are_those_of_things() -> None:
     vague = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
     assert not [module.name for module in modules() if vague & set(module.name.split("."))]
+
+
+def test_no_module_hides_a_public_name() -> None:
+    """Importing a submodule binds it on the package, over a function of the same name."""
+    assert not [module.name for module in modules() if module.name.removeprefix("skillgate.") in skillgate.__all__]
 
 
 def test_nobody_swallows_every_exception_but_the_boundary() -> None:

@@ -400,6 +400,6 @@ def test_a_run_over_programs_loads_nothing_that_asks(tmp_path: Path) -> None:
     assert "jsonschema" not in loaded
     assert not loaded & {
         "skillgate.bench.evaluation.models",
-        "skillgate.evaluate.models.connecting",
+        "skillgate.evaluation.models.connecting",
         "skillgate.bench.adapters.skillmd",
     }

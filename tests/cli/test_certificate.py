@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.evaluate.certifying import file_names, stamp
-from skillgate.evaluate.content import content_of
+from skillgate.evaluation.certifying import file_names, stamp
+from skillgate.evaluation.content import content_of
 from skillgate.report.certificate import certificate, render
 from tests.cli.running import Done, commit, run
 from tests.report.judged import a_judged_skill

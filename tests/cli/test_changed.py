@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillgate.evaluate.changed import owning_skills
+from skillgate.evaluation.changed import owning_skills
 from tests.cli.running import commit, git, run
 from tests.skills import BODY, write_skill
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.evaluate.correcting import corrected
+from skillgate.evaluation.correcting import corrected
 from skillgate.model.judging import DropTest
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge, Outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.evaluate.findings import rule_ids
+from skillgate.evaluation.findings import rule_ids
 from skillgate.registry import Room
 from tests.cli.running import Done, git, run
 from tests.skills import BODY, NAME, PROSE, write_skill

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluate.deepening import deeper
-from skillgate.evaluate.models.setup import Found
+from skillgate.evaluation.deepening import deeper
+from skillgate.evaluation.models.setup import Found
 from skillgate.judge.subject import Judged, Ratings
 from skillgate.model.judging import Estimate, JudgeLayer
 from skillgate.model.score import Dimension

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.evaluate.workers import processors
+from skillgate.evaluation.workers import processors
 from skillgate.invocations.portions import WORTH, portions
 from skillgate.invocations.ports import LONGEST
 from skillgate.invocations.reading import lines, lines_between

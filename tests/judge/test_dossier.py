@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillgate.evaluate.assess import assess
+from skillgate.evaluation.assess import assess
 from skillgate.judge import dossier as module
 from skillgate.judge import gathering
 from skillgate.judge.dossier import Unjudged, dossier

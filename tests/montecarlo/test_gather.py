@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from skillgate.evaluate.assess import assess
+from skillgate.evaluation.assess import assess
 from skillgate.judge.dossier import Unjudged
 from skillgate.judge.siblings import COMMON, LISTED, Shelves, siblings
 from skillgate.model.judging import TriggerPrompt

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillgate.evaluate.corpus.entrants import Candidate, built, entrant_of, joined, text_of
-from skillgate.evaluate.corpus.folder import Store
-from skillgate.evaluate.corpus.stored import content_digest, member, open_corpus, ratings_digest, siblings
+from skillgate.evaluation.corpus.entrants import Candidate, built, entrant_of, joined, text_of
+from skillgate.evaluation.corpus.folder import Store
+from skillgate.evaluation.corpus.stored import content_digest, member, open_corpus, ratings_digest, siblings
 from skillgate.model.corpus import CorpusIndex, Fit, Indexed
 from skillgate.ranking.entrant import Entrant, Text
 from skillgate.skill.discover import discover

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.evaluate import pipeline
+from skillgate.evaluation import pipeline
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.model.report import GateOutcome, Report, Verdict
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimension, Outcome

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluate import pipeline
+from skillgate.evaluation import pipeline
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge
 from skillgate.report.tally import worst_first

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluate.pipeline import Criteria, Evaluator, evaluate
+from skillgate.evaluation.pipeline import Criteria, Evaluator, evaluate
 from skillgate.model.finding import Client, Severity
 from skillgate.registry import Room
 from skillgate.scoring.selection import Selection

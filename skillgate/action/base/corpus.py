@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.errors import UsageError
-from skillgate.evaluate.corpus.folder import Store, place_of
+from skillgate.evaluation.corpus.folder import Store, place_of
 from skillgate.model.text import printable
 from skillgate.skill.git import changes, is_tracked
 from skillgate.skill.tree import toplevel

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.evaluate.findings import MAX_BYTES, read_whole
+from skillgate.evaluation.findings import MAX_BYTES, read_whole
 from skillgate.skill.commit import open_commit
 from skillgate.skill.git import is_tracked
 from skillgate.skill.tree import toplevel
@@ -16,7 +16,7 @@ from skillgate.skill.tree_files import TreeFiles
 if TYPE_CHECKING:
     from skillgate.action.context import RunContext
     from skillgate.config_file import Files
-    from skillgate.evaluate.findings import Reading
+    from skillgate.evaluation.findings import Reading
 
 
 def read_of_base(context: RunContext) -> Reading:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from skillgate.evaluate.findings import selections
-from skillgate.evaluate.policies import policies
+from skillgate.evaluation.findings import selections
+from skillgate.evaluation.policies import policies
 from skillgate.scoring.gate import strictest
 
 if TYPE_CHECKING:

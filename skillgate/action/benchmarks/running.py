@@ -24,7 +24,7 @@ from skillgate.bench.request import EvalRequest, Execution, Output, Permissions,
 from skillgate.bench.results.gating import BenchPolicy
 from skillgate.bench.results.rerunning import Side
 from skillgate.errors import UsageError
-from skillgate.evaluate.request import ModelOptions
+from skillgate.evaluation.request import ModelOptions
 from skillgate.model.executable import AdapterType
 from skillgate.model.text import printable
 from skillgate.skill.checkout import check_out

@@ -16,7 +16,7 @@ from skillgate.bench.choosing.strategy import strategy_of
 from skillgate.bench.evaluation.reading import bench_of, is_bench
 from skillgate.bench.reading.files import MAX_BYTES, parse_json, read_json
 from skillgate.errors import CodecError, UsageError
-from skillgate.evaluate.findings import read_whole
+from skillgate.evaluation.findings import read_whole
 from skillgate.model.bench import NotLoaded
 from skillgate.model.choosing import FoundSkill, SelectedSkill
 from skillgate.model.codec import decode

@@ -12,9 +12,9 @@ from skillgate.bench.adapters.skillmd import SkillMdAdapter
 from skillgate.bench.ports import Call
 from skillgate.bench.scorers.llm_judge import Judge
 from skillgate.errors import UsageError
-from skillgate.evaluate.models.connecting import closed, connect, kept_answers
-from skillgate.evaluate.models.driving import budget_of
-from skillgate.evaluate.models.spending import UNASKED_USD, bound_of
+from skillgate.evaluation.models.connecting import closed, connect, kept_answers
+from skillgate.evaluation.models.driving import budget_of
+from skillgate.evaluation.models.spending import UNASKED_USD, bound_of
 from skillgate.judge.expense import is_live
 from skillgate.llm import dry
 from skillgate.llm.asker import PortAsker
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Adapter, Scorer
     from skillgate.bench.runner import Item
     from skillgate.config import Config
-    from skillgate.evaluate.request import ModelOptions
+    from skillgate.evaluation.request import ModelOptions
     from skillgate.llm.ledger import Spent
     from skillgate.model.exchange import Answer, Request, Steps
     from skillgate.session import Session

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
-from skillgate.evaluate.findings import read_whole
+from skillgate.evaluation.findings import read_whole
 from skillgate.model.bench import BenchReport
 from skillgate.model.codec import decode
 from skillgate.model.score import SCHEMA_VERSION

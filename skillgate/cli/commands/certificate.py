@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
-from skillgate.evaluate.certifying import verify
+from skillgate.evaluation.certifying import verify
 from skillgate.report.certificate import ATTESTATION, render, text
 
 if TYPE_CHECKING:

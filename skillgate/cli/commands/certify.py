@@ -18,8 +18,8 @@ from skillgate.cli.options import add_models, add_sessions
 from skillgate.cli.parser import Rare
 from skillgate.cli.shard_word import shard_of_word
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.evaluate.certifying import certify
-from skillgate.evaluate.run import exit_code
+from skillgate.evaluation.certifying import certify
+from skillgate.evaluation.run import exit_code
 
 if TYPE_CHECKING:
     import argparse

@@ -8,13 +8,13 @@ from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
 from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate.run import evaluate, exit_code
+from skillgate.evaluation.run import evaluate, exit_code
 from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.evaluate.request import EvaluateRequest
+    from skillgate.evaluation.request import EvaluateRequest
     from skillgate.session import Session
 
 GROUP = "everyday"
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
         _require_alone(args)
     request = evaluate_request(args, session, command="check")
     if args.files:
-        from skillgate.evaluate.changed import owning_skills
+        from skillgate.evaluation.changed import owning_skills
 
         paths = tuple(owning_skills(args.paths, session.cwd))
         request = request._replace(scope=request.scope._replace(paths=paths, of_files=True))
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.diff or args.patch:
         return _show_repairs(args, request, session)
     if args.fix:
-        from skillgate.evaluate.fixing import repair  # parses every skill, and writes
+        from skillgate.evaluation.fixing import repair  # parses every skill, and writes
 
         repair(request, session)
     evaluation = evaluate(request, session)
@@ -67,7 +67,7 @@ def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: S
 
     What is printed holds no control or hidden character, whoever reads it. ``--patch`` names a file for the exact one.
     """
-    from skillgate.evaluate.fixing import planned  # parses every skill
+    from skillgate.evaluation.fixing import planned  # parses every skill
     from skillgate.files import require_place, write
     from skillgate.fixes import diff
 

@@ -8,8 +8,8 @@ from skillgate import settings
 from skillgate.cli.evaluation import model_options, publish_document, publish_estimate
 from skillgate.cli.options import add_models, add_output, add_settings, given_settings
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.evaluate.comparing import compare_skills, exit_code
-from skillgate.evaluate.request import CompareRequest
+from skillgate.evaluation.comparing import compare_skills, exit_code
+from skillgate.evaluation.request import CompareRequest
 from skillgate.model.documents import Comparison
 from skillgate.report.rendering import formats_of
 

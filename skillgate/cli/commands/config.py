@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate import settings
 from skillgate.config import read_file, user_file
 from skillgate.errors import UsageError
-from skillgate.evaluate.findings import require_known_words
+from skillgate.evaluation.findings import require_known_words
 from skillgate.model.setting import Kind
 from skillgate.model.text import did_you_mean, printable
 from skillgate.settings import BY_KEY, OTHER_NAMES, SETTINGS

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.evaluate.corpus.listing import CorpusChange
+    from skillgate.evaluation.corpus.listing import CorpusChange
     from skillgate.session import Session
 
 GROUP = "model"
@@ -97,8 +97,8 @@ def _declare_import(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_build(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.building import build
-    from skillgate.evaluate.corpus.request import BuildRequest
+    from skillgate.evaluation.corpus.building import build
+    from skillgate.evaluation.corpus.request import BuildRequest
 
     request = BuildRequest(
         corpus_dir=args.corpus_dir,
@@ -112,9 +112,9 @@ def _run_build(args: argparse.Namespace, session: Session) -> int:
 
 def _run_rate(args: argparse.Namespace, session: Session) -> int:
     from skillgate.cli.evaluation import model_options
-    from skillgate.evaluate.corpus.listing import CorpusChange
-    from skillgate.evaluate.corpus.rating import rate  # brings in the models
-    from skillgate.evaluate.corpus.request import RateRequest
+    from skillgate.evaluation.corpus.listing import CorpusChange
+    from skillgate.evaluation.corpus.rating import rate  # brings in the models
+    from skillgate.evaluation.corpus.request import RateRequest
 
     request = RateRequest(corpus_dir=args.corpus_dir, options=given_settings(args), models=model_options(args))
     done = rate(request, session)
@@ -125,7 +125,7 @@ def _run_rate(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_list(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.listing import members
+    from skillgate.evaluation.corpus.listing import members
 
     found = members(args.corpus_dir, session)
     _publish(session, found, lambda style: rendering.render_list(found, style))
@@ -133,7 +133,7 @@ def _run_list(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.listing import show
+    from skillgate.evaluation.corpus.listing import show
 
     shown = show(args.name, args.corpus_dir, session)
     _publish(session, shown, lambda style: rendering.render_show(shown, style))
@@ -141,7 +141,7 @@ def _run_show(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_verify(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.checking import verify
+    from skillgate.evaluation.corpus.checking import verify
 
     verified, folder = verify(args.corpus_dir, session)
     _publish(session, verified, lambda style: rendering.render_verify(verified, style, folder=folder))
@@ -149,7 +149,7 @@ def _run_verify(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_export(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.sharing import export
+    from skillgate.evaluation.corpus.sharing import export
 
     done = export(args.file, args.corpus_dir, session)
     skills, matches = len(done.members), len(done.matches)
@@ -158,7 +158,7 @@ def _run_export(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_import(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.corpus.sharing import import_file
+    from skillgate.evaluation.corpus.sharing import import_file
 
     return _publish_change(import_file(args.file, args.corpus_dir, session), session)
 

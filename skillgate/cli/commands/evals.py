@@ -95,7 +95,7 @@ def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_lint(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.evals.sets import LintRequest, lint_sets
+    from skillgate.evaluation.evals.sets import LintRequest, lint_sets
 
     _require_places(args, session)
     request = LintRequest(
@@ -113,7 +113,7 @@ def _run_lint(args: argparse.Namespace, session: Session) -> int:
 
 
 def _run_show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluate.evals.sets import show_sets
+    from skillgate.evaluation.evals.sets import show_sets
 
     _require_places(args, session)
     report = show_sets(tuple(args.paths) or (".",), session, allow_empty=args.allow_empty)
@@ -123,8 +123,8 @@ def _run_show(args: argparse.Namespace, session: Session) -> int:
 
 def _run_calibrate(args: argparse.Namespace, session: Session) -> int:
     from skillgate.cli.evaluation import model_options
-    from skillgate.evaluate.evals.calibrating import Calibrated, CalibrateRequest, calibrate
-    from skillgate.evaluate.request import EvaluateRequest, Scope
+    from skillgate.evaluation.evals.calibrating import Calibrated, CalibrateRequest, calibrate
+    from skillgate.evaluation.request import EvaluateRequest, Scope
 
     request = EvaluateRequest(
         config=session.config.with_options({**given_settings(args), settings.DEPTH.key: Depth.STANDARD.value}),

@@ -55,7 +55,7 @@ def _of_report(args: argparse.Namespace, session: Session) -> str:
     """
     if args.dimension is None:
         raise UsageError("explain --report FILE takes a skill and a dimension of it")
-    from skillgate.evaluate.findings import read_whole
+    from skillgate.evaluation.findings import read_whole
     from skillgate.judge.rubric import anchors
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """List, compare or import."""
     if args.word == "import":
         return _import(args, session)
-    from skillgate.evaluate.history import HistoryRequest, history
+    from skillgate.evaluation.history import HistoryRequest, history
 
     request = HistoryRequest(
         store=args.store,
@@ -81,7 +81,7 @@ def _import(args: argparse.Namespace, session: Session) -> int:
     Raises:
         UsageError: some cannot be, each with its reason; the others are in the store.
     """
-    from skillgate.evaluate.history import HistoryImportRequest, import_reports
+    from skillgate.evaluation.history import HistoryImportRequest, import_reports
 
     request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)
     done = import_reports(request, session)

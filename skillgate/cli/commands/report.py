@@ -30,8 +30,8 @@ from skillgate.cli.parser import Rare
 from skillgate.cli.rendering import rendered
 from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluate.diffing import DiffRequest, diff_files
-from skillgate.evaluate.request import MergeRequest
+from skillgate.evaluation.diffing import DiffRequest, diff_files
+from skillgate.evaluation.request import MergeRequest
 from skillgate.files import require_place, write
 from skillgate.report.rendering import formats_of, suffixes
 from skillgate.report.terminal import Style
@@ -139,8 +139,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
 def _merge(args: argparse.Namespace, session: Session) -> int:
     if KIND in kinds_of(args.shards, session).values():
         return merge_benchmarks(args, session)
-    from skillgate.evaluate.run import exit_code
-    from skillgate.evaluate.shards import merge
+    from skillgate.evaluation.run import exit_code
+    from skillgate.evaluation.shards import merge
 
     refuse_bench_options(args)
     require_places(args, session)

@@ -8,7 +8,7 @@ from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, publish, publish_estimate, score_request
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
-from skillgate.evaluate.run import evaluate, exit_code
+from skillgate.evaluation.run import evaluate, exit_code
 from skillgate.model.score import Depth
 from skillgate.report.rendering import formats_of
 

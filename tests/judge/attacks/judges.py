@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from skillgate.evaluate.assess import assess
+from skillgate.evaluation.assess import assess
 from skillgate.judge.dossier import dossier
 from skillgate.judge.subject import Dossier, Judged
 from skillgate.judge.suspicious import RULES
