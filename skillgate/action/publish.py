@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from skillgate.action.certificates import Certificates
     from skillgate.action.comment.issue import Issue
-    from skillgate.action.github.api import Posted, Repository
     from skillgate.action.github.event import Event
+    from skillgate.action.github.repository import Posted, Repository
     from skillgate.action.plan import Effect
     from skillgate.action.session import ActionSession
     from skillgate.model.report import Report
@@ -104,7 +104,7 @@ class Publisher:
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
     def _comment(self, effect: PutComment) -> None:
-        from skillgate.action.github.api import Posted  # brings in the client: only for who comments
+        from skillgate.action.github.repository import Posted  # brings in the client: only for who comments
 
         try:
             repository = repository_of(self._event, self._session.environ)
@@ -120,7 +120,7 @@ class Publisher:
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _issue(self, issue: Issue) -> None:
-        from skillgate.action.github.api import Posted  # brings in the client: only for who writes
+        from skillgate.action.github.repository import Posted  # brings in the client: only for who writes
 
         clean = self._redactor.clean
         try:
@@ -162,7 +162,7 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
         UsageError: there is no token, or nothing says which repository it is.
         IncompleteError: the address of the API does not do.
     """
-    from skillgate.action.github.api import open_repository  # brings in the client: only for who comments
+    from skillgate.action.github.repository import open_repository  # brings in the client: only for who comments
 
     secret = environ.get(variable("github-token"), "").strip()
     if not secret or not event.repository:

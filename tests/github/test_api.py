@@ -15,7 +15,8 @@ pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip i
 
 from skillgate.action.comment import sticky
 from skillgate.action.github.answer import GitHubError
-from skillgate.action.github.api import MAX_WAIT_S, open_repository
+from skillgate.action.github.api import MAX_WAIT_S
+from skillgate.action.github.repository import open_repository
 from tests.github.fake_github import ACTIONS, NAME, NUMBER, TOKEN, FakeGitHub, Fault
 
 if TYPE_CHECKING:
@@ -522,7 +523,7 @@ def test_no_log_reaches_a_stream_whatever_its_level(fake: FakeGitHub) -> None:
     program = f"""
 import logging, sys
 logging.basicConfig(level=logging.DEBUG)
-from skillgate.action.github.api import open_repository
+from skillgate.action.github.repository import open_repository
 logging.getLogger("github").setLevel(logging.DEBUG)
 made = open_repository(sys.argv[1], {TOKEN!r}, {NAME!r}, sleep=lambda _: None, clock=lambda: 0.0, jitter=float)
 print(made.put_comment({NUMBER}, {BODY!r}, {MARK!r}).status)

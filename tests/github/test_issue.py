@@ -12,7 +12,7 @@ pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip i
 from skillgate.action.comment.fit import utf16
 from skillgate.action.comment.issue import issue, mark_of
 from skillgate.action.comment.sticky import bears, marker
-from skillgate.action.github.api import open_repository
+from skillgate.action.github.repository import open_repository
 from tests.github import build
 from tests.github.fake_github import NAME, TOKEN, FakeGitHub, Fault
 

@@ -22,14 +22,11 @@ from requests import RequestException
 
 from skillgate import __version__
 from skillgate.action.github.answer import Answer, GitHubError, delay_s, explain, forbidden, next_page, origin
-from skillgate.action.github.repository import Posted, Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from github.Requester import Requester
-
-__all__ = ["Connection", "GitHubError", "Posted", "Repository", "open_repository"]
 
 TIMEOUT_S = 20  # of every request: to connect, and between two pieces of an answer
 MAX_WAIT_S = 120.0  # of all waiting of a connection: a comment is not worth a runner's hour
@@ -183,21 +180,19 @@ class Connection:
         raise GitHubError(message.replace(self._token, "***"), forbidden=forbidden) from None
 
 
-def open_repository(
+def open_connection(
     api_url: str,
     token: str,
-    full_name: str,
     *,
     sleep: Callable[[float], None],
     clock: Callable[[], float],
     jitter: Callable[[], float],
-) -> Repository:
-    """Open a repository; nothing is asked of GitHub yet.
+) -> Connection:
+    """Open a connection; nothing is asked of GitHub yet.
 
     Args:
         api_url: ``https://api.github.com``, or ``https://HOST/api/v3`` of an Enterprise server.
         token: a workflow's, an App's or a person's.
-        full_name: ``OWNER/NAME``.
         sleep: waits for some seconds.
         clock: seconds since any moment.
         jitter: a number in [0, 1), so that many runs do not come back at once.
@@ -209,8 +204,6 @@ def open_repository(
         raise GitHubError("the address of GitHub's API is not one like https://api.github.com; check GITHUB_API_URL")
     if not re.fullmatch(r"[!-~]+", token):
         raise GitHubError("there is no token for GitHub's API, or it has characters that no token has")
-    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/(?!\.{1,2}$)[A-Za-z0-9_.-]+", full_name):
-        raise GitHubError("the repository is not named as OWNER/NAME")
     _silence()
     client = github.Github(
         auth=github.Auth.Token(token),
@@ -221,8 +214,7 @@ def open_repository(
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
-    connection = Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter)
-    return Repository(connection, full_name)
+    return Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter)
 
 
 def _is_base(url: str) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.action.comment import sticky
 from skillgate.action.github.answer import GitHubError, address, comments, issues, passing
+from skillgate.action.github.api import Connection, open_connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from skillgate.action.github.api import Connection
 
 _GONE = (404, 410)  # of a comment or an issue that was listed a moment ago
 _VIEWER = "query { viewer { login } }"
@@ -277,3 +278,31 @@ def _is_head(item: Any, label: str, sha: str) -> bool:  # noqa: ANN401 -- any JS
         return False
     head = item.get("head")
     return isinstance(head, dict) and head.get("label") == label and head.get("sha") == sha
+
+
+def open_repository(
+    api_url: str,
+    token: str,
+    full_name: str,
+    *,
+    sleep: Callable[[float], None],
+    clock: Callable[[], float],
+    jitter: Callable[[], float],
+) -> Repository:
+    """Open a repository; nothing is asked of GitHub yet.
+
+    Args:
+        api_url: as :func:`open_connection` takes it, and so are the others.
+        token: a workflow's, an App's or a person's.
+        full_name: ``OWNER/NAME``.
+        sleep: waits for some seconds.
+        clock: seconds since any moment.
+        jitter: a number in [0, 1), so that many runs do not come back at once.
+
+    Raises:
+        GitHubError: an argument is none of these.
+    """
+    connection = open_connection(api_url, token, sleep=sleep, clock=clock, jitter=jitter)
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/(?!\.{1,2}$)[A-Za-z0-9_.-]+", full_name):
+        raise GitHubError("the repository is not named as OWNER/NAME")
+    return Repository(connection, full_name)
