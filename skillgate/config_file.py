@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 YAML_NAME = ".skillgate.yaml"
 TOML_NAME = "pyproject.toml"
 _TOML_MARK = b"skillgate"  # no file without these bytes is parsed
-_YAML_BYTES = 65536  # as the limits of skillgate.model.yaml_bounded
+YAML_BYTES = 65536  # as the limits of skillgate.model.yaml_bounded
 _TOML_BYTES = 1 << 20
 
 
@@ -125,7 +125,7 @@ def read_toml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer,
 
 def _text(files: Files, path: str, label: str) -> str | None:
     """Give the text of a file of YAML; None for comments alone: a file that sets nothing yet."""
-    data = _read_bytes(files, path, label, limit=_YAML_BYTES)
+    data = read_bytes(files, path, label, limit=YAML_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -139,7 +139,7 @@ def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | N
     """Give ``[tool.skillgate]`` of a file; None without the file or the table."""
     if not files.is_file(path):
         return None
-    data = _read_bytes(files, path, label, limit=_TOML_BYTES)
+    data = read_bytes(files, path, label, limit=_TOML_BYTES)
     if _TOML_MARK not in data:
         return None
     import tomllib  # only with a table to read
@@ -154,7 +154,12 @@ def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | N
     return table
 
 
-def _read_bytes(files: Files, path: str, label: str, *, limit: int) -> bytes:
+def read_bytes(files: Files, path: str, label: str, *, limit: int = YAML_BYTES) -> bytes:
+    """Read a file of configuration.
+
+    Raises:
+        UsageError: it cannot be read, or has more than ``limit`` bytes.
+    """
     try:
         data = files.read(path, limit + 1)
     except OSError as error:
@@ -312,7 +317,7 @@ def set_value(path: str, key: str, value: Value) -> None:
     Raises:
         UsageError: the file is not valid, cannot be written, or says the key in a way that cannot be changed alone.
     """
-    data = _read_bytes(DISK, path, path, limit=_YAML_BYTES) if DISK.is_file(path) else b""
+    data = read_bytes(DISK, path, path, limit=YAML_BYTES) if DISK.is_file(path) else b""
     before = _own_values(data, path) if data else {}
     changed = _with_line(data.decode("utf-8-sig"), key, value).encode()
     if _own_values(changed, path) != {**before, key: value}:

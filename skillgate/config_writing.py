@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.config import OTHER_FILES
-from skillgate.config_file import DISK, YAML_NAME, read_other, read_yaml
+from skillgate.config_file import DISK, YAML_NAME, read_bytes, read_other, read_yaml
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind
 from skillgate.settings import DEPTH, SETTINGS
@@ -20,7 +20,6 @@ from skillgate.settings import DEPTH, SETTINGS
 if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
-_MOST_BYTES = 1 << 20
 _PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
 _HEAD = """\
 # Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
@@ -84,7 +83,7 @@ def set_value(path: str, key: str, value: Value) -> None:
     Raises:
         UsageError: the file is not valid, cannot be written, or says the key in a way that cannot be changed alone.
     """
-    data = DISK.read(path, _MOST_BYTES) if DISK.is_file(path) else b""
+    data = read_bytes(DISK, path, path) if DISK.is_file(path) else b""
     before = _own_values(data, path) if data else {}
     changed = _with_line(data.decode("utf-8-sig"), key, value).encode()
     if _own_values(changed, path) != {**before, key: value}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -258,6 +259,16 @@ def test_a_file_that_cannot_be_changed_line_by_line_is_left_alone(text: str, tmp
     file.write_text(text)
     assert own("config", "set", "concurrency", "4", cwd=tmp_path)[0] == 2
     assert file.read_text() == text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file that can be opened and not read")
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "home" / ".config" / "skillgate" / "config.yaml"
+    place.parent.mkdir(parents=True)
+    place.symlink_to("/proc/self/mem")
+    code, _, err = own("config", "set", "concurrency", "9", cwd=tmp_path)
+    assert code == 2
+    assert "cannot read" in err
 
 
 def test_without_a_home_there_is_nothing_to_set(tmp_path: Path) -> None:
