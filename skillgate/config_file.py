@@ -237,7 +237,8 @@ class LayerReader:
         Raises:
             UsageError: with every problem of the file.
         """
-        overrides = table.get("overrides") or []
+        found = table.get("overrides")
+        overrides = [] if found is None else found
         layers = [self._layer({key: table[key] for key in table if key != "overrides"}, "")]
         if not isinstance(overrides, list):
             self._problem("overrides", "overrides: expected a list of mappings with paths and settings")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, overload
 
 from skillgate.errors import UsageError
@@ -139,8 +140,18 @@ PROVIDERS = Room("skillgate.llm.providers")
 ADAPTERS = Room("skillgate.bench.adapters")
 SCORERS = Room("skillgate.bench.scorers")
 STARTERS = Room("skillgate.bench.starters")
+SERVERS = Room("skillgate.bench.servers")
+CHECKS = Room("skillgate.bench.checks")
 EVAL_FORMATS = Room("skillgate.evals.formats")
 INVOCATION_FORMATS = Room("skillgate.invocations.formats")
+
+
+@cache
+def scorers() -> dict[str, str]:
+    """Return the name and the other names of every scorer, each with the scorer's name."""
+    names = SCORERS.listed(separator="_")
+    aliases = {alias: name for name in names for alias in SCORERS.texts(name, "ALIASES")}
+    return {name: name for name in names} | aliases
 
 
 class Lazy(Sequence[str]):

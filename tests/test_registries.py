@@ -21,7 +21,6 @@ import pytest
 
 from skillgate import registry, settings
 from skillgate.action.inputs import read_inputs
-from skillgate.bench.checking import scorers
 from skillgate.errors import UsageError
 from skillgate.invocations.forms import reader
 from skillgate.model.benchmark import Evaluator, Expected
@@ -37,6 +36,7 @@ from skillgate.registry import (
     SCORERS,
     STARTERS,
     Room,
+    scorers,
 )
 from skillgate.report.kinds import KINDS
 from skillgate.report.rendering import formats_of, suffixes, writer

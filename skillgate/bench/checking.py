@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from skillgate.bench.ports import Rules
-from skillgate.model.benchmark import ABSENT, State
-from skillgate.model.executable import UNSUPPORTED, AdapterType
+from skillgate.model.benchmark import ABSENT, CHECK_TYPE, MAX_ID, MAX_TASKS, SCOPES, STATIC, State
+from skillgate.model.benchmark import ID as BENCHMARK_ID
+from skillgate.model.executable import ID, RESTARTS, UNSUPPORTED, VERSION, WITHOUT_ENTRYPOINT, WORK_DIRS, AdapterType
 from skillgate.model.text import did_you_mean
-from skillgate.registry import SCORERS, Room
+from skillgate.registry import CHECKS, SCORERS, SERVERS, scorers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,35 +19,20 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Benchmark, Task
     from skillgate.model.executable import AdapterConfig, Executable
 
-_ID = re.compile(r"[a-z0-9_-]+")
-_BENCHMARK_ID = re.compile(r"[a-z0-9][a-z0-9_.-]*")
-# Semantic Versioning 2.0.0, section 2, 9 and 10.
-_NUMBER = r"(?:0|[1-9][0-9]*)"
-_PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
-_VERSION = re.compile(
-    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
-)
-MAX_TASKS = 100_000
-STATIC = "static"
-"""The adapter of benchmarks whose skills are read and not run."""
-CHECK_TYPE = "checkType"
-"""The key of a task's input that names what a static benchmark checks."""
-_SERVERS = Room("skillgate.bench.servers")
-
 
 def is_version(text: str) -> bool:
     """Tell whether a text is a semantic version."""
-    return _VERSION.fullmatch(text) is not None
+    return re.fullmatch(VERSION, text) is not None
 
 
 def check_executable(spec: Executable) -> Iterator[str]:
     """Say what is wrong with a skill.json, each line beginning with the key that it is about."""
-    if not _ID.fullmatch(spec.id):
+    if not re.fullmatch(ID, spec.id):
         yield f"id: expected lower-case letters, digits, _ and -, found {spec.id[:80]!r}"
     if not spec.name.strip():
         yield "name: expected a name, found an empty text"
     yield from _version(spec.version)
-    if not spec.entrypoint.strip() and spec.adapter_type not in (AdapterType.STATIC, AdapterType.SKILLMD):
+    if not spec.entrypoint.strip() and spec.adapter_type not in WITHOUT_ENTRYPOINT:
         yield "entrypoint: expected a URL or a command, found an empty text"
     if "\0" in spec.entrypoint:
         yield "entrypoint: holds a NUL"
@@ -58,8 +43,8 @@ def check_executable(spec: Executable) -> Iterator[str]:
 def check_config(config: AdapterConfig) -> Iterator[str]:
     """Say what is wrong with an adapter's settings."""
     for key, word, known in (
-        ("workDir", config.work_dir, ("shared", "copy")),
-        ("restart", config.restart, ("per-run", "per-call")),
+        ("workDir", config.work_dir, WORK_DIRS),
+        ("restart", config.restart, RESTARTS),
     ):
         if word not in known:
             yield f"{key}: expected {' or '.join(known)}, found {word[:80]!r}"
@@ -84,13 +69,13 @@ def unsupported(spec: Executable) -> str | None:
 
 def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
     """Say what is wrong with a benchmark, each line beginning with the key that it is about."""
-    if not _BENCHMARK_ID.fullmatch(benchmark.id):
+    if not re.fullmatch(BENCHMARK_ID, benchmark.id):
         yield f"id: expected lower-case letters, digits, _, - and ., found {benchmark.id[:80]!r}"
     yield from _version(benchmark.version)
     if benchmark.adapter not in (None, STATIC):
         yield f"adapter: expected static or nothing, found {benchmark.adapter!r}"
-    if benchmark.server is not None and benchmark.server not in _SERVERS.names():
-        yield f"server: expected {' or '.join(_SERVERS.names())} or nothing, found {benchmark.server[:80]!r}"
+    if benchmark.server is not None and benchmark.server not in SERVERS.names():
+        yield f"server: expected {' or '.join(SERVERS.names())} or nothing, found {benchmark.server[:80]!r}"
     if not benchmark.tasks and benchmark.status is State.ACTIVE:
         yield "tasks: expected at least one task, found none"
     if len(benchmark.tasks) > MAX_TASKS:
@@ -112,7 +97,7 @@ def _static(task: Task, benchmark: Benchmark) -> Iterator[str]:
         return
     if named != {STATIC}:
         yield 'expectedOutput.type: a static benchmark takes the score of its check: expected "static"'
-    known = Room("skillgate.bench.checks").names()
+    known = CHECKS.names()
     word = task.input_data.get(CHECK_TYPE)
     if word not in known:
         yield f"inputData.{CHECK_TYPE}: expected one of {', '.join(known)}, found {str(word)[:80]!r}"
@@ -120,11 +105,11 @@ def _static(task: Task, benchmark: Benchmark) -> Iterator[str]:
 
 def check_task(task: Task) -> Iterator[str]:
     """Say what is wrong with one task."""
-    if not task.id.strip() or len(task.id) > 200:
+    if not task.id.strip() or len(task.id) > MAX_ID:
         yield "id: expected 1 to 200 characters"
     if task.weight <= 0:
         yield f"weight: expected a number above 0, found {task.weight:g}"
-    if task.evaluator.scope not in ("values", "json"):
+    if task.evaluator.scope not in SCOPES:
         yield f"evaluator.scope: expected values or json, found {task.evaluator.scope[:80]!r}"
     try:
         scorer = scorer_of(task, None)
@@ -158,14 +143,6 @@ def scorer_of(task: Task, default: str | None) -> str | None:
         told = " and ".join(f"{key} says {word}" for key, word, _ in named)
         raise ValueError(f"evaluator.type: {told}: leave one out")
     return named[0][2] if named else default
-
-
-@cache
-def scorers() -> dict[str, str]:
-    """Return the name and the other names of every scorer, each with the scorer's name."""
-    names = SCORERS.listed(separator="_")
-    aliases = {alias: name for name in names for alias in SCORERS.texts(name, "ALIASES")}
-    return {name: name for name in names} | aliases
 
 
 def rules_of(task: Task, default: str, folder: str) -> Rules:

@@ -6,10 +6,11 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.checking import prepare_scorer, rules_of, scorers
+from skillgate.bench.checking import prepare_scorer, rules_of
 from skillgate.bench.runner import Item
 from skillgate.errors import UsageError
 from skillgate.model.executable import AdapterType
+from skillgate.registry import scorers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

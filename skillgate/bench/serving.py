@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.bench.ports import Reply
 from skillgate.errors import IncompleteError
 from skillgate.model.bench_result import ErrorKind
-from skillgate.registry import Room
+from skillgate.registry import SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillgate.bench.ports import Call
     from skillgate.bench.servers._listening import Listener
-
-SERVERS = Room("skillgate.bench.servers")
 
 
 class Served(NamedTuple):

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, ClassVar
 
-from skillgate.model.marks import Range, camel
+from skillgate.model.executable import VERSION
+from skillgate.model.marks import NOT_BLANK, Form, Range, camel, whole
 
 
 class Absent(Enum):
@@ -18,6 +19,14 @@ class Absent(Enum):
 
 
 ABSENT = Absent.ABSENT
+ID = r"[a-z0-9][a-z0-9_.-]*"
+MAX_ID = 200  # characters of a task's
+MAX_TASKS = 100_000
+SCOPES = ("values", "json")
+STATIC = "static"
+"""The adapter of benchmarks whose skills are read and not run."""
+CHECK_TYPE = "checkType"
+"""The key of a task's input that names what a static benchmark checks."""
 FREE = "^x-"
 """The keys that are free for their author's own use in benchmarks and tasks, as a pattern."""
 
@@ -75,7 +84,7 @@ class Evaluator:
     case_sensitive: bool | None = None
     path: str | None = None
     tolerance: Tolerance | None = None
-    scope: str = "values"
+    scope: Annotated[str, Form(enum=SCOPES)] = "values"
     normalize: bool = False
     custom_scorer_path: str | None = None
     command: tuple[str, ...] = ()
@@ -142,14 +151,14 @@ class Task:
     CLOSED: ClassVar[bool] = True
     FREE: ClassVar[str] = FREE
 
-    id: str
+    id: Annotated[str, Form(pattern=NOT_BLANK, maxLength=MAX_ID)]
     input_data: Mapping[str, Any]
     expected_output: Expected
     description: str = ""
     evaluator: Evaluator = _PLAIN
     timeout_ms: Annotated[int, Range(100, 86_400_000)] | None = None
     tags: tuple[str, ...] = ()
-    weight: Annotated[float, Range(0, None)] = 1.0
+    weight: Annotated[float, Range(0, None), Form(exclusiveMinimum=0)] = 1.0
     golden: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     prompt: str = ""
@@ -179,10 +188,15 @@ class Benchmark:
     CLOSED: ClassVar[bool] = True
     FREE: ClassVar[str] = rf"{FREE}|^\$schema$"  # which editors read
 
-    id: str
+    RULES: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"status": {"const": State.PLACEHOLDER.value}}, "required": ["status"]},
+        "else": {"properties": {"tasks": {"minItems": 1}}},
+    }
+
+    id: Annotated[str, Form(pattern=whole(ID))]
     name: str
-    version: str
-    tasks: tuple[Task, ...]
+    version: Annotated[str, Form(pattern=whole(VERSION))]
+    tasks: Annotated[tuple[Task, ...], Form(maxItems=MAX_TASKS)]
     description: str = ""
     domain: str = "general"
     scoring_method: Method = Method.MEAN
@@ -190,7 +204,7 @@ class Benchmark:
     max_latency_ms: Annotated[int, Range(1, None)] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     status: State = State.ACTIVE
-    adapter: str | None = None
+    adapter: Annotated[str | None, Form(enum=(STATIC, None))] = None
     server: str | None = None
 
 

@@ -2,7 +2,8 @@
 
 A named tuple is an object too, not an array, and gets its tag by :func:`tagged`. A dataclass steers its JSON form with
 class variables, ``TAG = ("name", "static")`` (written first, tells the members of a union apart), ``CLOSED = True``
-(no further keys) and ``FREE = "^x-"`` (further keys that match are passed over all the same), and with field metadata:
+(no further keys), ``FREE = "^x-"`` (further keys that match are passed over all the same) and ``RULES`` (what its
+schema says beside its fields, where a reader checks more), and with field metadata:
 ``json`` (another key), ``omit_none`` (left out when None) and ``doc`` (the schema's description). Encoding looks at
 values only. Decoding and schemas evaluate the annotations, so a module whose dataclasses are decoded or published must
 import its field types at run time: a name that stands under ``if TYPE_CHECKING`` alone is not there to be found, and a

@@ -168,4 +168,3 @@ class KnownFindings:
 
 
 Document = Report | SingleReport | CheckReport | Comparison
-DOCUMENTS = (Report, SingleReport, CheckReport, Comparison)

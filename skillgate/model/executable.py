@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, ClassVar
 
-from skillgate.model.marks import Range, camel
+from skillgate.model.marks import NO_NUL, NOT_BLANK, Form, Range, camel, whole
 
 
 class AdapterType(Enum):
@@ -26,6 +26,15 @@ class AdapterType(Enum):
 
 
 UNSUPPORTED = frozenset({AdapterType.LANGCHAIN, AdapterType.CUSTOM})
+WITHOUT_ENTRYPOINT = (AdapterType.STATIC, AdapterType.SKILLMD)
+ID = r"[a-z0-9_-]+"
+# Semantic Versioning 2.0.0, section 2, 9 and 10.
+_NUMBER = r"(?:0|[1-9][0-9]*)"
+_PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+WORK_DIRS = ("shared", "copy")
+RESTARTS = ("per-run", "per-call")
+_Plain = Annotated[str, Form(pattern=NO_NUL)]
 
 
 class AuthType(Enum):
@@ -62,24 +71,28 @@ class AdapterConfig:
     """
 
     CLOSED: ClassVar[bool] = True
+    RULES: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"args": {"minItems": 1}}, "required": ["args"]},
+        "then": {"properties": {"command": {"type": "string", "minLength": 1}}, "required": ["command"]},
+    }
 
     base_url: str | None = None
     auth_type: AuthType = AuthType.NONE
     auth_token_env_key: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    command: _Plain | None = None
+    args: tuple[_Plain, ...] = ()
+    env: Mapping[_Plain, _Plain] = field(default_factory=dict)
     pass_env: tuple[str, ...] = ()
     timeout_ms: Annotated[int, Range(100, 86_400_000)] | None = None
     retries: Annotated[int, Range(0, 100)] | None = None
     max_concurrency: Annotated[int, Range(1, 256)] | None = None
     persistent: bool = False
-    work_dir: str = "shared"
+    work_dir: Annotated[str, Form(enum=WORK_DIRS)] = "shared"
     tool_name: str | None = None
-    restart: str = "per-run"
+    restart: Annotated[str, Form(enum=RESTARTS)] = "per-run"
     memory_mb: Annotated[int, Range(16, 1_048_576)] | None = None
-    serve: tuple[str, ...] = ()
+    serve: tuple[_Plain, ...] = ()
 
 
 @camel
@@ -100,11 +113,16 @@ class Executable:
         adapter: the adapter's settings, where no adapter.config.json holds them.
     """
 
-    id: str
-    name: str
-    version: str
+    RULES: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"adapterType": {"enum": [kind.value for kind in WITHOUT_ENTRYPOINT]}}},
+        "else": {"properties": {"entrypoint": {"pattern": NOT_BLANK}}},
+    }
+
+    id: Annotated[str, Form(pattern=whole(ID))]
+    name: Annotated[str, Form(pattern=NOT_BLANK)]
+    version: Annotated[str, Form(pattern=whole(VERSION))]
     adapter_type: AdapterType
-    entrypoint: str
+    entrypoint: _Plain
     description: str = ""
     tags: tuple[str, ...] = ()
     input_schema: Mapping[str, Any] = field(default_factory=dict)

@@ -49,9 +49,9 @@ class Gate(NamedTuple):
 
 
 BOUNDS = Gate._fields[3:]
-_OF_TRIGGERS = ("max_score", "min_invocations", "max_age_without_improvement")
-_CONDITIONS = ("max_score", "max_age_without_improvement")  # a number of invocations alone is none
-_OF_REQUIREMENTS = tuple(name for name in BOUNDS if name != "max_score")
+OF_TRIGGERS = ("max_score", "min_invocations", "max_age_without_improvement")
+CONDITIONS = ("max_score", "max_age_without_improvement")  # a number of invocations alone is none
+OF_REQUIREMENTS = tuple(name for name in BOUNDS if name != "max_score")
 
 # Source: the rubric's table of gates.
 _PACKAGED = (
@@ -91,11 +91,11 @@ def built(name: str, table: Mapping[str, object]) -> Gate:
     merged.setdefault("kind", TRIGGER if "max_score" in table else REQUIREMENT)
     merged.setdefault("description", "")
     gate = Gate(**merged)  # type: ignore[arg-type]  # values were checked by their settings
-    allowed = _OF_TRIGGERS if gate.kind == TRIGGER else _OF_REQUIREMENTS
+    allowed = OF_TRIGGERS if gate.kind == TRIGGER else OF_REQUIREMENTS
     for bound in gate.bounds:
         if bound not in allowed:
             raise ValueError(f"a {gate.kind} does not ask for {bound}; it takes {', '.join(allowed)}")
-    asks = _CONDITIONS if gate.kind == TRIGGER else BOUNDS
+    asks = CONDITIONS if gate.kind == TRIGGER else BOUNDS
     if not set(gate.bounds) & set(asks):
         raise ValueError(f"a {gate.kind} needs {' or '.join(asks if gate.kind == TRIGGER else allowed)}")
     return gate

@@ -31,6 +31,28 @@ class Range:
         return " and ".join(f"{words} {end}" for words, end in ends if end is not None)
 
 
+class Form:
+    """What the schema says of a value beyond its type, as in ``Annotated[str, Form(pattern=NO_NUL)]``.
+
+    The codec does not check it: the reader of such documents does, by the same constants, and says in words what is
+    wrong.
+    """
+
+    __slots__ = ("keywords",)
+
+    def __init__(self, **keywords: object) -> None:
+        self.keywords = {key: list(value) if isinstance(value, tuple) else value for key, value in keywords.items()}
+
+
+NOT_BLANK = r"\S"
+NO_NUL = r"^[^\0]*$"
+
+
+def whole(pattern: str) -> str:
+    """Return a pattern of JSON Schema for a whole text; to Python ``$`` is also the place before a last line end."""
+    return rf"^(?:{pattern})$(?!\n)"
+
+
 def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
     """Give a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
 

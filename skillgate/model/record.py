@@ -15,8 +15,21 @@ from enum import Enum
 from typing import Any, Literal
 
 from skillgate.model.fields import Field, Json, is_record, json_keys
-from skillgate.model.marks import Range, tag_of
-from skillgate.model.shape import WORDS, Array, Choice, Either, Map, Ranged, Reading, Shape, Where, scalars, shown
+from skillgate.model.marks import Form, Range, tag_of
+from skillgate.model.shape import (
+    WORDS,
+    Array,
+    Choice,
+    Either,
+    Formed,
+    Map,
+    Ranged,
+    Reading,
+    Shape,
+    Where,
+    scalars,
+    shown,
+)
 
 _ABSENT = "nothing, though the key is required"
 
@@ -135,6 +148,7 @@ def _definition(cls: type) -> dict[str, Json]:
         "required": required,
         **({"patternProperties": {free: {}}} if free else {}),
         "additionalProperties": not getattr(cls, "CLOSED", False),
+        **getattr(cls, "RULES", {}),
     }
 
 
@@ -174,7 +188,7 @@ def shape_of(hint: object) -> Shape:
     if origin is Literal:
         return Choice([(value, value) for value in args])
     if origin is typing.Annotated:
-        return functools.reduce(Ranged, (note for note in args[1:] if isinstance(note, Range)), shape_of(args[0]))
+        return functools.reduce(_noted, args[1:], shape_of(args[0]))
     if origin in (typing.Union, types.UnionType):
         return _union(args)
     if origin in (Mapping, dict):
@@ -182,6 +196,12 @@ def shape_of(hint: object) -> Shape:
     if origin in (list, frozenset) or (origin is tuple and args[1:] == (...,)):
         return Array(origin, shape_of(args[0]))
     raise TypeError(f"the codec knows no JSON form of the type {hint!r}")
+
+
+def _noted(shape: Shape, note: object) -> Shape:
+    if isinstance(note, Range):
+        return Ranged(shape, note)
+    return Formed(shape, note.keywords) if isinstance(note, Form) else shape
 
 
 def _named_shape(hint: object) -> Shape:

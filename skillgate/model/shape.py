@@ -142,6 +142,18 @@ class Ranged(Shape):
         return self.inner.take(data, where, reading)
 
 
+class Formed(Shape):
+    """A value whose schema says more than the codec checks."""
+
+    def __init__(self, inner: Shape, keywords: dict[str, Json]) -> None:
+        self.inner, self.kinds, self.records, self.expected = inner, inner.kinds, inner.records, inner.expected
+        self.fragment = inner.fragment | keywords
+
+    def take(self, data: Json, where: Where, reading: Reading) -> Json:
+        """Take what the value's own shape takes."""
+        return self.inner.take(data, where, reading)
+
+
 class Choice(Shape):
     """An enum by its values, or the values of a Literal."""
 
@@ -193,7 +205,7 @@ class Map(Shape):
         if keys.kinds != {str}:
             raise TypeError(f"the keys of a JSON object are strings, not {keys.expected}")
         self.keys, self.item, self.records = keys, item, item.records
-        names = {"propertyNames": keys.fragment} if isinstance(keys, Choice) else {}
+        names = {"propertyNames": keys.fragment} if isinstance(keys, Choice | Formed) else {}
         self.fragment = {"type": "object", "additionalProperties": item.fragment, **names}
 
     def take(self, data: Json, where: Where, reading: Reading) -> Json:

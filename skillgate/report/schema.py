@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skillgate.model.bench import BenchReport
-from skillgate.model.bench_diff import BenchDiff
-from skillgate.model.benchmark import Benchmark
-from skillgate.model.certificate import Certificate, CertificateCheck
-from skillgate.model.choosing import FoundSkills
+from skillgate.model.benchmark import CHECK_TYPE, STATIC, Benchmark
 from skillgate.model.codec import schema
-from skillgate.model.diff import Diff
-from skillgate.model.documents import DOCUMENTS
+from skillgate.model.documents import SingleReport
 from skillgate.model.executable import AdapterConfig, Executable
-from skillgate.model.invocation_report import InvocationReport
-from skillgate.model.run import ActionRun
+from skillgate.model.invocation_gate import (
+    BOUNDS,
+    CONDITIONS,
+    OF_REQUIREMENTS,
+    OF_TRIGGERS,
+    PACKAGED,
+    REQUIREMENT,
+    TRIGGER,
+)
+from skillgate.model.marks import NOT_BLANK, whole
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
 from skillgate.model.strategy import Strategy
 from skillgate.model.tool import HOMEPAGE
+from skillgate.registry import CHECKS, SCORERS, SERVERS, scorers
+from skillgate.report.kinds import KINDS, model_of
 from skillgate.settings import SETTINGS
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HOLDERS = ("evaluator", "expectedOutput")
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_ALL = (
-    *DOCUMENTS,
-    *(Diff, ActionRun, BenchReport, BenchDiff, Certificate, CertificateCheck, FoundSkills, InvocationReport),
-)
 
 
 def report_schema() -> dict[str, Any]:
-    """Give the schema of every document with a ``kind``: exactly one of the published shapes."""
+    """Return the schema of every document with a ``kind``: exactly one of the shapes that there are."""
+    documents = [SingleReport, *map(model_of, KINDS)]
     definitions: dict[str, Any] = {}
-    for document in _ALL:
+    for document in documents:
         definitions |= schema(document, title=document.__name__, schema_id="")["$defs"]
     return {
         "$schema": _DRAFT,
         "$id": f"{HOMEPAGE}/blob/main/docs/schemas/report.schema.json",
         "title": f"skillgate report, schema version {SCHEMA_VERSION}",
-        "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in _ALL],
+        "properties": {"schema_version": {"not": {"type": "integer", "exclusiveMinimum": SCHEMA_VERSION}}},
+        "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in documents],
         "$defs": dict(sorted(definitions.items())),
     }
 
 
 def skill_schema() -> dict[str, Any]:
-    """Give the schema of skill.json; that ids and versions have a form, no schema of a shape says."""
+    """Return the schema of skill.json."""
     return schema(Executable, title="skill.json", schema_id=_id("skill"))
 
 
@@ -53,8 +60,66 @@ def adapter_schema() -> dict[str, Any]:
 
 
 def benchmark_schema() -> dict[str, Any]:
-    """Give the schema of a benchmark's file."""
-    return schema(Benchmark, title="A benchmark of skillgate", schema_id=_id("benchmark"))
+    """Return the schema of a benchmark's file."""
+    found = schema(Benchmark, title="A benchmark of skillgate", schema_id=_id("benchmark"))
+    definitions = found["$defs"]
+    for holder in ("Evaluator", "Expected"):
+        definitions[holder]["properties"]["type"] = {"enum": [*scorers(), None]}
+    benchmark = definitions["Benchmark"]
+    benchmark["properties"]["server"] = {"enum": [*SERVERS.names(), None]}
+    static = {"properties": {"adapter": {"const": STATIC}}, "required": ["adapter"]}
+    each = {"properties": {"tasks": {"items": _static_task()}}}, {"properties": {"tasks": {"items": _run_task()}}}
+    benchmark["allOf"] = [{"if": static, "then": each[0], "else": each[1]}]
+    definitions["Task"]["allOf"] = [*map(_scored_by, SCORERS.listed(separator="_")), _scored_by_any()]
+    return found
+
+
+def _named(words: Sequence[str]) -> dict[str, Any]:
+    """Return what a task fulfils that names a scorer by one of its words."""
+    return {"anyOf": [_within(holder, "type", {"enum": [*words]}) for holder in _HOLDERS]}
+
+
+def _within(holder: str, key: str, shape: dict[str, Any]) -> dict[str, Any]:
+    inner = {"type": "object", "properties": {key: shape}, "required": [key]}
+    return {"properties": {holder: inner}, "required": [holder]}
+
+
+def _static_task() -> dict[str, Any]:
+    """Return what a task of a static benchmark fulfils: it names no scorer but that of checks, and one of these."""
+    only = {"properties": {"type": {"enum": [STATIC, None]}}}
+    check = {"type": "object", "properties": {CHECK_TYPE: {"enum": [*CHECKS.names()]}}, "required": [CHECK_TYPE]}
+    return {**_named([STATIC]), "properties": {**dict.fromkeys(_HOLDERS, only), "inputData": check}}
+
+
+def _run_task() -> dict[str, Any]:
+    """Return what a task of any other benchmark fulfils: a skill that is run must never score itself."""
+    return {"not": _named([STATIC])}
+
+
+def _scored_by(scorer: str) -> dict[str, Any]:
+    """Return what a task fulfils that names a scorer: it names no other, and expects what the scorer needs."""
+    words = [word for word, name in scorers().items() if name == scorer]
+    only = {"properties": {"type": {"enum": [*words, None]}}}
+    needs = _needs(scorer)
+    return {"if": _named(words), "then": {"properties": dict.fromkeys(_HOLDERS, only), **needs}}
+
+
+def _scored_by_any() -> dict[str, Any]:
+    """Return what a task fulfils that names no scorer: some scorer could use what it expects."""
+    names = [name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER")]
+    return {"anyOf": [_named(list(scorers())), *map(_needs, names)]}
+
+
+def _needs(scorer: str) -> dict[str, Any]:
+    ways = []
+    for need in SCORERS.texts(scorer, "NEEDS"):
+        holder, _, key = need.partition(".")
+        # Of a value every text and null is one.
+        there: dict[str, Any] = {} if key == "value" else {"not": {"enum": [None, []]}, "pattern": NOT_BLANK}
+        if SCORERS.flag(scorer, "NO_BLANK_ITEMS"):
+            there["items"] = {"pattern": NOT_BLANK}
+        ways.append(_within(holder, key, there))
+    return {"anyOf": ways} if ways else {}
 
 
 def strategy_schema() -> dict[str, Any]:
@@ -71,10 +136,14 @@ def config_schema() -> dict[str, Any]:
     known = SETTINGS
     values = {setting.key: _setting(setting) for setting in known}
     scoped = {setting.key: _setting(setting) for setting in known if setting.per_path}
-    paths = {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Globs of skill directories."}
+    glob = {"type": "string", "minLength": 1}
+    globs = {
+        "anyOf": [glob, {"type": "array", "items": glob, "minItems": 1}],
+        "description": "Globs of skill directories.",
+    }
     override = {
         "type": "object",
-        "properties": {"paths": paths, **scoped},
+        "properties": {"paths": globs, **scoped},
         "required": ["paths"],
         "additionalProperties": False,
     }
@@ -83,7 +152,7 @@ def config_schema() -> dict[str, Any]:
         "$id": f"{HOMEPAGE}/blob/main/docs/schemas/config.schema.json",
         "title": "skillgate configuration",
         "type": "object",
-        "properties": {**values, "overrides": {"type": "array", "items": override}},
+        "properties": {**values, "overrides": {"type": ["array", "null"], "items": override}},
         "additionalProperties": False,
     }
 
@@ -99,7 +168,8 @@ def _setting(setting: Setting[Any]) -> dict[str, Any]:
         case Kind.NUMBER | Kind.INTEGER:
             shape = number
         case Kind.TEXTS:
-            return {"type": ["array", "string"], "items": {"type": "string"}}
+            text = {"type": "string", "pattern": NOT_BLANK}
+            shape = {"anyOf": [text, {"type": "array", "items": text}]}
         case Kind.TEXT:
             most = {} if setting.maximum is None else {"maxLength": int(setting.maximum)}
             shape = {"type": "string", "pattern": r"\S", **most}
@@ -135,5 +205,32 @@ def _tables(setting: Setting[Any]) -> dict[str, Any]:
     plain = {key: {**shape.pop("anyOf")[0], **shape} if "anyOf" in shape else shape for key, shape in fields.items()}
     table = {"type": "object", "properties": plain, "additionalProperties": False, "minProperties": 1}
     most = {} if setting.maximum is None else {"maxProperties": int(setting.maximum)}
-    names = {"propertyNames": {"pattern": "^(?=.*[A-Za-z0-9])[A-Za-z0-9_-]{1,40}$"}}
-    return {"type": "object", "additionalProperties": table, "minProperties": 1, **most, **names}
+    return {
+        "type": "object",
+        "properties": {name: {**table, **_of_kind(gate.kind, asks=True)} for name, gate in PACKAGED.items()},
+        "additionalProperties": {
+            **table,
+            "if": {"anyOf": [_has("kind", {"const": TRIGGER}), _only("max_score", without="kind")]},
+            "then": _of_kind(TRIGGER),
+            "else": _of_kind(REQUIREMENT),
+        },
+        "propertyNames": {"pattern": whole("(?=.*[A-Za-z0-9])[A-Za-z0-9_-]{1,40}")},
+        "minProperties": 1,
+        **most,
+    }
+
+
+def _of_kind(kind: str, *, asks: bool = False) -> dict[str, Any]:
+    """Return what a gate of a kind fulfils; ``asks``: whether it asks for something already."""
+    allowed, conditions = (OF_TRIGGERS, CONDITIONS) if kind == TRIGGER else (OF_REQUIREMENTS, OF_REQUIREMENTS)
+    refused = [{"not": {"required": [bound]}} for bound in BOUNDS if bound not in allowed]
+    needed = [] if asks else [{"anyOf": [{"required": [bound]} for bound in conditions]}]
+    return {"allOf": [{"properties": {"kind": {"const": kind}}}, *refused, *needed]}
+
+
+def _has(key: str, shape: dict[str, Any]) -> dict[str, Any]:
+    return {"properties": {key: shape}, "required": [key]}
+
+
+def _only(key: str, *, without: str) -> dict[str, Any]:
+    return {"required": [key], "not": {"required": [without]}}

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillgate.bench.checking import CHECK_TYPE
 from skillgate.bench.checks._found import Subject, UncheckedError
 from skillgate.bench.ports import Reply
 from skillgate.errors import UsageError
 from skillgate.model.bench_result import ErrorKind
+from skillgate.model.benchmark import CHECK_TYPE
 from skillgate.model.text import printable
-from skillgate.registry import Room
+from skillgate.registry import CHECKS
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Call, Surroundings
     from skillgate.model.executable import Runnable
 
-_CHECKS = Room("skillgate.bench.checks")
 _TOLD = 500  # characters of a reason, which may quote the skill
 
 
@@ -36,7 +35,7 @@ class StaticAdapter:
     def invoke(self, call: Call) -> Reply:
         """Check once; the answer is ``{"score", "passed", "reasons"}``. What cannot be checked is not measured."""
         try:
-            found = _CHECKS.load(str(call.data.get(CHECK_TYPE))).check(self._skill)
+            found = CHECKS.load(str(call.data.get(CHECK_TYPE))).check(self._skill)
         except (UncheckedError, UsageError) as error:
             return Reply(kind=ErrorKind.SCORER, error=str(error), answered=False)
         except OSError as error:

@@ -9,7 +9,6 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.checking import STATIC
 from skillgate.bench.evaluation.answers import answers_for
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.planning import items_of, require_runs, scorers_of, scoring_of
@@ -20,6 +19,7 @@ from skillgate.bench.serving import Unserved, serving
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.bench import NotLoaded
 from skillgate.model.bench_result import ErrorKind
+from skillgate.model.benchmark import STATIC
 from skillgate.model.executable import AdapterType
 from skillgate.registry import ADAPTERS, SCORERS
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.bench.hosting.skill_server import is_skill, serve_skill
 from skillgate.bench.reading.catalog import find_benchmark
-from skillgate.bench.serving import SERVERS, opening
+from skillgate.bench.serving import opening
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.registry import SERVERS
 from skillgate.session import deliver
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 POSITION = 2
 NEEDS = ("expectedOutput.keywords",)
+NO_BLANK_ITEMS = True
 
 
 def check(expected: Expected) -> Iterator[str]:
