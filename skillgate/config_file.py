@@ -1,15 +1,13 @@
 """One configuration file: found on the disk or in a commit, and read into layers.
 
-A layer is what one file or the command line sets, and for which paths. One value of a file can be set, too: every other
-line stays as it is.
+A layer is what one file or the command line sets, and for which paths.
 """
-# ruff: noqa: PTH103, PTH105, PTH113, PTH120, PTH123
+# ruff: noqa: PTH113, PTH123
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from skillgate.errors import UsageError
@@ -310,79 +308,3 @@ def checked(declared: Mapping[str, Setting[Any]], key: str, value: object, also:
         raise UnfitError(tuple((f"{key}.{path}", message) for path, message in error.parts)) from None
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
-
-
-def set_value(path: str, key: str, value: Value) -> None:
-    """Set one value in the user's own file of YAML, which is made where there is none.
-
-    Raises:
-        UsageError: the file is not valid, cannot be written, or says the key in a way that cannot be changed alone.
-    """
-    data = read_bytes(DISK, path, path, limit=YAML_BYTES) if DISK.is_file(path) else b""
-    before = _own_values(data, path) if data else {}
-    changed = _with_line(data.decode("utf-8-sig"), key, value).encode()
-    if _own_values(changed, path) != {**before, key: value}:
-        raise UsageError(f"{path}: {key} cannot be set without changing other lines; edit the file")
-    _replace(path, changed)
-
-
-def value_text(value: Value) -> str:
-    """Write a value as JSON, which is YAML too."""
-    import json  # only where a value is set
-
-    whole = isinstance(value, float) and value.is_integer()
-    return json.dumps(int(value) if whole and isinstance(value, float) else value, ensure_ascii=False)
-
-
-class _Unwritten(NamedTuple):
-    """A file that is not written yet."""
-
-    data: bytes
-
-    def is_file(self, path: str) -> bool:  # noqa: ARG002 - as every place of files
-        return True
-
-    def is_there(self, path: str) -> bool:  # noqa: ARG002
-        return True
-
-    def read(self, path: str, limit: int) -> bytes:  # noqa: ARG002
-        return self.data[:limit]
-
-
-def _own_values(data: bytes, path: str) -> dict[str, Value]:
-    layers = read_yaml(_Unwritten(data), path, label=path, base=os.path.dirname(path), personal=True)
-    plain: Mapping[str, Value] = next((layer.values for layer in layers if not layer.patterns), {})
-    return dict(plain)
-
-
-def _with_line(text: str, key: str, value: Value) -> str:
-    """Return the text with the key's lines replaced, or with one more at its end."""
-    line = f"{key}: {value_text(value)}\n"
-    lines = text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    first = next((number for number, one in enumerate(lines) if one.startswith(f"{key}:")), None)
-    if first is None:
-        return "".join([*lines, line])
-    last = first + 1
-    while last < len(lines) and lines[last][:1] in (" ", "\t", "-") and lines[last].strip():
-        last += 1
-    return "".join([*lines[:first], line, *lines[last:]])
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Write a file at once; a link to it stays a link."""
-    import tempfile  # only where a value is set
-
-    place = os.path.realpath(path)
-    made = ""
-    try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        number, made = tempfile.mkstemp(prefix=".config-", dir=os.path.dirname(place))
-        with open(number, "wb") as file:
-            file.write(data)
-        os.replace(made, place)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(made)  # noqa: PTH108
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
