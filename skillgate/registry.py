@@ -158,7 +158,7 @@ class Lazy(Sequence[str]):
     """Words that are listed when somebody looks: the choices of a setting that are the keys of a room."""
 
     def __init__(self, words: Callable[[], tuple[str, ...]]) -> None:
-        self._words = words
+        self._words = cache(words)  # a look at every word asks for all of them, which reads a room's files
 
     @overload
     def __getitem__(self, index: int) -> str: ...

@@ -10,7 +10,7 @@ import pytest
 from skillgate.cli.main import _GROUPS
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Setting
-from skillgate.registry import Room
+from skillgate.registry import Lazy, Room
 from skillgate.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -49,6 +49,20 @@ def test_the_summary_is_read_without_importing(room: Room) -> None:
 def test_an_unknown_name_is_a_usage_error_with_a_suggestion(room: Room) -> None:
     with pytest.raises(UsageError, match=r"unknown thing 'round-bal' \(did you mean 'round-ball'\?\)"):
         room.load("round-bal")
+
+
+def test_lazy_words_are_listed_once_and_only_when_somebody_looks() -> None:
+    listed = []
+
+    def words() -> tuple[str, ...]:
+        listed.append("again")
+        return ("exact", "contains")
+
+    lazy = Lazy(words)
+    assert listed == []
+    assert "contains" in lazy
+    assert tuple(lazy) == ("exact", "contains")
+    assert listed == ["again"]
 
 
 def test_settings_have_unique_keys_and_defaults_and_examples_that_they_accept() -> None:
