@@ -126,6 +126,19 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
     publish_document(evaluation.report, args, session, command=command, single=evaluation.single, seconds=seconds)
 
 
+def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Session) -> None:
+    """Write what :func:`publish` writes, and after it the lift, where a file is named for it.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    publish(evaluation, args, session, command="score")
+    if args.benchmark_json is not None:
+        from skillgate.evaluation.lifting import write_benchmark  # few runs write one
+
+        write_benchmark(args.benchmark_json, evaluation.report, session)
+
+
 def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Session) -> None:
     """Print what asking models would take: the JSON document where that is the format, else lines for people."""
     session.out(estimate.document if output_format(args) == "json" else estimate.text)

@@ -39,7 +39,7 @@ class ModelOptions(NamedTuple):
         calibration: a file of ratings that people gave.
         dry_run: whether the run only estimates what it would ask and cost.
         lift: whether the skills' tasks are done without them too.
-        benchmark_json: a file for the lift of one skill.
+        benchmark_json: a file that the lift of one skill will be written to; whoever publishes the report writes it.
     """
 
     record: str | None = None

@@ -146,12 +146,7 @@ def _measured(
     require_packages()
     from skillgate.evaluation.standard import compared_deeper  # brings in the judge
 
-    report, estimate, finish = compared_deeper(request, discovery, evaluator, session, depth=depth, touched=touched)
-    if options.benchmark_json is not None and estimate is None:
-        from skillgate.evaluation.lifting import write_benchmark
-
-        write_benchmark(options.benchmark_json, report, session)
-    return report, estimate, finish
+    return compared_deeper(request, discovery, evaluator, session, depth=depth, touched=touched)
 
 
 def find(scope: Scope, session: Session) -> Discovery:

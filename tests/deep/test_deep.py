@@ -283,3 +283,14 @@ def test_a_run_that_was_not_begun_leaves_nothing_to_go_on_from(tmp_path: Path) -
     assert done.code == 2
     assert "--max-cost-usd" in done.err
     assert not list((tmp_path / "work-home").rglob("*.journal"))
+
+
+def test_a_file_of_the_lift_that_cannot_be_written_loses_no_report(tmp_path: Path) -> None:
+    write_skill(tmp_path / "work", "invoices")
+    (tmp_path / "work" / "lift.json").mkdir()
+    with model() as demo:
+        words = (*FEW, "--lift", "--benchmark-json", "lift.json", "--output-file", "report.json")
+        done = _score(tmp_path, *words, at=demo)
+    assert done.code == 2
+    assert "cannot write lift.json" in done.err
+    assert json.loads((tmp_path / "work" / "report.json").read_text())["depth"] == "deep"

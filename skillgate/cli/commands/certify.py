@@ -10,8 +10,8 @@ from skillgate.cli.evaluation import (
     add_certificates,
     add_evaluation,
     certificate_request,
-    publish,
     publish_estimate,
+    publish_score,
     score_request,
 )
 from skillgate.cli.options import add_models, add_sessions
@@ -64,6 +64,6 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if evaluation.estimate is not None:
         publish_estimate(evaluation.estimate, args, session)
         return EXIT_PASSED
-    publish(evaluation, args, session, command="score")
+    publish_score(evaluation, args, session)
     evaluation.finish()
     return exit_code(evaluation)

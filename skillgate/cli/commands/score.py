@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.evaluation import add_evaluation, publish, publish_estimate, score_request
+from skillgate.cli.evaluation import add_evaluation, publish_estimate, publish_score, score_request
 from skillgate.cli.options import add_models, add_sessions
 from skillgate.errors import EXIT_PASSED
 from skillgate.evaluation.run import evaluate, exit_code
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if evaluation.estimate is not None:
         publish_estimate(evaluation.estimate, args, session)
         return EXIT_PASSED
-    publish(evaluation, args, session, command="score")
+    publish_score(evaluation, args, session)
     evaluation.finish()
     if (
         evaluation.report.depth is Depth.QUICK
