@@ -194,6 +194,13 @@ def test_what_paths_leave_out_is_not_run(repository: PullRequest) -> None:
     assert (ran.code, ran.outputs["completions"]) == (0, '{"other": 1.0}'), ran.err
 
 
+def test_paths_that_only_leave_out_leave_out_of_all_that_is_checked_out(repository: PullRequest) -> None:
+    repository.change({**program(BROKEN), **program(BROKEN, name="other")})
+    ran = repository.run(benchmark="doubles", allow_exec="true", paths="!programs/other")
+    assert ran.code == 1, ran.outputs["reasons"]
+    assert json.loads(ran.outputs["completions"]) == {"doubler": pytest.approx(1 / 3, abs=0.001)}
+
+
 def test_a_change_gives_itself_no_more_tries(repository: PullRequest) -> None:
     """A program that fails nine times of ten passes where it is asked often enough."""
     unsure = "import os\nif os.getpid() % 10: raise SystemExit(1)\n" + DOUBLES

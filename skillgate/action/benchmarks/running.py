@@ -229,7 +229,7 @@ def _request(context: RunContext, session: ActionSession) -> EvalRequest:
     config = session.config.with_options({key: value for key, value in options.items() if value is not None})
     choice = TaskChoice.configured(config, file=wanted.tasks)
     return EvalRequest(
-        skills=wanted.skills or context.request.paths,
+        skills=wanted.skills or context.request.paths or (".",),
         config=config,
         tasks=choice,
         execution=Execution.configured(config),
