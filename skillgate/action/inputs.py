@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from skillgate.errors import UsageError
 from skillgate.model.setting import KEY, SHARD, WORDS, Kind
 from skillgate.model.text import did_you_mean
-from skillgate.settings import INPUTS
+from skillgate.settings import BY_KEY, INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from skillgate.model import setting
     from skillgate.model.setting import Setting
@@ -57,10 +57,14 @@ def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence about each input that was given and does not exist: GitHub itself only warns."""
     known = {variable(entry.key): entry.key for entry in INPUTS}
     given = sorted(name for name in environ if name.startswith("INPUT_") and name not in known)
-    names = (name.removeprefix("INPUT_").lower() for name in given)
-    return tuple(
-        f"there is no input {name[:80]!r}{did_you_mean(name, known.values())}: it does nothing" for name in names
-    )
+    return tuple(_unknown(name.removeprefix("INPUT_").lower(), known.values()) for name in given)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    setting = BY_KEY.get(name)
+    if setting is not None and not setting.personal:
+        return f"there is no input {name!r}: it does nothing; set {name} in the configuration"
+    return f"there is no input {name[:80]!r}{did_you_mean(name, known)}: it does nothing"
 
 
 def given_settings(inputs: Mapping[str, Value]) -> dict[str, setting.Value]:

@@ -177,8 +177,12 @@ def test_unknown_inputs_are_told_and_known_ones_not() -> None:
 def test_what_a_configuration_says_is_no_input() -> None:
     gone = ("min-dimension", "near-misses", "seed", "min-activation", "max-failure-rate", "opponents", "summary")
     assert not {*gone, "github-api-url"} & BY_NAME.keys()
-    told = unknown_inputs({variable("near-misses"): "5"})
-    assert told == ("there is no input 'near-misses': it does nothing",)
+    told = unknown_inputs({variable(name): "x" for name in ("min-dimension", "script", "summary")})
+    assert told == (
+        "there is no input 'min-dimension': it does nothing; set min-dimension in the configuration",
+        "there is no input 'script': it does nothing",  # no project's file may set it
+        "there is no input 'summary': it does nothing",
+    )
 
 
 def test_an_entry_is_all_that_an_input_takes(monkeypatch: pytest.MonkeyPatch) -> None:
