@@ -85,10 +85,13 @@ def _help(entry: Setting[Any], action: Input) -> str:
     if action.help or not entry.configured:
         return action.help or entry.help
     lines = " One per line." if entry.kind is Kind.TEXTS else ""
-    if action.default or entry.personal or "nset:" in entry.help:
+    if action.default or entry.personal:
         return entry.help + lines
-    default = f"{entry.default:g}" if isinstance(entry.default, float) else entry.default
-    return f"{entry.help}{lines} Default: the configuration's{'' if default is None else f', else {default}'}."
+    text, unset, without = entry.help.partition(" Unset: ")
+    if not unset:
+        number = f"{entry.default:g}" if isinstance(entry.default, float) else entry.default
+        without = "" if number is None else f"{number}."
+    return f"{text}{lines} Default: the configuration's{f', else {without}' if without else '.'}"
 
 
 def _row(entry: Setting[Any], action: Input) -> str:

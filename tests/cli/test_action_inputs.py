@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ from skillgate.model.setting import (
     Kind,
 )
 from skillgate.settings import INPUTS
+from tests.architecture.source import ROOT
 
 BY_NAME = {entry.key: entry for entry in INPUTS}
 
@@ -183,6 +185,19 @@ def test_what_a_configuration_says_is_no_input() -> None:
         "there is no input 'script': it does nothing",  # no project's file may set it
         "there is no input 'summary': it does nothing",
     )
+
+
+def test_the_manifest_says_of_each_input_over_the_configuration_that_this_holds_without_it() -> None:
+    manifest = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    over = {
+        entry.key
+        for entry in INPUTS
+        if entry.configured and entry.action and entry.action.configures and not entry.personal
+        if not entry.action.default
+    }
+    texts = {key: manifest["inputs"][key]["description"] for key in over}
+    assert {key for key, text in texts.items() if re.search("as configured|the configuration's", text)} == over
+    assert over >= {"threshold", "judge-model", "judges", "model"}
 
 
 def test_an_entry_is_all_that_an_input_takes(monkeypatch: pytest.MonkeyPatch) -> None:
