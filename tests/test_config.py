@@ -227,6 +227,7 @@ def test_all_problems_of_a_file_come_together_with_their_lines(place: Place) -> 
         ("- threshold: 3\n", ".skillgate.yaml:1:1: a list, where a mapping"),
         ("threshold: 80\n---\nx: 1\n", ".skillgate.yaml:2:1: a second document"),
         ("overrides: 3\n", ".skillgate.yaml:1: overrides: expected a list"),
+        ("overrides: false\n", ".skillgate.yaml:1: overrides: expected a list"),
         ("threshold: 2024-01-01\n", ".skillgate.yaml:1: threshold: expected a number from 0 to 100, found datetime"),
         ("x: " + "[" * 50_000, ".skillgate.yaml:1:35: nested deeper"),
         ("# " + "x" * 70_000, ".skillgate.yaml: larger than 64 KiB"),

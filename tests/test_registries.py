@@ -26,6 +26,7 @@ from skillgate.invocations.forms import reader
 from skillgate.model.benchmark import Evaluator, Expected
 from skillgate.model.executable import UNSUPPORTED, AdapterType
 from skillgate.model.marks import key_of
+from skillgate.model.setting import Setting
 from skillgate.registry import (
     ADAPTERS,
     COMMANDS,
@@ -190,6 +191,17 @@ def test_every_form_of_invocations_can_be_named_and_is_documented() -> None:
         assert f"`{name}`" in page("how-to/invocations.md")
 
 
+def test_every_input_of_the_action_is_laid_over_the_configuration_or_read_by_its_name() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skillgate/action").rglob("*.py"))
+    names = {value.key: name for name, value in vars(settings).items() if isinstance(value, Setting)}
+    manifest = (ROOT / "action.yml").read_text(encoding="utf-8")
+    for entry in settings.INPUTS:
+        assert f"\n  {entry.key}:\n" in manifest
+        over = entry.configured and entry.action is not None and entry.action.configures
+        is_read = re.search(rf"\bsettings\.{names[entry.key]}\b", sources) or f'variable("{entry.key}")' in sources
+        assert over or is_read, entry.key
+
+
 class Copy(NamedTuple):
     """A copy of the package that files are added to."""
 
@@ -216,6 +228,31 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
     shutil.copytree(ROOT / "skillgate", folder / "skillgate", ignore=shutil.ignore_patterns("__pycache__"))
     yield Copy(folder)
     shutil.rmtree(folder)
+
+
+def test_an_input_of_the_action_is_one_entry(package: Copy, tmp_path: Path) -> None:
+    table = package.folder / "skillgate/settings.py"
+    source = table.read_text(encoding="utf-8")
+    changed = re.sub(
+        r'("in-flight",.*?option=Option\(MODELS, "N"\),\n)', r"\1    action=Input(),\n", source, flags=re.DOTALL
+    )
+    assert changed != source
+    table.write_text(changed, encoding="utf-8")
+    code = """
+        from skillgate import settings
+        from skillgate.action.inputs import given_settings, read_inputs
+        from skillgate.config import Config
+        found = Config(cwd="/").with_options(given_settings(read_inputs({"INPUT_IN-FLIGHT": "7"})))
+        print(found.get(settings.IN_FLIGHT))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(code)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(package.folder)},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.stdout, done.stderr) == ("7\n", "")
 
 
 def test_an_output_format_is_one_file(package: Copy, tmp_path: Path) -> None:
