@@ -213,7 +213,8 @@ MAX_DROP: Setting[float] = Setting(
     default=2.0,
     minimum=0,
     per_path=True,
-    help="By how many points a score may fall below the baseline's.",
+    help="By how many points a score may fall below the baseline's; a lost badge is a regression however small the"
+    " fall.",
     option=Option(GATE, "POINTS"),
     action=Input(),
 )
