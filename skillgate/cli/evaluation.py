@@ -76,7 +76,7 @@ def evaluate_request(args: argparse.Namespace, session: Session, *, command: str
         scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
         command=command,
         merge_sarif=tuple(args.merge_sarif),
-        write_known_findings=args.write_known_findings,
+        write_known_findings=args.write_known_findings or None,  # an empty name asks for no file
         use_cache=not args.no_cache,
         digest=not formats.isdisjoint(_WITH_DIGEST),
     )

@@ -602,3 +602,9 @@ def test_files_that_were_handed_over_are_not_failed_by_what_is_said_of_others(tw
     assert done.code == 0
     assert "1 finding of other tools outside the skills: with --files they fail nothing" in done.err
     assert run(two, "check", *words, "skills/beta/SKILL.md").code == 1
+
+
+def test_an_empty_name_for_known_findings_asks_for_none(broken: Path) -> None:
+    done = run(broken, "check", "--fail-on", "never", "--write-known-findings", "")
+    assert done.code == 0, done.err
+    assert done.out == run(broken, "check", "--fail-on", "never").out
