@@ -85,3 +85,10 @@ def test_a_path_that_cannot_be_searched_is_not_said_to_hold_no_skill(words: tupl
     assert done.code == 3
     assert "cannot be searched" in done.err
     assert "no skill found" not in done.err
+
+
+def test_files_of_no_skill_are_noted_before_anything_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    done = run(tmp_path, "check", "--files", "README.md", "--output-file", "nowhere/report.json")
+    assert done.code == 2
+    assert done.err.startswith("no file of a skill among them")

@@ -41,16 +41,16 @@ def run(args: argparse.Namespace, session: Session) -> int:
         UsageError: an option or a path is not valid.
         IncompleteError: what was asked for cannot run.
     """
-    if args.diff or args.patch:
-        _require_alone(args)
-    request = evaluate_request(args, session, command="check")
     if args.files:
         from skillgate.evaluation.changed import owning_skills
 
-        paths = tuple(owning_skills(args.paths, session.cwd))
-        request = request._replace(scope=request.scope._replace(paths=paths, of_files=True))
-        if not paths:
+        args.paths = owning_skills(args.paths, session.cwd)
+        if not args.paths:
             session.note("no file of a skill among them")  # the report is empty, and still goes where it is expected
+    if args.diff or args.patch:
+        _require_alone(args)
+    request = evaluate_request(args, session, command="check")
+    request = request._replace(scope=request.scope._replace(of_files=args.files))
     if args.diff or args.patch:
         return _show_repairs(args, request, session)
     if args.fix:
