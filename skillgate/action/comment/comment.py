@@ -70,11 +70,6 @@ def summary(subject: Subject) -> str:
     return fit(_sections(subject, _SUMMARY), SUMMARY_BYTES, utf8, _rest(subject))
 
 
-def report_markdown(subject: Subject) -> str:
-    """Write the page that lies beside the report as data: the same as the summary."""
-    return summary(subject)
-
-
 def headline(subject: Subject) -> str:
     """Return the verdict and its first reason as one line of plain text, for the log."""
     return verdict.plain(subject, rows_of(subject))
