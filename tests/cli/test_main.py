@@ -268,7 +268,7 @@ def test_gate_options_are_collected_by_setting() -> None:
         ),
         (("--output", "reports/x"), "use --output-file"),
         (("--output", "markdwn"), "found 'markdwn' (did you mean 'markdown'?)"),
-        (("--output-file", "out.sarif"), "the suffix says the format and must be one of .json, .md, .txt"),
+        (("--output-file", "out.sarif"), "the suffix says the format and must be one of .txt, .json, .md"),
         (("--thresh", "3"), "unknown option --thresh (did you mean '--threshold'?)"),
     ],
 )
