@@ -104,8 +104,8 @@ SHARD_ASKED: Setting[str | None] = Setting(
 SHARD_REPORTS: Setting[tuple[str, ...] | None] = Setting(
     "reports",
     Kind.TEXTS,
-    help="Reports that earlier jobs of this run wrote, those of all shards or one over all skills: they are joined,"
-    " told and gated, and nothing is evaluated. One per line; not in a pull request.",
+    help="Reports that earlier jobs of this run wrote: those of all shards, or one over all skills. They are joined,"
+    " shown and gated; nothing is evaluated. One per line; not in a pull request.",
     action=Input(origin=NEVER),
     configured=False,
 )

@@ -51,7 +51,7 @@ def evaluate_base(
     """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
     options = BaselineOptions(
         reading=read_of_base(context),
-        told=False,
+        notes_missing=False,
         top=context.checkout.top,
         excluded=excluded_paths(context),
         committed=True,

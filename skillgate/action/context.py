@@ -125,7 +125,7 @@ def _compared(base: Base, named: str, config: Config, top: str | None) -> Compar
         UsageError: there is no such report or revision.
     """
     configured = config.get(settings.BASELINE)
-    if named == "auto" and base.commit is None and isinstance(configured, str):
+    if named == "auto" and base.commit is None and configured is not None:
         named = f"report:{configured}" if configured.endswith(".json") else configured
     if named == "auto":
         return Compared(base.commit, base.how, base.commit)

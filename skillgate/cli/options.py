@@ -107,8 +107,12 @@ def add_asking(parser: argparse.ArgumentParser) -> None:
 
 def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:
     if no_cache:
-        group.add_argument("--no-cache", action="store_true", help=Rare("ask every question anew, and keep nothing"))
-    group.add_argument("--refresh", action="store_true", help=Rare("ask anew, also what is kept from an earlier run"))
+        group.add_argument(
+            "--no-cache", action="store_true", help=Rare("ask a model again for every answer, and keep none")
+        )
+    group.add_argument(
+        "--refresh", action="store_true", help=Rare("ask again, even for answers kept from an earlier run")
+    )
     group.add_argument("--record", metavar="FILE", help=Rare("write every exchange with a model to a file"))
     group.add_argument("--replay", metavar="FILE", help=Rare("let a recording answer in place of a model"))
 

@@ -53,7 +53,7 @@ class Scored(NamedTuple):
 
 
 class DiffRequest(NamedTuple):
-    """What is asked of two documents: the files, what to call them, and what a regression is (None: as configured)."""
+    """Which two documents to compare, what to call them, and what a regression is (None: as configured)."""
 
     a: str
     b: str
@@ -64,20 +64,20 @@ class DiffRequest(NamedTuple):
     on_inconclusive: str | None = None
 
 
-def diff_files(asked: DiffRequest, session: Session) -> Diff:
+def diff_files(request: DiffRequest, session: Session) -> Diff:
     """Say what differs between two documents.
 
     Raises:
         UsageError: one cannot be read or is of a kind that cannot be compared, or the two are not comparable.
     """
-    read = {shown: parsed(_text(shown, session), source=shown) for shown in (asked.a, asked.b)}
+    read = {shown: parsed(_text(shown, session), source=shown) for shown in (request.a, request.b)}
     _require_scores({shown: kind_of(data) for shown, data in read.items()})
     a, b = (
         _scored(shown, label, shaped(read[shown], source=shown))
-        for shown, label in ((asked.a, asked.label_a), (asked.b, asked.label_b))
+        for shown, label in ((request.a, request.label_a), (request.b, request.label_b))
     )
     _require_comparable(a, b)
-    return _diff(a, b, asked, session)
+    return _diff(a, b, request, session)
 
 
 def _text(shown: str, session: Session) -> str:
@@ -144,7 +144,7 @@ def _require_comparable(a: Scored, b: Scored) -> None:
         raise UsageError("\n".join([*problems, "Score both sides again, with the same skillgate and options"]))
 
 
-def _diff(a: Scored, b: Scored, asked: DiffRequest, session: Session) -> Diff:
+def _diff(a: Scored, b: Scored, request: DiffRequest, session: Session) -> Diff:
     pairs = _pairs(a, b)
     before, after = a.document, b.document
     listing, across = _together(a, b, pairs)
@@ -153,9 +153,9 @@ def _diff(a: Scored, b: Scored, asked: DiffRequest, session: Session) -> Diff:
         a=DiffSide(a.label, tool=before.tool.version),
         b=DiffSide(b.label, tool=after.tool.version),
         version=__version__,
-        max_drop=_allowed(asked.max_drop, session),
-        gated=asked.gated,
-        on_inconclusive=asked.on_inconclusive or str(session.config.get(settings.ON_INCONCLUSIVE)),
+        max_drop=_allowed(request.max_drop, session),
+        gated=request.gated,
+        on_inconclusive=request.on_inconclusive or session.config.get(settings.ON_INCONCLUSIVE),
         digest=config_digest(session.config),
         depth=after.depth,
         scoring_version=after.scoring_version,

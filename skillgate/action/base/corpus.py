@@ -85,8 +85,8 @@ def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str
 
 def _place(context: RunContext, environ: Mapping[str, str]) -> str:
     """Return where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
-    given = context.config.get(settings.CORPUS_DIR)
-    return place_of(environ, given, context.config.base(settings.CORPUS_DIR)) if isinstance(given, str) else ""
+    folder = context.config.get(settings.CORPUS_DIR)
+    return "" if folder is None else place_of(environ, folder, context.config.base(settings.CORPUS_DIR))
 
 
 def _below(checkout: Checkout, place: str) -> str | None:

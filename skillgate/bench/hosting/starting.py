@@ -44,7 +44,7 @@ def _with_starting(checked: Sequence[Checked], session: Session) -> list[Checked
         spawner = ProcessSpawner(
             path=session.environ.get("PATH", os.defpath),
             stop=threading.Event(),
-            sandbox=str(session.config.get(settings.SANDBOX)),
+            sandbox=session.config.get(settings.SANDBOX),
         )
     except SkillgateError as error:
         session.note(f"not looked at whether programs can be started: {error}")

@@ -36,7 +36,7 @@ class BaselineOptions(NamedTuple):
 
     Attributes:
         reading: reads a report, by its path, its shown path and what it is for.
-        told: whether the user is told what is gone.
+        notes_missing: whether a note names the skills that are gone.
         top: the top of the repository whose commit is meant; None for that of the first path.
         excluded: directories below which no skill is asked about, relative to the working directory.
         committed: whether HEAD tells what is gone and what moved, and not the working tree; then also skills that
@@ -46,7 +46,7 @@ class BaselineOptions(NamedTuple):
     """
 
     reading: Reading = read_whole
-    told: bool = True
+    notes_missing: bool = True
     top: str | None = None
     excluded: tuple[str, ...] = ()
     committed: bool = False
@@ -83,7 +83,7 @@ def load_baseline(
             session.note(f"{wanted} is no commit: none has been made here yet, so there is no baseline")
             return Baseline({}, listing={}, across=())
         before = _from_revision(wanted, roots, _places(paths, top, session), top, session, evaluator, options)
-    if options.told:
+    if options.notes_missing:
         _tell(session, "in the baseline and not here", [result.skill.path for result in before.gone])
         new = [str(root.path) for root in roots if str(root.path) not in before.results]
         _tell(session, f"not in the baseline {wanted}, and so new", new)
