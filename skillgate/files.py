@@ -1,17 +1,22 @@
-"""Writes the files that options name, in a directory that a stranger may have filled.
+"""Write files safely, in directories that a stranger may have filled.
 
 A pull request can hold a symbolic link in the place of a report, or of its folder: nothing is written through one.
 """
-# ruff: noqa: PTH103, PTH114, PTH118, PTH119, PTH120
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH114, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.skill.tree import toplevel
-from skillgate.skill.walk import SKILL_FILE
+from skillgate.model.skill import SKILL_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
@@ -34,6 +39,64 @@ def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
             file.write(data)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         raise UsageError(f"cannot write {name}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> None:
+    """Write a file as a whole: a reader sees the old bytes or the new ones, and a failure leaves the old ones.
+
+    Args:
+        path: the file, existing or not; a symbolic link is replaced, not followed.
+        data: its bytes.
+        status: the file whose permissions and, where the system allows it, owner to take; by default only the
+            calling user can read the new file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with prepared(path, data, status=status) as temporary:
+        os.replace(temporary, path)
+
+
+@contextmanager
+def prepared(path: str, data: bytes, *, status: os.stat_result | None = None) -> Iterator[str]:
+    """Write a temporary file beside ``path`` and yield its path; remove it if the block did not move it.
+
+    For callers that check once more before they replace the file; otherwise like :func:`replace`.
+    """
+    import tempfile  # most runs write no file
+
+    descriptor, temporary = tempfile.mkstemp(prefix=".skillgate-", suffix=".tmp", dir=os.path.dirname(path))
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if status is not None:
+            with suppress(AttributeError, OSError):  # Windows has no owners; only root may give a file away
+                os.chown(temporary, status.st_uid, status.st_gid)
+            os.chmod(temporary, stat.S_IMODE(status.st_mode))
+        yield temporary
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def toplevel(path: str) -> str | None:
+    """Find the repository that a directory lies in, without asking git.
+
+    Args:
+        path: an absolute path without symbolic links.
+
+    Returns:
+        The nearest directory at or above ``path`` that holds a ``.git`` of any kind (worktrees and submodules have a
+        file there); None without one.
+    """
+    while not os.path.lexists(os.path.join(path, ".git")):
+        parent = os.path.dirname(path)
+        if parent == path:
+            return None
+        path = parent
+    return path
 
 
 def require_place(name: str, cwd: str) -> str:

@@ -79,8 +79,8 @@ def require_untracked(checkout: Checkout, path: str, shown: str) -> None:
     """
     workspace, top = checkout.workspace, checkout.top
     place = inside(workspace, path, shown)
+    from skillgate.files import toplevel
     from skillgate.skill.git import is_tracked  # starts processes
-    from skillgate.skill.tree import toplevel
 
     real = os.path.realpath(place)
     if real != os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)):

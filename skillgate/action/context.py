@@ -13,10 +13,11 @@ from skillgate.config_file import DISK
 from skillgate.errors import UsageError
 from skillgate.evaluation.depth import chosen_depth
 from skillgate.evaluation.findings import read_whole
+from skillgate.files import toplevel
 from skillgate.model.score import Depth
 from skillgate.skill.commit import open_commit
 from skillgate.skill.git import commit_of
-from skillgate.skill.tree import DiskTree, toplevel
+from skillgate.skill.tree import DiskTree
 from skillgate.skill.tree_files import TreeFiles
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from skillgate import settings
 from skillgate.action.checkout import inside
 from skillgate.action.plan import DOCUMENTS
 from skillgate.errors import UsageError
-from skillgate.files import require_place
-from skillgate.skill.tree import toplevel
-from skillgate.skill.walk import SKILL_FILE
+from skillgate.files import require_place, toplevel
+from skillgate.model.skill import SKILL_FILE
 
 _REPORT_DIR = f"input {settings.REPORT_DIR.key}"
 

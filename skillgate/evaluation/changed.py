@@ -7,8 +7,9 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
+from skillgate.files import toplevel
 from skillgate.model.ports import EntryKind
-from skillgate.skill.tree import DiskTree, toplevel
+from skillgate.skill.tree import DiskTree
 from skillgate.skill.walk import SKIPPED, join, main_file
 
 if TYPE_CHECKING:

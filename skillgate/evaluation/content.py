@@ -10,8 +10,8 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from skillgate.files import toplevel
 from skillgate.model.certificate import Content
-from skillgate.skill.tree import toplevel
 from skillgate.skill.walk import SKIPPED, VERSION_CONTROL
 
 if TYPE_CHECKING:

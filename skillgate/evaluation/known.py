@@ -13,8 +13,8 @@ from skillgate.errors import UsageError
 from skillgate.evaluation.findings import MAX_BYTES, read_whole
 from skillgate.files import require_place, write
 from skillgate.model.digest import digest
+from skillgate.model.skill import SKILL_FILE
 from skillgate.report.known import EXACT, Known, Seen, read, render
-from skillgate.skill.walk import SKILL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

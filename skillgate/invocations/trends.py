@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from skillgate.format import signed
 from skillgate.invocations.advice import ENOUGH, recommendation
 from skillgate.invocations.figures import component_figure, median, rounded, seconds, time_of
 from skillgate.invocations.improvement import DAY_S
 from skillgate.invocations.tally import Tally
 from skillgate.model.codec import encode
-from skillgate.model.figure import signed
 from skillgate.model.invocation import Component
 from skillgate.model.invocation_report import Direction, Interval, InvocationTrend, Window
 from skillgate.stats.difference import METHOD, RESAMPLING, difference, resampled, sample

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from skillgate.model.ports import Tree
 from skillgate.model.routing import Routing
 
+SKILL_FILE = "SKILL.md"
+
 
 class Span(NamedTuple):
     """A place in a file: line and column count from 1."""

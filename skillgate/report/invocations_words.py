@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skillgate.model import figure
-from skillgate.model.figure import apart
+from skillgate.format import apart
+from skillgate.format import signed as signed_change
 from skillgate.model.invocation import Component, Tier
 from skillgate.model.invocation_report import Direction
 from skillgate.report.findings import bounded
@@ -78,7 +78,7 @@ def shares_interval(found: Interval | None) -> str:
 
 def signed(value: float | None) -> str:
     """Write a change with its sign, as in ``−4.2``."""
-    return NOTHING if value is None else figure.signed(value)
+    return NOTHING if value is None else signed_change(value)
 
 
 def direction(trend: InvocationTrend | None) -> str:

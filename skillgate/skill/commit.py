@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.files import toplevel
 from skillgate.model.ports import Entry, EntryKind
 from skillgate.skill.git import complaint, decoded, git, unknown_revision
-from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,12 +11,13 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.files import toplevel
 from skillgate.model.ports import EntryKind
-from skillgate.model.skill import SkillRoot
+from skillgate.model.skill import SKILL_FILE, SkillRoot
 from skillgate.skill.plugins import FOLDER as PLUGIN_FOLDER
 from skillgate.skill.plugins import Plugins
-from skillgate.skill.tree import DiskTree, toplevel
-from skillgate.skill.walk import SKILL_FILE, VERSION_CONTROL, Folder, Found, Walk, each_once, join, left_out, main_file
+from skillgate.skill.tree import DiskTree
+from skillgate.skill.walk import VERSION_CONTROL, Folder, Found, Walk, each_once, join, left_out, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.files import toplevel as toplevel  # the one question about git that needs no process
 from skillgate.process import Completed, run
-from skillgate.skill.tree import toplevel as toplevel  # the one question about git that needs no process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

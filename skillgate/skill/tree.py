@@ -1,6 +1,6 @@
 """A real directory as a :class:`~skillgate.model.ports.Tree`."""
 # Plain strings: a Path for every entry would cost more than the system calls.
-# ruff: noqa: PTH112, PTH116, PTH118, PTH120
+# ruff: noqa: PTH112, PTH116, PTH118
 
 from __future__ import annotations
 
@@ -22,24 +22,6 @@ _UNREADABLE = EntryKind.UNREADABLE
 _OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):
     _OPEN_FLAGS |= getattr(os, _flag, 0)
-
-
-def toplevel(path: str) -> str | None:
-    """Find the repository that a directory lies in, without asking git.
-
-    Args:
-        path: an absolute path without symbolic links.
-
-    Returns:
-        The nearest directory at or above ``path`` that holds a ``.git`` of any kind (worktrees and submodules have a
-        file there); None without one.
-    """
-    while not os.path.lexists(os.path.join(path, ".git")):
-        parent = os.path.dirname(path)
-        if parent == path:
-            return None
-        path = parent
-    return path
 
 
 class DiskTree:

@@ -10,6 +10,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from skillgate.model.ports import EntryKind
+from skillgate.model.skill import SKILL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
         def real(self, path: str) -> str | None: ...  # noqa: D102
         def leads_outside(self, path: str) -> bool: ...  # noqa: D102
 
-
-SKILL_FILE = "SKILL.md"
 
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn", ".jj"))
 """Directories of version control itself: nothing in them belongs to what is versioned."""

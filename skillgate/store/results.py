@@ -177,8 +177,8 @@ def settled(code: int, problem: str | None, session: Session) -> int:
 
 def _checked_out(session: Session) -> tuple[str | None, str | None]:
     """Name the commit and the branch of the working directory; a runner's variables say which branch it is about."""
+    from skillgate.files import toplevel
     from skillgate.skill.git import commit_of, git
-    from skillgate.skill.tree import toplevel
 
     environ = session.environ
     branch = environ.get("GITHUB_HEAD_REF") or environ.get("GITHUB_REF_NAME") or None

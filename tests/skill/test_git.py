@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.files import toplevel
 from skillgate.model.ports import Entry, EntryKind
 from skillgate.skill.commit import GitTree, open_commit
 from skillgate.skill.git import git, ignored
-from skillgate.skill.tree import toplevel
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluation.corpus.folder import Store, place_of
+from skillgate.files import toplevel
 from skillgate.model.text import printable
 from skillgate.skill.git import changes, is_tracked
-from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

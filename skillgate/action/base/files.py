@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
 from skillgate.evaluation.findings import MAX_BYTES, read_whole
+from skillgate.files import toplevel
 from skillgate.skill.commit import open_commit
 from skillgate.skill.git import is_tracked
-from skillgate.skill.tree import toplevel
 from skillgate.skill.tree_files import TreeFiles
 
 if TYPE_CHECKING:

@@ -148,7 +148,7 @@ def _require_own(context: RunContext, file: str, path: str) -> None:
 
 
 def _is_own(context: RunContext, real: str) -> bool:
-    from skillgate.skill.tree import toplevel
+    from skillgate.files import toplevel
 
     return toplevel(os.path.dirname(real)) in (None, context.checkout.top)
 

@@ -14,9 +14,9 @@ from skillgate.cli.workflows import FILES, place, workflow
 from skillgate.config_file import TOML_NAME, YAML_NAME, defines_settings
 from skillgate.config_writing import carried_over, new_file
 from skillgate.errors import UsageError
+from skillgate.files import toplevel
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
-from skillgate.skill.tree import toplevel
 
 if TYPE_CHECKING:
     from skillgate.session import Session

@@ -247,7 +247,7 @@ def _below(path: str, places: Iterable[str]) -> bool:
 
 def _repository(paths: Sequence[str], session: Session) -> str:
     """Find the repository of the first path; what lies deeper may hold repositories of its own."""
-    from skillgate.skill.tree import toplevel
+    from skillgate.files import toplevel
 
     first = os.path.realpath(os.path.join(session.cwd, paths[0] if paths else "."))  # noqa: PTH118
     top = toplevel(first if os.path.isdir(first) else os.path.dirname(first))  # noqa: PTH112, PTH120

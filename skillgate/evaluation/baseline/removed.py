@@ -38,8 +38,9 @@ def moved_since(
     top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str], *, committed: bool
 ) -> dict[str, str]:
     """Ask git which skills moved, by their main files: the directory then by the directory now."""
+    from skillgate.model.skill import SKILL_FILE
     from skillgate.skill.git import renames
-    from skillgate.skill.walk import SKILL_FILE, join
+    from skillgate.skill.walk import join
 
     told = renames(top, revision, SKILL_FILE, committed=committed)
     before = {join(directory, file): directory for directory, file in then.items() if directory not in now}

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from skillgate.errors import UsageError
 from skillgate.evaluation.deepen import judged_as
 from skillgate.evaluation.pipeline import main_digest
+from skillgate.files import toplevel
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.report import SkillName
-from skillgate.model.skill import SkillSource
+from skillgate.model.skill import SKILL_FILE, SkillSource
 from skillgate.scoring.pairing import Marks, by_repository, marks_of, names_of, pair, repository_path
 from skillgate.skill.read import read
-from skillgate.skill.tree import toplevel
-from skillgate.skill.walk import SKILL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

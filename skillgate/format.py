@@ -1,4 +1,4 @@
-"""Numbers as people read them: rounded, and never onto the other side of what they are held against."""
+"""Write counts, percentages, changes and intervals for people: rounded, but never across a limit."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def signed(value: float) -> str:
     size = abs(value)
     written = apart(size, (_SMALLEST, math.ceil(size)), 1)
     return f"{'+' if value > 0 else '−'}{written}" if float(written) else "0.0"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun, as in ``1 skill`` or ``1,200 skills``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Write a ratio as a percentage, as in ``93.3 %``."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def interval(low: float, high: float, digits: int = 0) -> str:
+    """Write the ends of an interval, as in ``62–71``."""
+    return f"{low:.{digits}f}–{high:.{digits}f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillgate.model.figure import apart, signed
+from skillgate.format import apart, interval, percent, plural, signed
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,19 @@ def test_a_number_stays_on_its_side_of_a_limit(value: float, limit: float, writt
 )
 def test_a_change_has_its_sign_and_reaches_no_whole_number_by_rounding(value: float, written: str) -> None:
     assert signed(value) == written
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (plural(0, "skill"), "0 skills"),
+        (plural(1, "skill"), "1 skill"),
+        (plural(1200, "skill"), "1,200 skills"),
+        (percent(0.9333), "93.3 %"),
+        (percent(0.5, 0), "50 %"),
+        (interval(61.6, 71), "62–71"),
+        (interval(0.25, 0.5, 2), "0.25–0.50"),
+    ],
+)
+def test_counts_percentages_and_intervals(written: str, text: str) -> None:
+    assert written == text
