@@ -93,7 +93,7 @@ CHANGED_ONLY: Setting[str] = Setting(
     action=Input("auto"),
     configured=False,
 )
-SHARD_ASKED: Setting[str | None] = Setting(
+REQUESTED_SHARD: Setting[str | None] = Setting(
     "shard",
     Kind.TEXT,
     help="Ask about the I-th of N parts of the skills, as in 1/4; a later job gives the reports of all to the input"

@@ -13,7 +13,7 @@ from skillgate.action.discovery import excluded_paths, requested_paths
 from skillgate.evaluation.baseline.loading import BaselineOptions, load_baseline
 from skillgate.model.diff import DiffSide
 from skillgate.report.across_change import across_findings
-from skillgate.report.diff import Beside, diff
+from skillgate.report.diff import Siblings, diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def difference(
         *((result, None) for result in baseline.gone),
     ]
     shown = {result.skill.path for result in results}
-    others = Beside(
+    others = Siblings(
         before=across_findings(result for path, result in baseline.results.items() if path not in shown),
         after=tuple(finding for finding in across if str(finding.path.parent) not in shown),
         paths=tuple((result.skill.path, path) for path, result in baseline.results.items() if path not in shown),

@@ -79,7 +79,7 @@ class ActionRequest(NamedTuple):
 def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
     """Return the request that inputs make; ``inputs`` has all of them, by name."""
     paths = _texts(inputs, settings.PATHS)
-    part, _, parts = _text(inputs, settings.SHARD_ASKED).partition("/")
+    part, _, parts = _text(inputs, settings.REQUESTED_SHARD).partition("/")
     return ActionRequest(
         options=given_settings(inputs),
         mode=_text(inputs, settings.MODE),

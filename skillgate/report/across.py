@@ -20,14 +20,14 @@ _NAMES = {Client.CLAUDE_CODE: "Claude Code", Client.CODEX: "Codex"}
 def change_lines(report: Report | Diff) -> Iterator[str]:
     """Say what differs from the baseline; nothing where there is none, or nothing differs. Texts are as they came."""
     if report.across is not None:
-        yield from (f"new across skills: {_told(finding)}" for finding in report.across.new)
-        yield from (f"gone across skills: {_told(finding)}" for finding in report.across.fixed)
+        yield from (f"new across skills: {_sentence(finding)}" for finding in report.across.new)
+        yield from (f"gone across skills: {_sentence(finding)}" for finding in report.across.fixed)
     for use in report.listing:
         if use.before is not None and use.before != use.characters:
             yield _grown(use)
 
 
-def _told(finding: Finding) -> str:
+def _sentence(finding: Finding) -> str:
     return f"{finding.path}:{finding.line} {finding.id} {finding.message}"
 
 

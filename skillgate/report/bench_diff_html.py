@@ -26,7 +26,7 @@ from skillgate.report.html_verdict import Decision, Reason
 if TYPE_CHECKING:
     from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, Rerun, TaskChange
 
-_TOLD = 50
+_MOST_NOTES = 50
 _TASKS = 300
 _VERSION = 20  # characters, in the head of a column
 _MARKS = {Outcome.PASS: "pass", Outcome.FAIL: "fail"}
@@ -56,7 +56,7 @@ class Moved(NamedTuple):
     golden: bool
     before: str
     after: str
-    again: str
+    rerun: str
     why: str
 
 
@@ -94,8 +94,8 @@ def render(diff: BenchDiff) -> str:
     decision = Decision(
         _MARKS.get(diff.verdict, "error"),
         f"{diff.verdict.value.upper()}: {names}",
-        first([Reason(bounded(reason)) for reason in diff.reasons], _TOLD),
-        first(diff.notices, _TOLD),
+        first([Reason(bounded(reason)) for reason in diff.reasons], _MOST_NOTES),
+        first(diff.notices, _MOST_NOTES),
     )
     page = Page(diff, decision, names)
     return render_within("bench_diff.html.j2", (part(row) for row in rows), len(rows), lambda _: page)
@@ -107,7 +107,7 @@ def _is_lost(one: BenchChange) -> bool:
 
 def _changed(one: BenchChange, anchor: str, *, is_open: bool) -> Changed:
     tasks = moved(one.tasks)
-    again = {rerun.task_id: rerun for rerun in one.reruns}
+    reruns = {rerun.task_id: rerun for rerun in one.reruns}
     verdicts = [outcome.verdict for outcome in one.gate.outcomes] + ([one.test.verdict] if one.test else [])
     mark = "fail" if Outcome.FAIL in verdicts else "error" if {*verdicts} - {Outcome.PASS} else "pass"
     said = alone(one) if one.pairing is not Pairing.BOTH else tested(one.test) if one.test else ""
@@ -122,7 +122,7 @@ def _changed(one: BenchChange, anchor: str, *, is_open: bool) -> Changed:
         one.notices,
         tuple((outcome.verdict.value, outcome.reason) for outcome in one.gate.outcomes),
         tuple(map(_figure, one.metrics)),
-        first([_task(task, again.get(task.task_id)) for task in tasks], _TASKS),
+        first([_task(task, reruns.get(task.task_id)) for task in tasks], _TASKS),
         len(one.tasks) - len(tasks),
     )
 

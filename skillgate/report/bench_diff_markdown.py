@@ -63,8 +63,8 @@ def _skill(one: BenchChange) -> Iterator[str]:
         yield ""
         yield "| task | | before | after | why |"
         yield "|---|---|--:|--:|---|"
-        again = {rerun.task_id: rerun for rerun in one.reruns}
-        yield from (_task(task, again.get(task.task_id)) for task in tasks[:_MOST])
+        reruns = {rerun.task_id: rerun for rerun in one.reruns}
+        yield from (_task(task, reruns.get(task.task_id)) for task in tasks[:_MOST])
         if len(tasks) > _MOST:
             yield ""
             yield f"{len(tasks) - _MOST} more."

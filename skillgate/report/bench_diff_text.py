@@ -41,16 +41,16 @@ def _lines(diff: BenchDiff, style: Style, *, verbose: bool) -> Iterator[str]:
     names = printable(f"{diff.label_a} → {diff.label_b}")
     yield style.paint(f"{diff.verdict.value.upper()}: {names}", _COLORS.get(diff.verdict, "yellow"), "bold")
     for reason in diff.reasons:
-        yield from _told(reason, style)
+        yield from _wrapped(reason, style)
     for notice in diff.notices:
-        yield from _told(f"note: {notice}", style)
+        yield from _wrapped(f"note: {notice}", style)
     for one in diff.changes:
         yield ""
         yield style.paint(printable(f"{one.skill_id} on {one.benchmark_id}"), "bold")
         yield from _skill(one, style, verbose=verbose)
 
 
-def _told(text: str, style: Style) -> Iterator[str]:
+def _wrapped(text: str, style: Style) -> Iterator[str]:
     first, *rest = wrap(printable(text), max(20, style.width - 4))
     yield f"  {first}"
     yield from (f"    {line}" for line in rest)
@@ -61,7 +61,7 @@ def _skill(one: BenchChange, style: Style, *, verbose: bool) -> Iterator[str]:
         yield f"  {alone(one)}"
         return
     for notice in one.notices:
-        yield from _told(notice, style)
+        yield from _wrapped(notice, style)
     rows = [("figure", one.a_version or "before", one.b_version or "after", "change", "")]
     rows += [
         (name_of(metric), number(metric, metric.a), number(metric, metric.b), change(metric), meant(metric))
@@ -71,17 +71,17 @@ def _skill(one: BenchChange, style: Style, *, verbose: bool) -> Iterator[str]:
         color = {"better": "green", "worse": "red", "within noise": "dim"}.get(row[-1], "")
         yield style.paint(f"  {line}", color) if color else f"  {line}"
     if one.test is not None:
-        yield from _told(tested(one.test), style)
+        yield from _wrapped(tested(one.test), style)
     for outcome in one.gate.outcomes:
-        yield from _told(f"{outcome.verdict.value}: {outcome.reason}", style)
+        yield from _wrapped(f"{outcome.verdict.value}: {outcome.reason}", style)
     tasks = moved(one.tasks)
     shown = tasks if verbose else tasks[:_SHOWN]
     wide = max((columns(printable(task.task_id)) for task in shown), default=0)
-    again = {rerun.task_id: rerun for rerun in one.reruns}
+    reruns = {rerun.task_id: rerun for rerun in one.reruns}
     for task in shown:
         yield _task(task, min(wide, 40), style)
-        if task.task_id in again:
-            yield from (f"  {line}" for line in _told(rerun_words(again[task.task_id]), style))
+        if task.task_id in reruns:
+            yield from (f"  {line}" for line in _wrapped(rerun_words(reruns[task.task_id]), style))
     if len(tasks) > len(shown):
         yield f"  … {len(tasks) - len(shown)} more; -v shows them"
 

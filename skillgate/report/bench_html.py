@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from skillgate.model.bench import BenchReport, CompletionReport
 
 _ROWS = 400
-_TOLD = 50
+_MOST_NOTES = 50
 
 
 class Figure(NamedTuple):
-    """One figure: what it is called, how it is written, what stands beside it, and the class of its colour."""
+    """One figure: what it is called, how it is written, a detail in small print, and the class of its colour."""
 
     name: str
     value: str
-    beside: str = ""
+    detail: str = ""
     tone: str = ""
 
 
@@ -87,8 +87,8 @@ def render(report: BenchReport) -> str:
     parts = (part(_part(one, row, alone=alone)) for one, row in zip(report.reports, rows, strict=True))
 
     def whole(shown: int) -> Page:
-        told = [*rows[:shown], *(row._replace(anchor="") for row in rows[shown:])]
-        return _page(report, told)
+        linked = [*rows[:shown], *(row._replace(anchor="") for row in rows[shown:])]
+        return _page(report, linked)
 
     return render_within("bench.html.j2", parts, len(rows), whole, several=len({row.benchmark for row in rows}) > 1)
 
@@ -109,7 +109,8 @@ def _page(report: BenchReport, rows: Sequence[Row]) -> Page:
         longest=milliseconds(longest),
         settings=tuple(_settings(report)),
         notices=first(
-            [*warnings(report), *report.notices, *(f"{one.path}: {one.reason}" for one in report.not_loaded)], _TOLD
+            [*warnings(report), *report.notices, *(f"{one.path}: {one.reason}" for one in report.not_loaded)],
+            _MOST_NOTES,
         ),
     )
 
@@ -124,7 +125,7 @@ def _decision(report: BenchReport) -> Decision:
         for reason in (*(gate.reason for gate in one.gate.outcomes if gate.verdict.value != "pass"), one.incomplete)
         if reason
     ]
-    return Decision(mark, bounded(verdict(report), PATH), first(reasons, _TOLD))
+    return Decision(mark, bounded(verdict(report), PATH), first(reasons, _MOST_NOTES))
 
 
 def _tiles(report: BenchReport) -> Iterator[Figure]:
@@ -191,7 +192,7 @@ def _settings(report: BenchReport) -> Iterator[tuple[str, str]]:
         yield "Shard", f"{run.shard}: these are not all tasks"
     filters = [*(f"task {task}" for task in run.tasks), *(f"tag {tag}" for tag in run.tags)]
     if filters:
-        yield "Only", ", ".join(filters[:_TOLD])
+        yield "Only", ", ".join(filters[:_MOST_NOTES])
     yield "Kept from skills", f"sandbox {run.sandbox}: {', '.join(run.isolated) or 'nothing'}"
     measured = report.coverage
     yield "Measured", NOTHING if measured is None else f"{percent(measured)} of the results"

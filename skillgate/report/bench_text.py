@@ -114,17 +114,17 @@ def _tasks(groups: Sequence[Sequence[TaskRow]], width: int) -> Iterator[str]:
     widths = [max((columns(head[index]) for head in heads), default=0) for index in range(3)]
     widths[1] = min(widths[1], _NAME)
     for (row, *_), head in zip(groups, heads, strict=True):
-        told = "  " + "  ".join(pad(cell, size) for cell, size in zip(head, widths, strict=True))
+        line = "  " + "  ".join(pad(cell, size) for cell, size in zip(head, widths, strict=True))
         reason = printable(why(row.worst)) if row.worst.status is not Status.PASS else ""
-        room = width - columns(told) - 2
-        indent = columns(told) + 2 if room >= _LEAST else 6
+        room = width - columns(line) - 2
+        indent = columns(line) + 2 if room >= _LEAST else 6
         lines = wrap(reason, width - indent) if reason else []
         most = _WHOLE if row.worst.error_kind is ErrorKind.NOT_STARTED else _LINES
         if len(lines) > most:
             lines = [*lines[: most - 1], _begun(lines[most - 1], width - indent)]
         if lines and room >= _LEAST:
-            told = f"{told}  {lines.pop(0)}"
-        yield cut(told.rstrip(), width)
+            line = f"{line}  {lines.pop(0)}"
+        yield cut(line.rstrip(), width)
         yield from (" " * indent + line for line in lines)
 
 

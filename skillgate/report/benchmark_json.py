@@ -78,12 +78,12 @@ def _runs(number: int, task: LiftTask) -> Iterator[_Json]:
 
 def _result(arm: Arm, score: float) -> _Json:
     """Give an arm's numbers; the calls of tools are not counted in a report, so they are in no run."""
-    told = [one.passed for one in arm.expectations if one.passed is not None]
+    decided = [one.passed for one in arm.expectations if one.passed is not None]
     found: _Json = {
         "pass_rate": round(score, _DIGITS),
-        "passed": sum(told),
-        "failed": len(told) - sum(told),
-        "total": len(told),
+        "passed": sum(decided),
+        "failed": len(decided) - sum(decided),
+        "total": len(decided),
         "errors": int(arm.outcome != COMPLETED),
     }
     times = {} if arm.duration_s is None else {"time_seconds": round(arm.duration_s, 3)}
@@ -141,7 +141,7 @@ def _notes(lift: Lift | None) -> Iterator[str]:
         return
     if not lift.live:
         yield f"The answers were made up or recorded (provider {_text(lift.provider)}): they say nothing of a model."
-    yield _text(_told(lift.lift))
+    yield _text(_estimate(lift.lift))
     if lift.p is not None:
         yield f"Exchange test over tasks, two-sided: p = {lift.p:.3g}."
     compared = lift.wins + lift.losses + lift.draws
@@ -158,7 +158,7 @@ def _notes(lift: Lift | None) -> Iterator[str]:
     yield from _left_out(lift)
 
 
-def _told(found: Estimate) -> str:
+def _estimate(found: Estimate) -> str:
     if found.value is None:
         return f"There is no lift: {found.reason or 'it was not measured'}."
     interval = "" if found.ci_low is None else f", 95 % interval {found.ci_low:+.3f} to {found.ci_high:+.3f}"

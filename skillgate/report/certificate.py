@@ -13,7 +13,7 @@ from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.text import printable
-from skillgate.report.tally import beside_errors
+from skillgate.report.tally import badge_with_errors
 from skillgate.scoring.regression import sampled_layers
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _vouched(skill: CertifiedSkill) -> tuple[bool, str]:
     if not skill.certified or skill.badge is None or skill.composite is None:
         return False, f"it was not certified: {skill.reason or 'no reason is given'}"
     elo = "" if skill.elo is None else f", Elo {skill.elo:.0f}{' (provisional)' * skill.provisional}"
-    return True, f"certified {beside_errors(skill.badge, skill.errors)}, {skill.composite:.2f} points{elo}"
+    return True, f"certified {badge_with_errors(skill.badge, skill.errors)}, {skill.composite:.2f} points{elo}"
 
 
 def _same(then: Content, now: Content) -> tuple[bool, str]:

@@ -31,7 +31,9 @@ def report_of(document: CheckReport, *, source: str) -> Report:
         own, findings = findings[: one.findings], findings[one.findings :]
         set_aside, aside = aside[: one.suppressed], aside[one.suppressed :]
         results.append(_result(one, own, set_aside))
-    told = sum(1 for one in document.skills for outcome in one.gate.outcomes if outcome.verdict is not Outcome.PASS)
+    skill_outcomes = sum(
+        1 for one in document.skills for outcome in one.gate.outcomes if outcome.verdict is not Outcome.PASS
+    )
     return Report(
         depth=document.depth,
         coverage=document.coverage,
@@ -39,7 +41,9 @@ def report_of(document: CheckReport, *, source: str) -> Report:
         tool=document.tool,
         results=tuple(results),
         summary=document.summary,
-        gate=Verdict(document.gate.passed, document.gate.outcomes[told:]),  # the first ones are those of the skills
+        gate=Verdict(
+            document.gate.passed, document.gate.outcomes[skill_outcomes:]
+        ),  # the first ones are those of the skills
         models=document.models,
         profile=document.profile,
         listing=document.listing,

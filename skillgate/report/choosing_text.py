@@ -39,11 +39,11 @@ def found_text(found: FoundSkills, style: Style, *, verbose: bool = False) -> st
 
 def _found(skill: FoundSkill) -> tuple[str, ...]:
     past = skill.completion
-    told = NOTHING
+    past_rate = NOTHING
     if past is not None:
         on = "" if past.benchmark_id is None else f" on {past.benchmark_id}"
-        told = f"{percent(past.completion_rate)}{on}" + (f" ({_OWN})" if past.source != "store" else "")
-    return (skill.id, skill.name, skill.version or NOTHING, skill.adapter_type.value, told, ", ".join(skill.tags))
+        past_rate = f"{percent(past.completion_rate)}{on}" + (f" ({_OWN})" if past.source != "store" else "")
+    return (skill.id, skill.name, skill.version or NOTHING, skill.adapter_type.value, past_rate, ", ".join(skill.tags))
 
 
 def selected_text(

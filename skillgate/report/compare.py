@@ -39,7 +39,7 @@ def compare(
     known = [score for score in scores if score is not None]
     differing = not_comparable(a, b)
     layers = judges_of((a, b))
-    asked = tuple(dict.fromkeys(model for layer in layers for model in layer.models))
+    sampled_models = tuple(dict.fromkeys(model for layer in layers for model in layer.models))
     changes = {key: dimension_change(a.dimensions.get(key), b.dimensions.get(key)) for key in Dimension}
     return Comparison(
         a=a,
@@ -53,7 +53,7 @@ def compare(
         coverage=min(a.coverage, b.coverage),
         config_digest=digest,
         tool=Tool(version=version),
-        models=asked if models is None else models,
+        models=sampled_models if models is None else models,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
 from skillgate.report.skill_block import answers_lines, finding_line, is_judged, is_simulated
-from skillgate.report.tally import beside_errors
+from skillgate.report.tally import badge_with_errors
 from skillgate.report.terminal import Style, wrap
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def lines(comparison: Comparison, style: Style) -> Iterator[str]:
     yield ""
     yield style.paint(f"{'':{_NAMES}}{'A':>{_NUMBERS}}{'B':>{_NUMBERS + 1}}", "dim")
     yield _moved("composite", a.composite.score, b.composite.score, comparison.change, style, digits=2)
-    badges = [beside_errors(result.composite.badge, 0) for result in (a, b)]
+    badges = [badge_with_errors(result.composite.badge, 0) for result in (a, b)]
     yield f"{'badge':{_NAMES}}{badges[0]:>{_NUMBERS}} {badges[1]:>{_NUMBERS}}"
     yield f"{'errors':{_NAMES}}{a.errors:>{_NUMBERS}} {b.errors:>{_NUMBERS}}"
     yield from _dimensions(comparison, style)
@@ -56,8 +56,9 @@ def _dimensions(comparison: Comparison, style: Style) -> Iterator[str]:
     for dimension, change in comparison.dimensions.items():
         yield _moved(dimension.value, change.a, change.b, change.change, style)
         if dimension in judged:
-            told = judged[dimension]
-            yield f"{_moved(f'  {told.label}', told.a, told.b, told.change, style)}  {told.spread}".rstrip()
+            estimates = judged[dimension]
+            moved = _moved(f'  {estimates.label}', estimates.a, estimates.b, estimates.change, style)
+            yield f"{moved}  {estimates.spread}".rstrip()
 
 
 def _sampled(a: SkillResult, b: SkillResult, style: Style) -> Iterator[str]:
@@ -72,8 +73,8 @@ def _sampled(a: SkillResult, b: SkillResult, style: Style) -> Iterator[str]:
         sides = "".join(f"{number(item.name, side.value):>{_NUMBERS}} " for side in (item.before, item.after))
         drawn = f"  {change(item)}" if item.change is not None else ""
         yield f"{name(item.name):{_NAMES}}{sides}{drawn}".rstrip()
-    for told in reasons(found):
-        yield from wrap(printable(told), style.width)
+    for reason in reasons(found):
+        yield from wrap(printable(reason), style.width)
 
 
 def _moved(name: str, a: float | None, b: float | None, change: float | None, style: Style, *, digits: int = 4) -> str:

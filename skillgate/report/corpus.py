@@ -107,10 +107,10 @@ def _match(match: ShownMatch, style: Style) -> Iterator[str]:
     bias += "  (imported)" if match.origin else ""
     name = cut(printable(match.opponent), max(20, style.width - 50))
     yield f"    {_RESULTS.get(match.result, _NONE):<5}  {rating:>5}  {name}{bias}"
-    told = [
+    details = [
         f"{word} {', '.join(dimension.value for dimension in dimensions)}"
         for word, dimensions in (("won", match.won), ("lost", match.lost))
         if dimensions
     ]
-    if told:
-        yield from (f"           {line}" for line in wrap("; ".join(told), style.width - 11))
+    if details:
+        yield from (f"           {line}" for line in wrap("; ".join(details), style.width - 11))

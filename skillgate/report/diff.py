@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _NAMED = 3  # skills that a hint names one by one
 
 
-class Beside(NamedTuple):
+class Siblings(NamedTuple):
     """The skills that are in no pair: their paths and findings across skills, before and after."""
 
     before: tuple[Finding, ...] = ()
@@ -44,7 +44,7 @@ class _Between(NamedTuple):
     aside: tuple[Finding, ...]
 
 
-NOTHING = Beside()
+NOTHING = Siblings()
 
 
 def diff(  # noqa: D417 - three arguments are described together
@@ -65,7 +65,7 @@ def diff(  # noqa: D417 - three arguments are described together
     across: AcrossChange | None = None,
     hints: tuple[str, ...] = (),
     rebased: Mapping[str, str] = UNMOVED,
-    beside: Beside = NOTHING,
+    beside: Siblings = NOTHING,
 ) -> Diff:
     """Say what differs between two sets of results of the same depth, scoring version and models.
 
@@ -113,26 +113,26 @@ def _changes(
     pairs: Sequence[Pair],
     allowed: Callable[[str], float],
     rebased: Mapping[str, str],
-    beside: Beside,
+    siblings: Siblings,
     on_inconclusive: str,
 ) -> tuple[SkillChange, ...]:
     moves = {**rebased, **_moves(pairs)}
-    between = _between(pairs, moves, beside)
-    told = zip(pairs, drops(pairs, allowed), strict=True)
-    found = (_change(pair, drop, moves, rebased, allowed, between, on_inconclusive) for pair, drop in told)
+    between = _between(pairs, moves, siblings)
+    paired = zip(pairs, drops(pairs, allowed), strict=True)
+    found = (_change(pair, drop, moves, rebased, allowed, between, on_inconclusive) for pair, drop in paired)
     return tuple(sorted(found, key=lambda change: change.path))
 
 
-def _between(pairs: Sequence[Pair], moves: Mapping[str, str], beside: Beside) -> _Between:
+def _between(pairs: Sequence[Pair], moves: Mapping[str, str], siblings: Siblings) -> _Between:
     """Match the findings across skills of all pairs together: each may be reported at another of its skills now."""
     both = [(before.skill.path, after.skill.path) for before, after in pairs if before and after]
-    moved = {then: now for then, now in beside.paths if then != now}
-    moves = with_folders((*beside.paths, *both), {**moved, **moves})
+    moved = {then: now for then, now in siblings.paths if then != now}
+    moves = with_folders((*siblings.paths, *both), {**moved, **moves})
     then = [before for before, after in pairs if before and (after is None or after.evaluated)]
     now = [after for _, after in pairs if after]
     gone, came = unmatched(
-        (*beside.before, *(finding for result in then for finding in result.findings if finding.skills)),
-        (*beside.after, *(finding for result in now for finding in result.findings if finding.skills)),
+        (*siblings.before, *(finding for result in then for finding in result.findings if finding.skills)),
+        (*siblings.after, *(finding for result in now for finding in result.findings if finding.skills)),
         moves,
     )
     _, aside = unmatched(
@@ -311,10 +311,10 @@ def _gate(skills: Iterable[SkillChange], *, strict: bool) -> Verdict:
     What chance may explain fails too if ``strict``. A new skill that was not evaluated leaves nothing undecided: it has
     no baseline to fall below.
     """
-    asked = [(change.path, change.regression) for change in skills if change.regression is not None]
+    gated = [(change.path, change.regression) for change in skills if change.regression is not None]
     failed = tuple(
         outcome._replace(reason=f"{path}: {outcome.reason}")
-        for path, outcome in asked
+        for path, outcome in gated
         if outcome.verdict is not Outcome.PASS
     )
     verdicts = {outcome.verdict for outcome in failed}

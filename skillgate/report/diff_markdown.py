@@ -28,20 +28,20 @@ _COLUMNS = 6  # skills whose dimensions fit a page side by side
 
 def lines(diff: Diff) -> Iterator[str]:
     """Write a diff."""
-    told = gravest_first(diff)
+    changes = gravest_first(diff)
     warning, hints = first_hint(diff)
     yield from (f"> **⚠️ {inert(warning)}**", "") if warning else ()
     yield f"### {_headline(diff)}"
     yield ""
     yield inert(summary(diff)) + "."
-    yield from _table(told)
-    yield from _regressed(told)
-    yield from _by_chance(told)
-    yield from _findings("New findings", [finding for change in told for finding in change.new])
-    yield from _findings("Fixed findings", [finding for change in told for finding in change.fixed])
-    yield from _suppressed(told)
-    yield from _dimensions(told)
-    yield from _sampled(told)
+    yield from _table(changes)
+    yield from _regressed(changes)
+    yield from _by_chance(changes)
+    yield from _findings("New findings", [finding for change in changes for finding in change.new])
+    yield from _findings("Fixed findings", [finding for change in changes for finding in change.fixed])
+    yield from _suppressed(changes)
+    yield from _dimensions(changes)
+    yield from _sampled(changes)
     yield from _together(diff, hints)
     yield ""
     yield _footer(diff)
@@ -61,15 +61,15 @@ def _headline(diff: Diff) -> str:
     return f"skillgate: {differ} of {len(diff.skills)} skills differ" if differ else "skillgate: no skill differs"
 
 
-def _table(told: Sequence[SkillChange]) -> Iterator[str]:
-    if not told:
+def _table(changes: Sequence[SkillChange]) -> Iterator[str]:
+    if not changes:
         return
     yield from ("", "| | skill | score | badge | what moved |", "|:-:|---|--:|---|---|")
-    for change in told[:_ROWS]:
+    for change in changes[:_ROWS]:
         cells = (_mark(change), code(change.path), _scores(change), badges(change), inert(what_moved(change)))
         yield f"| {' | '.join(cells)} |"
-    if len(told) > _ROWS:
-        yield from ("", f"{len(told) - _ROWS} more skills differ.")
+    if len(changes) > _ROWS:
+        yield from ("", f"{len(changes) - _ROWS} more skills differ.")
 
 
 def _mark(change: SkillChange) -> str:
@@ -94,12 +94,12 @@ def _number(side: Side | None) -> str:
     return "—" if side is None or side.score is None else f"{side.score:.2f}"
 
 
-def _regressed(told: Sequence[SkillChange]) -> Iterator[str]:
+def _regressed(changes: Sequence[SkillChange]) -> Iterator[str]:
     """Say why skills regressed, and of which that could not be decided."""
-    asked = [(change.path, change.regression) for change in told if change.regression is not None]
+    gated = [(change.path, change.regression) for change in changes if change.regression is not None]
     open_ones = (Outcome.UNMEASURED, Outcome.INCONCLUSIVE)
     for title, verdicts in (("Regressions", (Outcome.FAIL,)), ("Could not be decided", open_ones)):
-        reasons = [(path, outcome.reason) for path, outcome in asked if outcome.verdict in verdicts]
+        reasons = [(path, outcome.reason) for path, outcome in gated if outcome.verdict in verdicts]
         if reasons:
             yield from ("", f"**{title}**", "")
         yield from (f"- {code(path)}: {inert(reason)}" for path, reason in reasons[:_ROWS])
@@ -107,9 +107,9 @@ def _regressed(told: Sequence[SkillChange]) -> Iterator[str]:
             yield f"- {len(reasons) - _ROWS} more"
 
 
-def _by_chance(told: Sequence[SkillChange]) -> Iterator[str]:
+def _by_chance(changes: Sequence[SkillChange]) -> Iterator[str]:
     """List the drops that pass since they may be chance."""
-    found = by_chance(told)
+    found = by_chance(changes)
     if found:
         yield from ("", "**Drops that may be chance**", "")
     yield from (f"- {code(path)}: {inert(text)}" for path, text in found[:_ROWS])
@@ -117,11 +117,11 @@ def _by_chance(told: Sequence[SkillChange]) -> Iterator[str]:
         yield f"- {len(found) - _ROWS} more"
 
 
-def _sampled(told: Sequence[SkillChange]) -> Iterator[str]:
-    if any(change.sampled for change in told):
+def _sampled(changes: Sequence[SkillChange]) -> Iterator[str]:
+    if any(change.sampled for change in changes):
         from skillgate.report.sampled_moves_markdown import moved  # only where sessions or matches were asked for
 
-        yield from moved(told)
+        yield from moved(changes)
 
 
 def _findings(title: str, findings: Sequence[Finding]) -> Iterator[str]:
@@ -143,8 +143,8 @@ def _rule(finding: Finding) -> str:
     return f"[{inert(finding.id)}]({rule_url(finding.id)})" if ours else inert(finding.id)
 
 
-def _suppressed(told: Sequence[SkillChange]) -> Iterator[str]:
-    items = [item for change in told for item in change.suppressed]
+def _suppressed(changes: Sequence[SkillChange]) -> Iterator[str]:
+    items = [item for change in changes for item in change.suppressed]
     if not items:
         return
     yield from ("", f"<details><summary>Newly suppressed: {len(items)}</summary>", "")
@@ -157,9 +157,9 @@ def _suppressed(told: Sequence[SkillChange]) -> Iterator[str]:
     yield from ("", "</details>")
 
 
-def _dimensions(told: Sequence[SkillChange]) -> Iterator[str]:
+def _dimensions(changes: Sequence[SkillChange]) -> Iterator[str]:
     """Set the dimensions that moved side by side, for the first few skills."""
-    comparable = [change for change in told if change.change is not None or not undecided(change)]
+    comparable = [change for change in changes if change.change is not None or not undecided(change)]
     moved = [change for change in comparable if any(item.a != item.b for item in change.dimensions.values())][:_COLUMNS]
     if not moved:
         return
@@ -182,9 +182,9 @@ def _ratio(value: float | None) -> str:
 
 
 def _together(diff: Diff, hints: Sequence[str]) -> Iterator[str]:
-    told = [f"- {inert(line)}" for line in change_lines(diff)]
-    if told:
-        yield from ("", "Across skills:", "", *told[:_ROWS])
+    notes = [f"- {inert(line)}" for line in change_lines(diff)]
+    if notes:
+        yield from ("", "Across skills:", "", *notes[:_ROWS])
     for hint in hints:
         yield from ("", f"> {inert(hint)}")
 

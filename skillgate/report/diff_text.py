@@ -36,8 +36,8 @@ def gravest_first(diff: Diff) -> list[SkillChange]:
     def key(change: SkillChange) -> tuple[int, float, str]:
         return _kind(change), change.change or 0.0, change.path
 
-    told = (item for item in diff.skills if item.state is not State.UNCHANGED or item.moved or undecided(item))
-    return sorted(told, key=key)
+    changed = (item for item in diff.skills if item.state is not State.UNCHANGED or item.moved or undecided(item))
+    return sorted(changed, key=key)
 
 
 def _kind(change: SkillChange) -> int:
@@ -60,10 +60,10 @@ def undecided(change: SkillChange) -> bool:
 
 def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
     """Write a diff: a row for each skill that differs, then findings, then the sum and the verdict."""
-    told = gravest_first(diff)
+    changes = gravest_first(diff)
     warning, hints = first_hint(diff)
     yield from (style.paint(line, "red", "bold") for line in (wrap(printable(warning), style.width) if warning else ()))
-    shown = told if verbose or len(told) <= _ROWS + 5 else told[:_ROWS]
+    shown = changes if verbose or len(changes) <= _ROWS + 5 else changes[:_ROWS]
     yield from wrap(f"from {printable(diff.a.label)} to {printable(diff.b.label)}", style.width)
     wide = min(max((columns(printable(change.path)) for change in shown), default=0), _room(style))
     for change in shown:
@@ -71,9 +71,9 @@ def lines(diff: Diff, style: Style, *, verbose: bool) -> Iterator[str]:
         if change.after and (moved := what_moved(change, most=max(40, style.width - 4))):
             yield style.paint(f"    {moved}", "dim")
         yield from _sampled(change, style)
-    if len(shown) < len(told):
-        yield style.paint(f"  + {len(told) - len(shown)} more skills differ (-v shows every skill)", "dim")
-    yield from _found(told, style, verbose=verbose)
+    if len(shown) < len(changes):
+        yield style.paint(f"  + {len(changes) - len(shown)} more skills differ (-v shows every skill)", "dim")
+    yield from _found(changes, style, verbose=verbose)
     yield ""
     for line in change_lines(diff):
         yield from wrap(printable(line), style.width)
@@ -87,18 +87,18 @@ def _sampled(change: SkillChange, style: Style) -> Iterator[str]:
     """Say how what sessions, matches and lift measure moved, in a line for each."""
     if not change.sampled:
         return
-    from skillgate.report.sampled_moves import lines as told  # only where such were asked for
+    from skillgate.report.sampled_moves import lines as sampled_lines  # only where such were asked for
 
-    for text in told(change.sampled):
+    for text in sampled_lines(change.sampled):
         rows = wrap(printable(text), max(40, style.width - 6))
         yield from (style.paint(f"{' ' * (6 if index else 4)}{row}", "dim") for index, row in enumerate(rows))
 
 
-def by_chance(told: Sequence[SkillChange]) -> list[tuple[str, str]]:
+def by_chance(changes: Sequence[SkillChange]) -> list[tuple[str, str]]:
     """List the drops that pass since they may be chance: the skill's path and what is said of it."""
     passed = [
         (change.path, in_words(change.regression))
-        for change in told
+        for change in changes
         if change.regression is not None and change.regression.verdict is Outcome.PASS
     ]
     return [(path, text) for path, text in passed if text]
@@ -135,11 +135,11 @@ def badges(change: SkillChange) -> str:
     return " → ".join(dict.fromkeys(named))
 
 
-def _found(told: Sequence[SkillChange], style: Style, *, verbose: bool) -> Iterator[str]:
+def _found(changes: Sequence[SkillChange], style: Style, *, verbose: bool) -> Iterator[str]:
     """List what came, what went and what was set aside, the gravest first."""
-    new = [finding_line(finding, style) for finding in worst([item for change in told for item in change.new])]
-    fixed = [finding_line(finding, style) for finding in worst([item for change in told for item in change.fixed])]
-    aside = [_aside(item, style) for change in told for item in change.suppressed]
+    new = [finding_line(finding, style) for finding in worst([item for change in changes for item in change.new])]
+    fixed = [finding_line(finding, style) for finding in worst([item for change in changes for item in change.fixed])]
+    aside = [_aside(item, style) for change in changes for item in change.suppressed]
     for word, tone, listed in (("new", "red", new), ("fixed", "green", fixed), ("newly suppressed", "yellow", aside)):
         if listed:
             yield ""

@@ -38,13 +38,13 @@ def render_lint(report: EvalsReport, style: Style, *, verbose: bool = False) -> 
     What to do stands below the first of its kind. Infos are counted, and shown with ``verbose``.
     """
     lines: list[str] = []
-    told: set[str] = set()
+    fixes: set[str] = set()
     for finding in report.findings:
         if finding.severity is Severity.INFO and not verbose:
             continue
         lines.append(finding_line(finding, style))
-        if finding.fix not in told:
-            told.add(finding.fix)
+        if finding.fix not in fixes:
+            fixes.add(finding.fix)
             lines.append(f"    fix: {printable(finding.fix)}")
     lines += wrap(_summary(report, verbose=verbose), style.width)
     if report.gate.passed is False:

@@ -91,8 +91,8 @@ def explain(
     results = (report.result(),) if isinstance(report, SingleReport) else report.results
     form = _MARKDOWN if markdown else _PLAIN
     lines = _explained(_found(results, skill), _dimension(dimension), anchors, form)
-    told = lines if markdown else (uncommanded(line) for line in lines if not _RULE.fullmatch(line))
-    return "\n".join(told).rstrip("\n") + "\n"
+    printed = lines if markdown else (uncommanded(line) for line in lines if not _RULE.fullmatch(line))
+    return "\n".join(printed).rstrip("\n") + "\n"
 
 
 def _found(results: Sequence[SkillResult], skill: str) -> SkillResult:
@@ -119,8 +119,8 @@ def _dimension(name: str) -> Dimension:
 
 
 def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | None, form: _Form) -> Iterator[str]:
-    if told := answers_warning((result,)):
-        yield from (form.strong(form.inert(told)), "")
+    if warning := answers_warning((result,)):
+        yield from (form.strong(form.inert(warning)), "")
     yield form.heading(2, f"{form.code(result.skill.path)}: {dimension.value}")
     checks = _checks(result, dimension)
     layer = judge_of(result)
@@ -133,8 +133,8 @@ def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | Non
     if sessions is not None:
         yield from ("", form.heading(3, "Simulated sessions"), "")
         yield from explained(sessions, dimension, form.inert)
-    given = anchors(dimension) if anchors else ()
-    yield from _bands(given, item.score if item else None, form)
+    bands = anchors(dimension) if anchors else ()
+    yield from _bands(bands, item.score if item else None, form)
     yield from _raises(result, dimension, layer, form)
 
 
@@ -213,18 +213,18 @@ def _judge(
         yield from _judged(result, item, layer.judges, form)
     if dimension is Dimension.TRIGGERING_ACCURACY and layer.triggering is not None:
         yield from _triggering(layer.triggering, wide_by(result), form)
-    told = [remark for remark in (drop_in_words(result.drop), *remarks(layer)) if remark]
-    if told:
+    doubts = [remark for remark in (drop_in_words(result.drop), *remarks(layer)) if remark]
+    if doubts:
         yield ""
-    yield from (f"- {form.inert(bounded(remark))}" for remark in told)
+    yield from (f"- {form.inert(bounded(remark))}" for remark in doubts)
 
 
 def _judged(result: SkillResult, item: Assessment, judges: int, form: _Form) -> Iterator[str]:
     if item.score is not None:
         written = sure(item.score, item.ci_low, item.ci_high)
         interval = written or f"no interval: {form.inert(bounded(item.ci_reason or 'no reason is given'))}"
-        told = [f"{item.score:.4f}", interval, f"ratings {ratings(item)}" if item.ratings else ""]
-        yield f"{'; '.join(filter(None, told))}."
+        parts = [f"{item.score:.4f}", interval, f"ratings {ratings(item)}" if item.ratings else ""]
+        yield f"{'; '.join(filter(None, parts))}."
     if people := corrected(item):
         yield f"Calibration: {form.inert(bounded(people))}."
     if item.reasoning:
@@ -266,11 +266,11 @@ def _triggering(triggering: Triggering, wide: str, form: _Form) -> Iterator[str]
         yield f"| {' | '.join(cells)} | {answers(prompt)} |"
 
 
-def _bands(given: Sequence[tuple[float, float, str]], score: float | None, form: _Form) -> Iterator[str]:
+def _bands(bands: Sequence[tuple[float, float, str]], score: float | None, form: _Form) -> Iterator[str]:
     """Write what each band of scores means to a judge, the one that the score lies in marked."""
-    if not given:
+    if not bands:
         return
-    ranked = sorted(given)
+    ranked = sorted(bands)
     here = None if score is None else max((low for low, _, _ in ranked if round(score, 4) >= low), default=ranked[0][0])
     yield from (
         "",
@@ -291,8 +291,8 @@ def _raises(result: SkillResult, dimension: Dimension, layer: JudgeLayer | None,
             gain, effort = form.strong(f"{advice.gain:+.1f}"), form.inert(advice.effort)
             lines.append(f"- {where}{form.inert(bounded(advice.action))} ({gain}, {effort} effort)")
     triggering = layer.triggering if layer and dimension is Dimension.TRIGGERING_ACCURACY else None
-    if triggering is not None and (told := missed_in_words(triggering)):
-        lines.append(f"- {form.inert(told)}; say in the description what those marked ✗ above have in common")
+    if triggering is not None and (missed := missed_in_words(triggering)):
+        lines.append(f"- {form.inert(missed)}; say in the description what those marked ✗ above have in common")
     item = layer.assessments.get(dimension) if layer else None
     if item is not None and item.score is not None and item.quotations:
         places = ", ".join(form.code(place_of(result, quotation)) for quotation in item.quotations[:_NAMED])

@@ -36,7 +36,7 @@ class _View(NamedTuple):
     measures: tuple[str, ...]
     title: str
     chosen: Callable[[MonteCarloLayer], list[Simulation]]
-    told: Callable[[Simulation], str] = verdict
+    outcome_of: Callable[[Simulation], str] = verdict
     column: str = "what came of it"
 
 
@@ -120,8 +120,8 @@ def _moved(layer: MonteCarloLayer, view: _View) -> str:
         return ""
     named = ", ".join(quoted(prompt) for prompt in spread.prompts)
     varies = f"{bounded(spread.style, _MOST)} prompts vary more" if spread.style else ""
-    told = "; ".join(filter(None, (varies, f"moved most by {named}" if named else "")))
-    return f"{bounded(spread.label, _MOST)}, half-width {spread.half_width:.2f}{f': {told}' if told else ''}"
+    varied = "; ".join(filter(None, (varies, f"moved most by {named}" if named else "")))
+    return f"{bounded(spread.label, _MOST)}, half-width {spread.half_width:.2f}{f': {varied}' if varied else ''}"
 
 
 def _listed(view: _View, found: list[tuple[Simulation, int]], inert: Callable[[str], str]) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _listed(view: _View, found: list[tuple[Simulation, int]], inert: Callable[[s
     yield from ("", f"{view.title}:", "", f"| prompt | kind | {view.column} |", "|---|---|---|")
     for run, count in found[:_MOST]:
         times = f" ×{count}" if count > 1 else ""
-        cells = (bounded(run.prompt, _PROMPT), style(run), f"{view.told(run)}{times}")
+        cells = (bounded(run.prompt, _PROMPT), style(run), f"{view.outcome_of(run)}{times}")
         yield f"| {' | '.join(map(inert, cells))} |"
     if len(found) > _MOST:
         yield from ("", f"{len(found) - _MOST} more.")

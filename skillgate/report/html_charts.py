@@ -105,8 +105,8 @@ def histogram(scores: Sequence[float]) -> Histogram:
         if count:
             columns.append(Column(low + 0.4, step - 0.8, _HEIGHT - height, height, count, name, label))
     limits = tuple((badge, badge.composite) for badge in reversed(Badge))
-    told = "; ".join(column.label for column in columns)
-    return Histogram(tuple(columns), limits, f"Skills by score, in steps of five points. {told}.")
+    description = "; ".join(column.label for column in columns)
+    return Histogram(tuple(columns), limits, f"Skills by score, in steps of five points. {description}.")
 
 
 def shares(counts: Sequence[tuple[str, int]]) -> tuple[Share, ...]:

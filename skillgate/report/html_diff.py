@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from skillgate.report.judge_compared import Sides
 
 _ROWS = 400
-_TOLD = 50
+_MOST_NOTES = 50
 _SIDES = ("Before", "After")
 
 
@@ -90,24 +90,24 @@ class Difference(NamedTuple):
 
 def diff_page(diff: Diff, links: Links) -> str:
     """Write the page of a diff: regressions first, then by falling loss."""
-    told = [item for item in diff.skills if item.state is not State.UNCHANGED or item.moved]
+    changed = [item for item in diff.skills if item.state is not State.UNCHANGED or item.moved]
     gate = diff.gate.passed
     mark = {True: "pass", False: "fail", None: "none"}[gate]
     warning, hints = first_hint(diff)
     page = Difference(
         title="What changed",
-        decision=Decision(mark, _diff_title(diff), first(_reasons(diff), _TOLD)),
+        decision=Decision(mark, _diff_title(diff), first(_reasons(diff), _MOST_NOTES)),
         a=diff.a,
         b=diff.b,
         rows=Some(()),
-        unchanged=len(diff.skills) - len(told),
+        unchanged=len(diff.skills) - len(changed),
         hints=hints,
         listing=listed([use for use in diff.listing if use.before not in (None, use.characters)]),
         across_new=found(diff.across.new if diff.across else (), links),
         across_fixed=found(diff.across.fixed if diff.across else (), links.nowhere),
         warning=warning,
     )
-    return _page(page, sorted(told, key=_worst_first), links, diff)
+    return _page(page, sorted(changed, key=_worst_first), links, diff)
 
 
 def compare_page(comparison: Comparison, links: Links) -> str:
@@ -130,7 +130,7 @@ def compare_page(comparison: Comparison, links: Links) -> str:
     mark = {True: "pass", False: "fail", None: "none"}[comparison.gate.passed]
     page = Difference(
         title=f"{bounded(a.skill.path, PATH)} against {bounded(b.skill.path, PATH)}",
-        decision=Decision(mark, _compared(a, b, comparison.change), first(_blamed(change), _TOLD)),
+        decision=Decision(mark, _compared(a, b, comparison.change), first(_blamed(change), _MOST_NOTES)),
         a=DiffSide(bounded(a.skill.path, PATH)),
         b=DiffSide(bounded(b.skill.path, PATH)),
         rows=Some(()),
@@ -153,8 +153,8 @@ def _page(
     *,
     judged: tuple[tuple[Dimension, Sides], ...] = (),
 ) -> str:
-    told = [_changed(item, links, f"skill-{n}") for n, item in enumerate(changes, 1)]
-    rows = [row._replace(sides=page.sides, open=len(told) == 1, judged=judged) for row in told]
+    built = [_changed(item, links, f"skill-{n}") for n, item in enumerate(changes, 1)]
+    rows = [row._replace(sides=page.sides, open=len(built) == 1, judged=judged) for row in built]
     if page.sides != _SIDES:  # two skills, of which none has moved
         rows = [row._replace(moved_from="") for row in rows]
     part = macro("skill.html.j2", "changed_part")
@@ -162,8 +162,8 @@ def _page(
 
     def whole(shown: int) -> Difference:
         unlinked = {row.anchor for row in with_more[shown:]}
-        told = [row._replace(anchor="") if row.anchor in unlinked else row for row in rows]
-        return page._replace(rows=first(told, _ROWS))
+        built = [row._replace(anchor="") if row.anchor in unlinked else row for row in rows]
+        return page._replace(rows=first(built, _ROWS))
 
     parts = (part(row) for row in with_more)
     return render_within("diff.html.j2", parts, len(with_more), whole, links=links, document=document)

@@ -99,12 +99,12 @@ def found(
         most: how many to show.
     """
     cut = first(sorted(findings, key=order), most)
-    told: set[tuple[str, str]] = set()
+    fixes: set[tuple[str, str]] = set()
     shown = []
     for item in cut.items:
         path = str(item.path)
-        fix = "" if (item.id, item.fix) in told else item.fix
-        told.add((item.id, item.fix))
+        fix = "" if (item.id, item.fix) in fixes else item.fix
+        fixes.add((item.id, item.fix))
         mark = "new" if item in new else ""
         place = f"{bounded(path.removeprefix(f'{within}/'), PATH)}:{item.line}"
         shown.append(Found(item, place, fix, links.rule(item), links.file(path, item.line), mark))
@@ -137,8 +137,8 @@ def _measure(key: Dimension, now: DimensionScore, change: DimensionChange | None
 
 def changed_measures(changes: Mapping[Dimension, DimensionChange]) -> tuple[Measure, ...]:
     """Give the dimensions of a comparison that either side measured, those that moved most first."""
-    told = [item for item in changes.items() if item[1].a is not None or item[1].b is not None]
-    ranked = sorted(told, key=lambda item: -abs(item[1].change or 0.0))
+    comparable = [item for item in changes.items() if item[1].a is not None or item[1].b is not None]
+    ranked = sorted(comparable, key=lambda item: -abs(item[1].change or 0.0))
     return tuple(
         Measure(key, side.b, before=side.a, change=side.change, bar=_bar(side.b, side.a)) for key, side in ranked
     )

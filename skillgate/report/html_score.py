@@ -10,7 +10,7 @@ from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Histogram, Share, bar, histogram, shares
 from skillgate.report.html_parts import PATH, Found, Some, first, found
 from skillgate.report.html_shell import macro, render_within
-from skillgate.report.html_skill import Row, Told, next_steps, skill_part, skill_row
+from skillgate.report.html_skill import Row, StepText, next_steps, skill_part, skill_row
 from skillgate.report.html_verdict import Decision, decide
 from skillgate.report.judge_page import method
 from skillgate.report.judge_words import answers_warning
@@ -32,14 +32,14 @@ _ROWS = 400
 _LISTS = 12
 _ADVISED = 5
 _CHARTED = 5  # scores from which on their distribution says something
-_TOLD = 50
+_MOST_NOTES = 50
 
 
 class Next(NamedTuple):
     """What to do first about one skill."""
 
     row: Row
-    step: Told
+    step: StepText
 
 
 class Listed(NamedTuple):
@@ -86,7 +86,7 @@ class Score(NamedTuple):
 def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: ActionRun | None = None) -> str:
     """Write the page of a report, beside its baseline where ``diff`` is given; ``run`` tells how it came about."""
     changes = {item.after.path: item for item in diff.skills if item.after} if diff else {}
-    report = _asked(report, run)
+    report = _requested(report, run)
     ranked = worst_first(report.results)
     rows = [skill_row(result, changes.get(result.skill.path), f"skill-{n}") for n, result in enumerate(ranked, 1)]
     part = macro("skill.html.j2", "part")
@@ -100,20 +100,20 @@ def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: A
     return render_within("score.html.j2", parts, len(rows), whole, links=links, run=run, diff=diff)
 
 
-def _asked(report: Report, run: ActionRun | None) -> Report:
+def _requested(report: Report, run: ActionRun | None) -> Report:
     """Leave out what nobody asked about and what does not fail: it is there only for what it shares with another."""
-    beside = frozenset(run.beside) if run else frozenset()
-    kept = [item for item in report.results if item.skill.path not in beside or item.gate.passed is False]
-    if len(kept) == len(report.results):
+    extras = frozenset(run.beside) if run else frozenset()
+    requested = [item for item in report.results if item.skill.path not in extras or item.gate.passed is False]
+    if len(requested) == len(report.results):
         return report
-    return report._replace(results=tuple(kept), summary=summarise(kept, found=report.summary.found))
+    return report._replace(results=tuple(requested), summary=summarise(requested, found=report.summary.found))
 
 
 def _score(report: Report, rows: Sequence[Row], links: Links, *, diff: Diff | None, run: ActionRun | None) -> Score:
     scores = [row.result.composite.score for row in rows if row.result.composite.score is not None]
     across = report.across or (diff.across if diff else None)
     listing = lists_of(diff.listing if diff and diff.listing else report.listing)
-    told = [one for one in listing if diff is None or one.change or one.is_full]
+    listed_budgets = [one for one in listing if diff is None or one.change or one.is_full]
     return Score(
         report,
         decision=decide(report, rows, run, links, diff),
@@ -121,7 +121,7 @@ def _score(report: Report, rows: Sequence[Row], links: Links, *, diff: Diff | No
         advised=_advised(rows, diff),
         badges=shares(_badges(report)),
         histogram=histogram(scores) if len(scores) >= _CHARTED else None,
-        listing=_listing(told),
+        listing=_listing(listed_budgets),
         across_new=found(across.new if across else (), links),
         across_fixed=found(across.fixed if across else (), links.nowhere),
         removed=removed(diff),
@@ -137,8 +137,8 @@ def _advised(rows: Sequence[Row], diff: Diff | None) -> tuple[Next, ...]:
     changes = {item.after.path: item for item in diff.skills if item.after} if diff else {}
     found = []
     for row in sorted(rows, key=lambda row: (row.mark != "fail", not _is_worse(changes.get(row.result.skill.path)))):
-        told = next_steps(row.result, changes.get(row.result.skill.path), most=1).items
-        found += [Next(row, step) for step in told]
+        steps = next_steps(row.result, changes.get(row.result.skill.path), most=1).items
+        found += [Next(row, step) for step in steps]
         if len(found) == _ADVISED:
             break
     return tuple(found)
@@ -180,7 +180,7 @@ def _listed(one: ListOf) -> Listed:
 def removed(diff: Diff | None) -> Some[str]:
     """List the skills that went."""
     gone: Sequence[SkillChange] = [item for item in diff.skills if item.state is State.REMOVED] if diff else []
-    return first([bounded(item.path, PATH) for item in gone], _TOLD)
+    return first([bounded(item.path, PATH) for item in gone], _MOST_NOTES)
 
 
 def _gaps(results: Sequence[SkillResult]) -> tuple[Gap, ...]:
@@ -190,5 +190,5 @@ def _gaps(results: Sequence[SkillResult]) -> tuple[Gap, ...]:
             if score.score is None:
                 gap = key.value, score.reason or "not measured"
                 counted[gap] = counted.get(gap, 0) + 1
-    ranked: Mapping[tuple[str, str], int] = dict(sorted(counted.items(), key=lambda item: -item[1])[:_TOLD])
+    ranked: Mapping[tuple[str, str], int] = dict(sorted(counted.items(), key=lambda item: -item[1])[:_MOST_NOTES])
     return tuple(Gap(*gap, count) for gap, count in ranked.items())

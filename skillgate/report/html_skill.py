@@ -65,7 +65,7 @@ class Row(NamedTuple):
     sure: str = ""
 
 
-class Told(NamedTuple):
+class StepText(NamedTuple):
     """One thing to do; ``where`` is the place, by lines, in words that stand beside it."""
 
     step: Step
@@ -83,7 +83,7 @@ class SkillPart(NamedTuple):
     measures: tuple[Measure, ...]
     findings: Some[Found]
     fixed: Some[Found]
-    steps: Some[Told]
+    steps: Some[StepText]
     aside: Some[Aside]
     checks: tuple[Check, ...]
     moved_from: str = ""
@@ -143,13 +143,13 @@ def _measures(result: SkillResult, change: SkillChange | None) -> tuple[Measure,
     return tuple(item._replace(reason=reasons.get(item.dimension, "")) for item in known)
 
 
-def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> Some[Told]:
+def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> Some[StepText]:
     """Say what to do about a skill, the most urgent first."""
     cut = first(steps(result, change), most)
-    return Some(tuple(_told(step, main_file(result)) for step in cut.items), cut.left)
+    return Some(tuple(_step_text(step, main_file(result)) for step in cut.items), cut.left)
 
 
-def _told(step: Step, main: str) -> Told:
+def _step_text(step: Step, main: str) -> StepText:
     text, count = bounded(step.text, _TEXT), len(step.findings)
     if count > 1:
         text = f"{bounded(step.findings[0].id, 80)} ×{count}: {text}" + (f", and {count - 1} more" if step.fix else "")
@@ -162,15 +162,19 @@ def _told(step: Step, main: str) -> Told:
     where = f"line{'s' * (len(step.lines) > 1)} {', '.join(named)}" if named else ""
     where += f" and {left:,} more" if left else ""
     where += f" of {bounded(step.path, PATH)}" if where and step.path != main else ""
-    return Told(step, text, where + (", together" if count > 1 and step.gain is not None else ""))
+    return StepText(step, text, where + (", together" if count > 1 and step.gain is not None else ""))
 
 
 def _undecided(result: SkillResult) -> tuple[str, ...]:
     """List what a gate that did not fail could not decide, and a fall that it let pass as chance."""
     doubtful = (Outcome.INCONCLUSIVE, Outcome.UNMEASURED)
-    told = [outcome.reason for outcome in result.gate.outcomes if outcome.verdict in doubtful]
+    reasons = [outcome.reason for outcome in result.gate.outcomes if outcome.verdict in doubtful]
     fell = inconclusive(result)
-    return (*told, fell) if fell and not any(fell.removeprefix(INCONCLUSIVE) in text for text in told) else tuple(told)
+    return (
+        (*reasons, fell)
+        if fell and not any(fell.removeprefix(INCONCLUSIVE) in text for text in reasons)
+        else tuple(reasons)
+    )
 
 
 def _moved_from(change: SkillChange | None) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skillgate.report.html_links import Links
     from skillgate.report.html_skill import Row
 
-_TOLD = 50
+_MOST_NOTES = 50
 _LENGTH = 300  # characters of a reason
 
 
@@ -59,15 +59,15 @@ def decide(
     reasons = [Reason("; ".join(failures(row.result)), row) for row in failed]
     reasons += _unread(unread)
     reasons += [Reason(text) for text in (blamed_outside(report) if report and mark == "fail" else ())]
-    told = [reason.text for reason in reasons]
-    own = [text for text in (run.reasons if run else ()) if not any(part and part in text for part in told)]
+    texts = [reason.text for reason in reasons]
+    own = [text for text in (run.reasons if run else ()) if not any(part and part in text for part in texts)]
     every = [*(Reason(text) for text in own), *reasons]
     return Decision(
         mark,
         _title(mark, report, len(failed), len(unread)) if run is None else _verdict(run, report, diff),
-        first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _TOLD),
-        first([*_let_through(run, report), *_doubts(report, rows), *_notes(run, links)], _TOLD),
-        first(run.policy_changes if run else (), _TOLD),
+        first([reason._replace(text=bounded(reason.text, _LENGTH)) for reason in every], _MOST_NOTES),
+        first([*_let_through(run, report), *_doubts(report, rows), *_notes(run, links)], _MOST_NOTES),
+        first(run.policy_changes if run else (), _MOST_NOTES),
     )
 
 
@@ -87,8 +87,10 @@ def _unread(rows: Sequence[Row]) -> Iterator[Reason]:
 def _verdict(run: ActionRun, report: Report | None, diff: Diff | None) -> str:
     """Say the verdict in the words of the comment."""
     rows = standings(run, report, diff)
-    told = title(run, report, rows, compared=diff is not None, show=_shown)
-    return told if any(told.startswith(_shown(row)) for row in rows) else sentence(told)  # a path stays as it is
+    heading = title(run, report, rows, compared=diff is not None, show=_shown)
+    return (
+        heading if any(heading.startswith(_shown(row)) for row in rows) else sentence(heading)
+    )  # a path stays as it is
 
 
 def _shown(row: Standing) -> str:
@@ -123,8 +125,8 @@ def _title(mark: str, report: Report | None, failed: int, unread: int) -> str:
 
 
 def _let_through(run: ActionRun | None, report: Report | None) -> list[str]:
-    told = let_through(report.results) if run is not None and report is not None and run.result == "pass" else ""
-    return [told] if told else []
+    note = let_through(report.results) if run is not None and report is not None and run.result == "pass" else ""
+    return [note] if note else []
 
 
 def _doubts(report: Report | None, rows: Sequence[Row]) -> Iterator[str]:

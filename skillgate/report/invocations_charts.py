@@ -104,10 +104,10 @@ def spans(daily: Iterable[DayFigures], most: int) -> tuple[tuple[Span, ...], int
         count, total = found.get(place, (0, 0.0))
         found[place] = (count + n, total + n * average)
     last = (days[-1][0] - first).days // step
-    given = (found.get(place, (0, 0.0)) for place in range(last + 1))
+    averages = (found.get(place, (0, 0.0)) for place in range(last + 1))
     return tuple(
         Span(date.fromordinal(first.toordinal() + place * step), n, total / n if n else None)
-        for place, (n, total) in enumerate(given)
+        for place, (n, total) in enumerate(averages)
     ), step
 
 

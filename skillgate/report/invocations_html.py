@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 
     from skillgate.model.invocation_report import InvocationReport
 
-Given = TypeVar("Given")
+Source = TypeVar("Source")
 Shown = TypeVar("Shown")
 
 _MOST = (400, 200, 100, 50, 25)  # rows of each table: as many as keep the page below its limit
 _SEEN = 6  # pieces of advice that are not folded away
-_TOLD = 50
+_MOST_NOTES = 50
 _FEW = 300  # characters of a reason in the verdict
 _EACH = {"1.0": "as written: what was not observed earns points too", "1.1": "what was not observed earns nothing"}
 
 
 class Tile(NamedTuple):
-    """One figure: what it is called, how it is written, what stands beside it, and the class of its colour."""
+    """One figure: what it is called, how it is written, a detail in small print, and the class of its colour."""
 
     name: str
     value: str
-    beside: str = ""
+    detail: str = ""
     tone: str = ""
 
 
-class Told(NamedTuple):
+class Reason(NamedTuple):
     """Something to act on, and the skill it is about."""
 
     text: str
@@ -62,7 +62,7 @@ class Headline(NamedTuple):
 
     mark: str
     title: str
-    reasons: Some[Told]
+    reasons: Some[Reason]
     notes: Some[str] = Some(())
     own_gate: Some[str] = Some(())
 
@@ -109,7 +109,7 @@ def _page(report: InvocationReport, most: int) -> Page:
     few = _some([one.skill for one in report.skills if one.skill not in names], rows.place, most // 2)
     return Page(
         headline=_headline(report, rows),
-        facts=f"{words.of_window(report)} · rubric {bounded(report.rubric_version, _TOLD)}",
+        facts=f"{words.of_window(report)} · rubric {bounded(report.rubric_version, _MOST_NOTES)}",
         tiles=tuple(_tiles(report)),
         checks=_some(open_checks, rows.checked, most),
         met=_some(met, rows.checked, most),
@@ -124,11 +124,11 @@ def _page(report: InvocationReport, most: int) -> Page:
         called=_some(called, rows.changed, most),
         others=_some(others, rows.changed, most),
         settings=tuple(_settings(report)),
-        notices=first([bounded(notice, _FEW) for notice in report.notices[: 2 * _TOLD]], _TOLD),
+        notices=first([bounded(notice, _FEW) for notice in report.notices[: 2 * _MOST_NOTES]], _MOST_NOTES),
     )
 
 
-def _some(found: Sequence[Given], row: Callable[[Given], Shown], most: int) -> Some[Shown]:
+def _some(found: Sequence[Source], row: Callable[[Source], Shown], most: int) -> Some[Shown]:
     """Make rows of the first of many."""
     cut = first(found, most)
     return Some(tuple(map(row, cut.items)), cut.left)
@@ -137,17 +137,19 @@ def _some(found: Sequence[Given], row: Callable[[Given], Shown], most: int) -> S
 def _headline(report: InvocationReport, rows: Rows) -> Headline:
     mark = words.gate_mark(report.gates, passed=report.gate.passed)
     failed = [
-        Told(
+        Reason(
             bounded(f"{words.status(one.status)} {one.gate}: {'; '.join(one.failures) or 'no reason is given'}", _FEW)
         )._replace(row=rows.place(one.skill))
         for group in words.by_gate(report.gates)
         for one in group
         if not words.is_good(one)
     ]
-    news = [Told(bounded(text, _FEW), rows.place(skill)) for skill, text in words.news(report)]
+    news = [Reason(bounded(text, _FEW), rows.place(skill)) for skill, text in words.news(report)]
     none = f"There is none of {words.of_window(report)}. skillgate log import FILE… records some."
     notes = () if report.invocations else (none,)
-    return Headline(mark, bounded(words.headline(report), _FEW), first([*failed, *news], _TOLD // 5), first(notes, 1))
+    return Headline(
+        mark, bounded(words.headline(report), _FEW), first([*failed, *news], _MOST_NOTES // 5), first(notes, 1)
+    )
 
 
 def _tiles(report: InvocationReport) -> Iterator[Tile]:
@@ -161,12 +163,12 @@ def _tiles(report: InvocationReport) -> Iterator[Tile]:
     for called, name, tone in ((Direction.IMPROVING, "Improving", "good"), (Direction.DECLINING, "Declining", "poor")):
         known = [one.trend for one in report.trends if one.trend is not None]
         number = known.count(called)
-        beside = f"of {len(known):,}" if known else ""
-        yield Tile(name, f"{number:,}" if known else words.NOTHING, beside, tone if number else "")
+        detail = f"of {len(known):,}" if known else ""
+        yield Tile(name, f"{number:,}" if known else words.NOTHING, detail, tone if number else "")
 
 
 def _settings(report: InvocationReport) -> Iterator[tuple[str, str]]:
-    rubric = bounded(report.rubric_version, _TOLD)
+    rubric = bounded(report.rubric_version, _MOST_NOTES)
     yield "Time", f"{words.of_window(report)}, days in UTC"
     yield "Rubric", f"{rubric}{f', {_EACH[rubric]}' if rubric in _EACH else ''}; scores by another do not compare"
     left = report.invocations - report.rated
@@ -182,9 +184,9 @@ def _settings(report: InvocationReport) -> Iterator[tuple[str, str]]:
         ("error rates", words.methods(one.error_interval for one in report.skills)),
         ("changes", words.methods(one.interval for one in report.trends)),
     )
-    told = [f"of {name} by {method}" for name, method in how if method]
-    if told:
-        yield "Intervals", f"95 %, {'; '.join(told)}"
+    methods = [f"of {name} by {method}" for name, method in how if method]
+    if methods:
+        yield "Intervals", f"95 %, {'; '.join(methods)}"
     yield "Listed", f"skills with {words.LEAST} rated invocations or more"
     rule = "the change is 10 % or more and 3 points or more, and its interval excludes 0"
     yield "Trends", f"the last 7 days beside those before, {words.LEAST} rated invocations in each; called where {rule}"
@@ -195,7 +197,10 @@ def _settings(report: InvocationReport) -> Iterator[tuple[str, str]]:
     yield "Tiers", "; ".join(f"{tier.value} {words.range_of(tier)}: {tier.action}" for tier in Tier)
     gates = {one.gate: one.description for one in report.gates}
     if gates:
-        yield "Gates", bounded("; ".join(f"{name}: {text}" for name, text in list(gates.items())[:_TOLD]), 2 * _FEW)
+        yield (
+            "Gates",
+            bounded("; ".join(f"{name}: {text}" for name, text in list(gates.items())[:_MOST_NOTES]), 2 * _FEW),
+        )
     yield "Store", bounded(report.store, _FEW)
     yield "Program", f"{report.tool.name} {report.tool.version}"
     if report.config_digest:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
 
 _NAME = 200  # characters: the longest that a store takes
-_TOLD = 300  # of a reason or an advice
+_MOST_CHARACTERS = 300  # of a reason or an advice
 _WORD = 60
 
 
@@ -195,9 +195,9 @@ class Rows:
             words.average(one.previous_avg),
             one.previous.n,
             bounds,
-            bounded(one.reason, _TOLD),
+            bounded(one.reason, _MOST_CHARACTERS),
             bounded(words.words_of(one.weak_component or ""), _WORD),
-            bounded(one.recommendation or "", _TOLD),
+            bounded(one.recommendation or "", _MOST_CHARACTERS),
         )
 
     def checked(self, one: GateCheck) -> Checked:
@@ -211,7 +211,7 @@ class Rows:
             words.interval(one.stats.interval),
             one.stats.invocation_count,
             words.rate(one.stats.error_rate),
-            bounded("; ".join(one.failures), 2 * _TOLD),
+            bounded("; ".join(one.failures), 2 * _MOST_CHARACTERS),
         )
 
     def advised(self, one: Opportunity) -> Advised:
@@ -222,7 +222,7 @@ class Rows:
             words.share(one.share),
             _tone(one.share),
             one.n,
-            bounded(one.recommendation, _TOLD),
+            bounded(one.recommendation, _MOST_CHARACTERS),
         )
 
 

@@ -40,25 +40,29 @@ def table(head: Sequence[Column], rows: Sequence[Sequence[Cell]], style: Style) 
     """
     texts = [[column.head for column in head], *([printable(cell.text) for cell in row] for row in rows)]
     wide = [min(_NAME, max(columns(row[place]) for row in texts)) for place in range(len(head))]
-    kept = list(range(len(head)))
-    while _room(wide, kept, style.width) < min(wide[0], _LEAST):
-        worst = max(head[place].rank for place in kept)
+    columns_shown = list(range(len(head)))
+    while _room(wide, columns_shown, style.width) < min(wide[0], _LEAST):
+        worst = max(head[place].rank for place in columns_shown)
         if not worst:
             break
-        kept = [place for place in kept if head[place].rank < worst]
-    wide[0] = max(1, min(wide[0], _room(wide, kept, style.width)))
+        columns_shown = [place for place in columns_shown if head[place].rank < worst]
+    wide[0] = max(1, min(wide[0], _room(wide, columns_shown, style.width)))
     for number, row in enumerate(texts):
-        told = [_laid(row[place], wide[place], is_number=head[place].is_number and place > 0) for place in kept]
-        colors = ["dim"] * len(kept) if not number else [rows[number - 1][place].color for place in kept]
-        yield _painted(told, colors, style)
-    left = [head[place].head for place in range(len(head)) if place not in kept]
+        cells = [
+            _laid(row[place], wide[place], is_number=head[place].is_number and place > 0) for place in columns_shown
+        ]
+        colors = (
+            ["dim"] * len(columns_shown) if not number else [rows[number - 1][place].color for place in columns_shown]
+        )
+        yield _painted(cells, colors, style)
+    left = [head[place].head for place in range(len(head)) if place not in columns_shown]
     if left and rows:
         yield style.paint(cut(f"no room for: {', '.join(left)}", style.width), "dim")
 
 
-def _room(wide: Sequence[int], kept: Sequence[int], width: int) -> int:
+def _room(wide: Sequence[int], columns_shown: Sequence[int], width: int) -> int:
     """Tell how many columns are left for the name."""
-    return width - sum(wide[place] + len(_GAP) for place in kept if place)
+    return width - sum(wide[place] + len(_GAP) for place in columns_shown if place)
 
 
 def _laid(text: str, width: int, *, is_number: bool) -> str:
@@ -66,10 +70,10 @@ def _laid(text: str, width: int, *, is_number: bool) -> str:
     return " " * max(0, width - columns(text)) + text if is_number else pad(text, width)
 
 
-def _painted(told: Sequence[str], colors: Sequence[str], style: Style) -> str:
+def _painted(texts: Sequence[str], colors: Sequence[str], style: Style) -> str:
     """Join cells to a line of at most the width; each is painted by itself, its blanks are not."""
     left, cells = style.width, []
-    for text, color in zip(told, colors, strict=True):
+    for text, color in zip(texts, colors, strict=True):
         if columns(text) > left < _CUT:
             break
         bare = cut(text, left)

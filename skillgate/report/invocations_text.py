@@ -95,10 +95,10 @@ def render_trends(trends: Sequence[InvocationTrend], style: Style) -> str:
         called = f"{words.ARROWS[one.trend]} {words.direction(one)}"
         name = cut(printable(one.skill), max(12, style.width - len(called) - 2))
         lines.append(f"{style.paint(name, 'bold')}  {style.paint(called, *filter(None, [TREND_COLORS[one.trend]]))}")
-        told = [words.change(one), one.reason]
+        texts = [words.change(one), one.reason]
         if one.weak_component is not None:
-            told.append(f"weak: {words.words_of(one.weak_component)}; {one.recommendation or 'no advice'}")
-        lines += [line for text in told for line in hanging("  ", text, style)]
+            texts.append(f"weak: {words.words_of(one.weak_component)}; {one.recommendation or 'no advice'}")
+        lines += [line for text in texts for line in hanging("  ", text, style)]
     how = (
         ("95 %", words.methods(one.interval for one in trends)),
         ("resampled", words.methods(one.bootstrap for one in trends)),
@@ -117,18 +117,18 @@ def _gates(checks: Sequence[GateCheck], style: Style, *, verbose: bool) -> Itera
         yield from wrapped(words.decided(group), style, COLORS[words.gate_tone(group[0])])
         if group[0].description:
             yield from hanging("  ", group[0].description, style, "dim")
-        told = group if verbose else [check for check in group if not words.is_good(check)][:_ROWS]
-        figures = [_figures(check.stats, style) for check in told]
-        state = max((len(check.status) for check in told), default=0)
+        listed = group if verbose else [check for check in group if not words.is_good(check)][:_ROWS]
+        figures = [_figures(check.stats, style) for check in listed]
+        state = max((len(check.status) for check in listed), default=0)
         room = max(12, style.width - max(map(columns, figures), default=0) - state - 6)
-        name = min(room, max((columns(printable(check.skill)) for check in told), default=0))
-        for check, figure in zip(told, figures, strict=True):
+        name = min(room, max((columns(printable(check.skill)) for check in listed), default=0))
+        for check, figure in zip(listed, figures, strict=True):
             yield _check(check, f"{pad(cut(printable(check.skill), name), name)}  {figure}", state, style)
             yield from (line for failure in check.failures for line in hanging("      ", failure, style))
-        if len(group) > len(told):
-            left = Counter(words.status(check.status) for check in group[len(told) :])
+        if len(group) > len(listed):
+            left = Counter(words.status(check.status) for check in group[len(listed) :])
             rest = ", ".join(f"{number:,} {word}" for word, number in left.items())
-            count = words.counted(len(group) - len(told), "more skill")
+            count = words.counted(len(group) - len(listed), "more skill")
             yield from hanging("  ", f"{count}: {rest}; -v shows each", style)
 
 

@@ -214,9 +214,9 @@ def news(report: InvocationReport) -> Iterator[tuple[str, str]]:
 def headline(report: InvocationReport) -> str:
     """Say the most important thing in one line: what the gates decided, else what got worse, else how it stands."""
     if report.gates:
-        told = [decided(checks) for checks in by_gate(report.gates)]
-        more = f"; {counted(len(told) - _GATES, 'gate')} more" if len(told) > _GATES else ""
-        return "; ".join(told[:_GATES]) + more
+        gates = [decided(checks) for checks in by_gate(report.gates)]
+        more = f"; {counted(len(gates) - _GATES, 'gate')} more" if len(gates) > _GATES else ""
+        return "; ".join(gates[:_GATES]) + more
     if not report.invocations:
         return "No invocation is recorded here"
     if not report.rated:
@@ -224,10 +224,10 @@ def headline(report: InvocationReport) -> str:
     board = [tier(one.avg_score) for one in on_the_board(report)]
     falling = sum(one.trend is Direction.DECLINING for one in report.trends)
     bad = [(falling, "declining"), *((board.count(item), item.value) for item in (Tier.FAILING, Tier.POOR))]
-    told = [f"{counted(number, 'skill')} {word}" for number, word in bad if number]
+    gates = [f"{counted(number, 'skill')} {word}" for number, word in bad if number]
     mean = overall(report)
     calm = "No skill is declining or poor" + ("" if mean is None else f"; the average is {average(mean)}")
-    return ", ".join(told) or calm
+    return ", ".join(gates) or calm
 
 
 def by_gate(checks: Iterable[GateCheck]) -> list[list[GateCheck]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Calibrate = Callable[[Trust, Sequence[JudgeLayer]], Trust]
 
 _SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
-_NOT_ASKED = "it is not asked about"  # how the pipeline ends the reason of a skill that it only shows
+_NOT_REQUESTED = "it is not asked about"  # how the pipeline ends the reason of a skill that it only shows
 _SEVERITIES = ("error", "warning")  # the gates that a skill may fail which is not asked about
 
 
@@ -60,7 +60,7 @@ def join(parts: Sequence[Part], *, agree: Agree, calibrate: Calibrate) -> Joined
     """
     ordered = _in_order(parts)
     _require_alike(ordered)
-    results, beside = _results(ordered)
+    results, extras = _results(ordered)
     layers = [layer for result in results for layer in result.layers if isinstance(layer, JudgeLayer)]
     first = ordered[0].report
     agreement = None if first.agreement is None else agree(layers, first.agreement.judges)
@@ -79,7 +79,7 @@ def join(parts: Sequence[Part], *, agree: Agree, calibrate: Calibrate) -> Joined
         resumed=_resumed([report.resumed for report in reports if report.resumed is not None]),
         shard=None,
     )
-    return Joined(decided(joined), beside)
+    return Joined(decided(joined), extras)
 
 
 def decided(report: Report) -> Report:
@@ -131,10 +131,10 @@ def _require_alike(parts: Sequence[Part]) -> None:
             if one != other:
                 problems.append(f"{first.name} and {part.name} differ in {what}{_shown(one, other)}")
     for word, said in (("providers", _said_providers), ("question versions", _said_versions)):
-        told = {part.name: found for part in parts if (found := said(part.report))}
-        if len(set().union(*told.values())) > 1:
+        values = {part.name: found for part in parts if (found := said(part.report))}
+        if len(set().union(*values.values())) > 1:
             problems.append(
-                f"the answers are of different {word}: {'; '.join(f'{n}: {_list(v)}' for n, v in told.items())}"
+                f"the answers are of different {word}: {'; '.join(f'{n}: {_list(v)}' for n, v in values.items())}"
             )
     if problems:
         raise UsageError("\n".join((*problems[:10], "only the shards of one run can be joined")))
@@ -187,22 +187,22 @@ def _results(parts: Sequence[Part]) -> tuple[tuple[SkillResult, ...], frozenset[
         for result in part.report.results:
             held.setdefault(result.skill.path, []).append((part, result))
     owners = _owners(parts, held.keys())
-    results, beside = [], set()
+    results, extras = [], set()
     for path in sorted(held, key=_parts):
         if owners is not None:
-            asked = [one for one in held[path] if one[0] is owners[path]]
-            if not asked:
+            requested = [one for one in held[path] if one[0] is owners[path]]
+            if not requested:
                 raise UsageError(f"{owners[path].name} says nothing of {path}: these are not shards of the same skills")
         else:
-            asked = [one for one in held[path] if _is_asked(one[1])]
-        if len(asked) > 1:
-            raise UsageError(f"{asked[0][0].name} and {asked[1][0].name} both asked about {path}")
-        if asked:
-            results.append(asked[0][1])
+            requested = [one for one in held[path] if _is_requested(one[1])]
+        if len(requested) > 1:
+            raise UsageError(f"{requested[0][0].name} and {requested[1][0].name} both asked about {path}")
+        if requested:
+            results.append(requested[0][1])
         else:
             results.append(_shared([result for _, result in held[path]]))
-            beside.add(path)
-    return tuple(results), frozenset(beside)
+            extras.add(path)
+    return tuple(results), frozenset(extras)
 
 
 def _owners(parts: Sequence[Part], paths: Iterable[str]) -> dict[str, Part] | None:
@@ -219,10 +219,10 @@ def _parts(path: str) -> tuple[str, ...]:
     return (*root, *(part for part in path.split("/") if part not in ("", ".")))
 
 
-def _is_asked(result: SkillResult) -> bool:
+def _is_requested(result: SkillResult) -> bool:
     """Tell a skill that was asked about from one that is only shown, as it shares a finding with such a one."""
     deeper = any(not isinstance(layer, StaticLayer) for layer in result.layers)
-    return deeper or not result.evaluated or not (result.composite.reason or "").endswith(_NOT_ASKED)
+    return deeper or not result.evaluated or not (result.composite.reason or "").endswith(_NOT_REQUESTED)
 
 
 def _shared(results: Sequence[SkillResult]) -> SkillResult:
@@ -233,8 +233,8 @@ def _shared(results: Sequence[SkillResult]) -> SkillResult:
     whole = results[0]._replace(findings=ranked, suppressed=suppressed)
     gates = frozenset(outcome.gate for outcome in whole.gate.outcomes if outcome.gate in _SEVERITIES)
     fresh = judge(whole, Policy(fail_on=gates))
-    kept = tuple(outcome for outcome in whole.gate.outcomes if outcome.gate not in _SEVERITIES)
-    return whole._replace(gate=Verdict(fresh.passed, (*fresh.outcomes, *kept)))
+    others = tuple(outcome for outcome in whole.gate.outcomes if outcome.gate not in _SEVERITIES)
+    return whole._replace(gate=Verdict(fresh.passed, (*fresh.outcomes, *others)))
 
 
 def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:

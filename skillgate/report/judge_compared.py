@@ -76,20 +76,20 @@ def drops(pairs: Sequence[Pair], allowed: Callable[[str], float]) -> list[DropTe
 
 
 def _is_sampled(before: SkillResult | None, after: SkillResult | None) -> bool:
-    if before is None or after is None or not (_asked(before) and _asked(after)):
+    if before is None or after is None or not (_was_judged(before) and _was_judged(after)):
         return False
     return None not in (before.composite.score, after.composite.score) and not not_comparable(before, after)
 
 
-def _asked(result: SkillResult) -> bool:
+def _was_judged(result: SkillResult) -> bool:
     """Tell whether judges or sessions are in a skill's score."""
     return any(isinstance(layer, JudgeLayer | MonteCarloLayer) for layer in result.layers)
 
 
 def alarm(pairs: Iterable[Pair]) -> tuple[str, ...]:
     """Warn of answers on either side that no model gave; the first of a diff's hints."""
-    told = answers_warning(side for pair in pairs for side in pair if side is not None)
-    return (told,) if told else ()
+    warning = answers_warning(side for pair in pairs for side in pair if side is not None)
+    return (warning,) if warning else ()
 
 
 def first_hint(diff: Diff) -> tuple[str, tuple[str, ...]]:

@@ -46,7 +46,7 @@ def in_words(outcome: GateOutcome | None) -> str:
 
 def dropped(results: Iterable[SkillResult]) -> list[tuple[SkillResult, str]]:
     """List the skills whose scores fell and that fail nothing by it, each with what is said of that."""
-    return [(result, told) for result in results if (told := inconclusive(result))]
+    return [(result, doubt) for result in results if (doubt := inconclusive(result))]
 
 
 def _in_doubt(outcome: GateOutcome, *, fails: bool) -> bool:
@@ -76,14 +76,14 @@ def drop_in_words(test: DropTest | None) -> str:
         return f"not compared answer by answer: {bounded(test.reason, _REASON)}"
     if test.p is None:
         return f"of {test.units:,} paired answers none differs: what moved is exact" if test.units else ""
-    told = f"with {test.units:,} paired answers (p = {test.p:.2f})"
+    sentence = f"with {test.units:,} paired answers (p = {test.p:.2f})"
     if test.flip_rate is not None:
-        told += f" this gate would flip on identical input in {_percent(test.flip_rate)} of runs"
+        sentence += f" this gate would flip on identical input in {_percent(test.flip_rate)} of runs"
     if test.p <= REAL:
-        return told
+        return sentence
     if test.smallest_detectable is None:
-        return f"{told}; so few of them differ that it can see no drop"
-    return f"{told}; the smallest drop it can see is {round(test.smallest_detectable, 1):g} points"
+        return f"{sentence}; so few of them differ that it can see no drop"
+    return f"{sentence}; the smallest drop it can see is {round(test.smallest_detectable, 1):g} points"
 
 
 def _percent(share: float) -> str:
@@ -157,6 +157,6 @@ def distrust(trust: Trust | None) -> str:
 
 def warnings(trust: Trust | None, results: Iterable[SkillResult]) -> Iterator[str]:
     """Warn of what a verdict alone would hide: a judge that people do not bear out, and drops that may be chance."""
-    if told := distrust(trust):
-        yield told
-    yield from (f"{bounded(result.skill.path, _REASON)}: {told}" for result, told in dropped(results))
+    if warning := distrust(trust):
+        yield warning
+    yield from (f"{bounded(result.skill.path, _REASON)}: {warning}" for result, warning in dropped(results))

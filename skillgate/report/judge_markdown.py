@@ -44,18 +44,18 @@ _DROPS = 50  # skills whose drops may be chance
 
 def warning(results: Sequence[SkillResult]) -> Iterator[str]:
     """Warn of answers that no model gave, before anything else is said; nothing where there are none."""
-    if told := answers_warning(results):
-        yield from (f"> **⚠️ {inert(told)}**", "")
+    if text := answers_warning(results):
+        yield from (f"> **⚠️ {inert(text)}**", "")
 
 
 def in_doubt(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
     """Say what a verdict alone would hide: a judge that people do not bear out, and drops that may be chance."""
-    if told := distrust(report.calibration):
-        yield from ("", f"> ⚠️ {inert(told)}")
+    if text := distrust(report.calibration):
+        yield from ("", f"> ⚠️ {inert(text)}")
     found = dropped(ranked)
     if found:
         yield from ("", "**Fell, which may be chance**", "")
-    yield from (f"- {code(result.skill.path)}: {inert(told)}" for result, told in found[:_DROPS])
+    yield from (f"- {code(result.skill.path)}: {inert(text)}" for result, text in found[:_DROPS])
     if len(found) > _DROPS:
         yield f"- {len(found) - _DROPS} more drops that are inconclusive"
 
@@ -71,10 +71,10 @@ def judged(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
     if lines:
         yield from ("| skill | dimension | judge | ratings | why | where |", "|---|---|--:|---|---|---|", *lines, "")
     for result, layer in shown:
-        told = [
+        items = [
             item for item in (not_judged(layer), wide_by(result), drop_in_words(result.drop), *remarks(layer)) if item
         ]
-        yield from (f"- {code(result.skill.path)}: {inert(bounded(item))}" for item in told)
+        yield from (f"- {code(result.skill.path)}: {inert(bounded(item))}" for item in items)
     yield from _prompts(shown[0][1].triggering) if len(shown) == 1 else ()
     yield from ("", *(f"- {inert(line)}" for line in how_sure(report)), "", "</details>")
 
@@ -82,10 +82,10 @@ def judged(ranked: Sequence[SkillResult], report: Report) -> Iterator[str]:
 def how_sure(report: Report) -> Iterator[str]:
     """Say what the judged numbers rest on, a sentence each; plain text."""
     yield from agreement(report)
-    if told := trusted(report.calibration):
-        yield f"Calibration: {told}."
-    if told := distrust(report.calibration):
-        yield f"{told[0].upper()}{told[1:]}."
+    if text := trusted(report.calibration):
+        yield f"Calibration: {text}."
+    if text := distrust(report.calibration):
+        yield f"{text[0].upper()}{text[1:]}."
 
 
 def agreement(report: Report) -> Iterator[str]:
@@ -104,8 +104,8 @@ def agreement(report: Report) -> Iterator[str]:
 
 def _rows(result: SkillResult, layer: JudgeLayer, most: int | None) -> Iterator[str]:
     for dimension, item in lowest_first(layer)[:most]:
-        given = ", ".join(filter(None, (ratings(item), heard(item, layer.judges)))) or "—"
-        cells = (code(result.skill.path), dimension.value, number(item), given, _why(item))
+        replies = ", ".join(filter(None, (ratings(item), heard(item, layer.judges)))) or "—"
+        cells = (code(result.skill.path), dimension.value, number(item), replies, _why(item))
         yield f"| {' | '.join((*cells, _where(result, item)))} |"
 
 

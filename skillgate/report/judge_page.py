@@ -135,8 +135,8 @@ def _quoted(quotation: Quotation, result: SkillResult, links: Links) -> Quoted:
 def _prompted(prompt: TriggerPrompt) -> Prompted:
     mark = {"✓": "pass", "✗": "fail"}.get(sign(prompt), "")
     known = [answer for answer in prompt.predicted if answer is not None]
-    told = f"{sum(known)} of {len(known)} load it" if known else "—"
-    return Prompted(mark, prompt.prompt, kind(prompt), prompt.should_trigger, told)
+    loads = f"{sum(known)} of {len(known)} load it" if known else "—"
+    return Prompted(mark, prompt.prompt, kind(prompt), prompt.should_trigger, loads)
 
 
 def _rates(triggering: Triggering) -> str:
@@ -146,13 +146,14 @@ def _rates(triggering: Triggering) -> str:
         ("false alarms", triggering.false_alarms),
         ("precision", triggering.precision),
     )
-    told = []
+    written_rates = []
     for name, rate in rates:
         written = spread(rate.value, rate.ci_low, rate.ci_high)
-        told.append(f"{name} {'—' if rate.value is None else f'{rate.value:.2f}'}{' ' * bool(written)}{written}")
+        value = "—" if rate.value is None else f"{rate.value:.2f}"
+        written_rates.append(f"{name} {value}{' ' * bool(written)}{written}")
     missed = missed_in_words(triggering)
     source = f"prompts: {bounded(triggering.source, PATH)}, among {triggering.siblings:,} other skills"
-    return "; ".join(filter(None, (*told, missed, source)))
+    return "; ".join(filter(None, (*written_rates, missed, source)))
 
 
 def score_sure(result: SkillResult) -> str:
@@ -166,13 +167,13 @@ def method(report: Report) -> tuple[tuple[str, str], ...]:
     layers = judges_of(report.results)
     if not layers:
         return ()
-    told = (
+    rows = (
         ("Judges", who(layers) or "—"),
         ("Agreement", " ".join(agreement(report)).removeprefix("Judge: ")),
         ("Calibration", trusted(report.calibration)),
         ("Asked", spent(report.usage)),
     )
-    return tuple((name, text) for name, text in told if text)
+    return tuple((name, text) for name, text in rows if text)
 
 
 def compared(comparison: Comparison) -> tuple[tuple[Dimension, Sides], ...]:

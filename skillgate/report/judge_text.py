@@ -50,16 +50,16 @@ def judge_lines(result: SkillResult, style: Style) -> Iterator[str]:
     layer = judge_of(result)
     if layer is None:
         return
-    told = [_unjudged(layer, result), _score(result, layer), wide_by(result), _lowest(layer)]
-    for index, text in enumerate(filter(None, told)):
+    texts = [_unjudged(layer, result), _score(result, layer), wide_by(result), _lowest(layer)]
+    for index, text in enumerate(filter(None, texts)):
         yield from hanging("judge" if index == 0 else "", text, style, "red" if text.startswith("not ") else "")
 
 
 def _unjudged(layer: JudgeLayer, result: SkillResult) -> str:
     """Say that it is not judged, unless the reason why there is no score stands below and says so."""
-    told = not_judged(layer)
+    text = not_judged(layer)
     reason = (layer.reason or "").removeprefix("not judged: ")
-    return "" if told and reason in (result.composite.reason or "") else told
+    return "" if text and reason in (result.composite.reason or "") else text
 
 
 def _score(result: SkillResult, layer: JudgeLayer) -> str:
@@ -70,10 +70,10 @@ def _score(result: SkillResult, layer: JudgeLayer) -> str:
     if composite.score is not None and (written := sure(composite.score, low, high, scale=100.0)):
         parts.append(f"{composite.score:.2f} {written}")
     triggering = layer.triggering
-    if triggering is not None and (told := missed_in_words(triggering)):
+    if triggering is not None and (missed := missed_in_words(triggering)):
         wide = breadth(composite.score, low, high, scale=100.0) == "wide"
         named = missed_prompts(triggering, _NAMED if wide or composite.ci_low is None else 1)
-        parts.append(told if wide_by(result) else f"{told} ({named})")  # then they stand there
+        parts.append(missed if wide_by(result) else f"{missed} ({named})")  # then they stand there
     return "; ".join(parts)
 
 
@@ -123,15 +123,15 @@ def judge_block(result: SkillResult, style: Style) -> Iterator[str]:
     layer = judge_of(result)
     if layer is None:
         return
-    if told := not_judged(layer):
-        yield from hanging("judge", told, style, "red")
+    if text := not_judged(layer):
+        yield from hanging("judge", text, style, "red")
     for dimension, item in lowest_first(layer):
         yield from hanging("judge", _head(dimension, item), style, "bold")
         yield from _said(item, layer.judges, style)
     if layer.triggering is not None:
         yield from _triggering(layer.triggering, style)
-    if told := drop_in_words(result.drop):
-        yield from hanging("drop", told, style, "")
+    if text := drop_in_words(result.drop):
+        yield from hanging("drop", text, style, "")
     for remark in remarks(layer):
         yield from hanging("judge", remark, style, "yellow")
 
@@ -146,8 +146,8 @@ def _head(dimension: Dimension, item: Assessment) -> str:
 
 
 def _said(item: Assessment, judges: int, style: Style) -> Iterator[str]:
-    if told := heard(item, judges):
-        yield from _below(f"{told}:", style)
+    if replies := heard(item, judges):
+        yield from _below(f"{replies}:", style)
     for number, text in voices(item, judges):
         yield from _below(f"{f'{number}:' if number else '–'} {bounded(text, _WHOLE)}", style)
     for quotation in item.quotations:

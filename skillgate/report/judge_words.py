@@ -43,9 +43,9 @@ def judges_of(results: Iterable[SkillResult]) -> tuple[JudgeLayer, ...]:
 
 def answers_warning(results: Iterable[SkillResult]) -> str:
     """Say that answers are scripted or replayed, where any are; ``""`` where a model answered, or none was asked."""
-    told = list(results)
-    judges = {layer.provider: None for layer in judges_of(told) if not layer.live}
-    others = {layer.provider: None for result in told for layer in _played(result) if not layer.live}
+    every = list(results)
+    judges = {layer.provider: None for layer in judges_of(every) if not layer.live}
+    others = {layer.provider: None for result in every for layer in _played(result) if not layer.live}
     providers = judges | others
     if not providers:
         return ""
@@ -183,14 +183,14 @@ def not_judged(layer: JudgeLayer) -> str:
 
 def let_through(results: Iterable[SkillResult]) -> str:
     """Say which skills have no score since they are not judged, for a run that passed all the same; ``""`` for none."""
-    asked = [(result, layer) for result in results if (layer := judge_of(result)) is not None]
-    reasons = [layer.reason for result, layer in asked if layer.reason and result.composite.score is None]
+    judged = [(result, layer) for result in results if (layer := judge_of(result)) is not None]
+    reasons = [layer.reason for result, layer in judged if layer.reason and result.composite.score is None]
     if not reasons:
         return ""
-    told = list(dict.fromkeys(reason.removeprefix("not judged: ") for reason in reasons))
-    more = f" and {len(told) - 1} other reasons" if len(told) > 1 else ""
-    named = f"{len(reasons):,} of {len(asked):,} skill{'s' * (len(asked) != 1)}"
-    return f"{named} not judged, let through by {settings.ON_UNMEASURED.key}: pass ({_short(told[0])}{more})"
+    causes = list(dict.fromkeys(reason.removeprefix("not judged: ") for reason in reasons))
+    more = f" and {len(causes) - 1} other reasons" if len(causes) > 1 else ""
+    named = f"{len(reasons):,} of {len(judged):,} skill{'s' * (len(judged) != 1)}"
+    return f"{named} not judged, let through by {settings.ON_UNMEASURED.key}: pass ({_short(causes[0])}{more})"
 
 
 def lowest_first(layer: JudgeLayer) -> list[tuple[Dimension, Assessment]]:
@@ -201,10 +201,10 @@ def lowest_first(layer: JudgeLayer) -> list[tuple[Dimension, Assessment]]:
 
 def ratings(assessment: Assessment) -> str:
     """Write the ratings, as in ``5, 6 and 6 of 10``; ``""`` where there are none."""
-    told = [str(rating) for rating in assessment.ratings]
-    if not told:
+    texts = [str(rating) for rating in assessment.ratings]
+    if not texts:
         return ""
-    return f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]} of 10"
+    return f"{', '.join(texts[:-1])}{' and ' if len(texts) > 1 else ''}{texts[-1]} of 10"
 
 
 def voices(assessment: Assessment, judges: int) -> list[tuple[int | None, str]]:
@@ -215,8 +215,8 @@ def voices(assessment: Assessment, judges: int) -> list[tuple[int | None, str]]:
 
 def heard(assessment: Assessment, judges: int) -> str:
     """Say of how many judges there are reasons, where it is not all of them; ``""`` where it is, or of none."""
-    given = len(assessment.reasoning)
-    return f"{given} of {judges} judges answered" if 0 < given < judges else ""
+    replies = len(assessment.reasoning)
+    return f"{replies} of {judges} judges answered" if 0 < replies < judges else ""
 
 
 def corrected(assessment: Assessment) -> str:

@@ -101,20 +101,20 @@ def without_known(report: Report, known: Callable[[Finding], bool]) -> Report:
     return report._replace(results=tuple(results), outside=outside, summary=summary)
 
 
-def render(findings: Iterable[Finding], seen: See, tool: Tool, kept: Iterable[KnownFinding] = ()) -> str:
+def render(findings: Iterable[Finding], seen: See, tool: Tool, earlier: Iterable[KnownFinding] = ()) -> str:
     """Write the file for findings.
 
     Args:
         findings: what is to be known.
         seen: gives a finding as the file has it.
         tool: who writes it.
-        kept: what an earlier file had and is to stay.
+        earlier: findings of an earlier file that stay.
     """
     counts: Counter[KnownFinding] = Counter()
     for finding in findings:
         path, message, skills = seen(finding)
         counts[KnownFinding(finding.id, path, recognised(finding.id, message), skills=skills)] += 1
-    for item in kept:
+    for item in earlier:
         counts[item._replace(message=recognised(item.id, item.message), times=1)] += item.times
     known = tuple(item._replace(times=counts[item]) for item in sorted(counts))
     return json.dumps(encode(KnownFindings(tool=tool, findings=known)), indent=2, ensure_ascii=False) + "\n"

@@ -41,12 +41,12 @@ def lift_in_words(lift: Lift) -> Iterator[str]:
 
 
 def _mean(lift: Lift) -> str:
-    told = f"lift {signed(lift.lift.value or 0.0)}"
+    text = f"lift {signed(lift.lift.value or 0.0)}"
     if lift.lift.ci_low is not None and lift.lift.ci_high is not None:
-        told += f" ({signed(lift.lift.ci_low)} to {signed(lift.lift.ci_high)})"
+        text += f" ({signed(lift.lift.ci_low)} to {signed(lift.lift.ci_high)})"
     chance = f", p = {lift.p:.3f}" if lift.p is not None else ", no p: nothing differs"
     both = f"{_score(lift.with_skill)} with the skill, {_score(lift.without_skill)} without it"
-    return f"{told}{chance}, over {many(lift.lift.n, 'task')} ({short(lift.source, _NAME)}): {both}"
+    return f"{text}{chance}, over {many(lift.lift.n, 'task')} ({short(lift.source, _NAME)}): {both}"
 
 
 def _score(found: Estimate) -> str:
@@ -77,7 +77,7 @@ def task_in_words(task: LiftTask) -> str:
     change = change_of(task)
     parts = [f"“{short(task.id, _NAME)}” {'—' if change is None else signed(change)} ({scores})"]
     if task.preferred:
-        told = {"with": "prefers the one with it", "without": "prefers the one without it"}
-        parts.append(told.get(task.preferred, "prefers neither"))
+        preferences = {"with": "prefers the one with it", "without": "prefers the one without it"}
+        parts.append(preferences.get(task.preferred, "prefers neither"))
     why = [f"{word}: {short(arm.reason)}" for word, arm in arms if arm.score is None and arm.reason]
     return "; ".join((*parts, *why))

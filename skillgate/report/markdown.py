@@ -258,10 +258,10 @@ def _compare(comparison: Comparison) -> Iterator[str]:
         sides = [_number(value, digits=4) for value in (change.a, change.b)]
         yield f"| {dimension.value} | {sides[0]} | {sides[1]} | {_change(change.change, digits=4)} |"
         if dimension in judged:
-            told = judged[dimension]
-            sides = [f"{_number(value, digits=4)}" for value in (told.a, told.b)]
-            moved = " ".join(filter(None, (_change(told.change, digits=4), told.spread)))
-            yield f"| — {told.label} | {sides[0]} | {sides[1]} | {moved} |"
+            estimates = judged[dimension]
+            sides = [f"{_number(value, digits=4)}" for value in (estimates.a, estimates.b)]
+            moved = " ".join(filter(None, (_change(estimates.change, digits=4), estimates.spread)))
+            yield f"| — {estimates.label} | {sides[0]} | {sides[1]} | {moved} |"
     if is_simulated((one, other)):
         from skillgate.report.sampled_moves_markdown import compared  # only where sessions or matches were asked for
 

@@ -91,11 +91,11 @@ def _passes(moves: Mapping[str, str]) -> Iterator[tuple[Keyed, Keyed]]:
     def kind_now(finding: Finding) -> Key:
         return (recognised(finding.id, _said_now(finding.message, moves)),)
 
-    def at_place(told: Callable[[Finding], Key], moved: Mapping[str, str]) -> Keyed:
-        return lambda it: None if it.skills else (it.tool, it.id, path_now(str(it.path), moved), *told(it))
+    def at_place(identity: Callable[[Finding], Key], moved: Mapping[str, str]) -> Keyed:
+        return lambda it: None if it.skills else (it.tool, it.id, path_now(str(it.path), moved), *identity(it))
 
-    for told in (exact, worded, kind):
-        yield at_place(told, moves), at_place(told, UNMOVED)
+    for identity in (exact, worded, kind):
+        yield at_place(identity, moves), at_place(identity, UNMOVED)
     if moves:  # last, since a word may look like the path of a skill and be none
         yield at_place(kind_now, moves), at_place(kind, UNMOVED)
 
@@ -118,14 +118,14 @@ def _across_passes(moves: Mapping[str, str]) -> Iterator[tuple[Keyed, Keyed]]:
 def _without(findings: tuple[Finding, ...], key: Keyed, met: Counter[Key | None]) -> tuple[Finding, ...]:
     """Leave out, from the top, as many findings of each key as were met on the other side."""
     left = met.copy()
-    kept = []
+    rest = []
     for finding in findings:
         mark = key(finding)
         if left[mark]:
             left[mark] -= 1
         else:
-            kept.append(finding)
-    return tuple(kept)
+            rest.append(finding)
+    return tuple(rest)
 
 
 def path_now(path: str, moves: Mapping[str, str]) -> str:

@@ -87,14 +87,14 @@ def _parts(change: SkillChange, room: int) -> Iterator[str]:
     elif change.before is not None and change.before.score is None:
         yield "had no score before"
     falls, rises = _dimensions(change)
-    beside = len(falls[0]) + len("; ; …") if falls else 0  # rules do not take the room of the greatest loss
-    new = tuple(_named("new", change.new, room - beside))
-    told_last = all(finding.severity is Severity.INFO for finding in change.new)
-    yield from () if told_last else new
+    reserved = len(falls[0]) + len("; ; …") if falls else 0  # rules do not take the room of the greatest loss
+    new = tuple(_named("new", change.new, room - reserved))
+    is_last = all(finding.severity is Severity.INFO for finding in change.new)
+    yield from () if is_last else new
     yield from falls
     yield from _named("fixed", change.fixed, room)
     yield from rises
-    yield from new if told_last else ()
+    yield from new if is_last else ()
     if change.suppressed:
         yield f"{len(change.suppressed)} newly suppressed"
 

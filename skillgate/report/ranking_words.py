@@ -33,9 +33,9 @@ def rated(layer: RankingLayer) -> Iterator[str]:
     """Say how the skill is rated, what that rests on, and how sure it is; or why there is no rating."""
     if layer.elo is None or layer.bradley_terry is None:
         yield f"no Elo: {short(layer.reason)}"
-    told = (_rating("Elo", layer.elo, "resampled "), _rating("Bradley–Terry", layer.bradley_terry, ""))
-    if any(told):
-        yield ", ".join(filter(None, told))
+    ratings = (_rating("Elo", layer.elo, "resampled "), _rating("Bradley–Terry", layer.bradley_terry, ""))
+    if any(ratings):
+        yield ", ".join(filter(None, ratings))
     if layer.matches:
         yield _matches(layer)
     if layer.won or layer.lost:

@@ -25,10 +25,10 @@ def part_of(report: Report) -> str:
 
 
 def _taken(resumed: Resumed) -> str:
-    told = f"resumed: {resumed.answers:,} answer{'s' * (resumed.answers != 1)} were kept"
+    text = f"resumed: {resumed.answers:,} answer{'s' * (resumed.answers != 1)} were kept"
     if resumed.repeated:
-        told += f", {resumed.repeated:,} request{'s' * (resumed.repeated != 1)} sent once more"
+        text += f", {resumed.repeated:,} request{'s' * (resumed.repeated != 1)} sent once more"
     if resumed.cost_usd is None:
-        return f"{told}; what the run before had spent is not known"
+        return f"{text}; what the run before had spent is not known"
     digits = 2 if resumed.cost_usd >= _CENT or not resumed.cost_usd else 4
-    return f"{told}; the run before had spent ${resumed.cost_usd:.{digits}f}"
+    return f"{text}; the run before had spent ${resumed.cost_usd:.{digits}f}"

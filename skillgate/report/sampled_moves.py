@@ -82,13 +82,13 @@ def _in_words(items: Sequence[SampledChange]) -> str:
 
 
 def _verb(reason: str | None) -> str:
-    told = short(reason)
-    return told if told.startswith("not measured") else f"not compared: {told}"
+    text = short(reason)
+    return text if text.startswith("not measured") else f"not compared: {text}"
 
 
 def _moved(item: SampledChange) -> str:
-    told = f"{name(item.name)} {number(item.name, item.before.value)} → {number(item.name, item.after.value)}"
-    return f"{told} {change(item)}{_over(item)}"
+    text = f"{name(item.name)} {number(item.name, item.before.value)} → {number(item.name, item.after.value)}"
+    return f"{text} {change(item)}{_over(item)}"
 
 
 def _over(item: SampledChange) -> str:

@@ -23,13 +23,13 @@ def compared(a: SkillResult, b: SkillResult) -> Iterator[str]:
     for item in found:
         cells = [number(item.name, side.value) for side in (item.before, item.after)]
         yield f"| {inert(name(item.name))} | {' | '.join(cells)} | {change(item)} |"
-    told = reasons(found)
-    yield from ("", *(f"- {inert(text)}" for text in told)) if told else ()
+    texts = reasons(found)
+    yield from ("", *(f"- {inert(text)}" for text in texts)) if texts else ()
 
 
-def moved(told: Sequence[SkillChange]) -> Iterator[str]:
+def moved(changes: Sequence[SkillChange]) -> Iterator[str]:
     """Write what sessions, matches and lift measured of skills before and after, folded away."""
-    found = [(one.path, row) for one in told for row in rows(one.sampled)]
+    found = [(one.path, row) for one in changes for row in rows(one.sampled)]
     if not found:
         return
     yield from ("", "<details><summary>What sessions, matches and lift measured</summary>", "")
@@ -37,7 +37,7 @@ def moved(told: Sequence[SkillChange]) -> Iterator[str]:
     yield from (f"| {code(path)} | {' | '.join(map(inert, row))} |" for path, row in found[:_ROWS])
     if len(found) > _ROWS:
         yield from ("", f"{len(found) - _ROWS} more.")
-    left = [(one.path, text) for one in told for text in reasons(one.sampled)]
+    left = [(one.path, text) for one in changes for text in reasons(one.sampled)]
     if left:
         yield from ("", *(f"- {code(path)} {inert(text)}" for path, text in left[:_ROWS]))
     yield from ("", "</details>")

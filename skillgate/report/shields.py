@@ -47,12 +47,12 @@ def of_catalogue(report: Report) -> Shield:
     if unearned is not None or not count:
         message, color = unearned or "not measured", NOT_MEASURED
         return Shield(label, message, color, f"{label}: {message}")
-    told = Counter(_kind(result) for result in report.results)
+    kinds = Counter(_kind(result) for result in report.results)
     order = (*(badge.value for badge in Badge), "no badge", "not measured")
     errors = sum(result.errors for result in report.results)
-    parts = [f"{told[kind]} {kind}" for kind in order if told[kind]]
+    parts = [f"{kinds[kind]} {kind}" for kind in order if kinds[kind]]
     message = ", ".join([*parts, f"{errors} error{'s' * (errors != 1)}"] if errors else parts)
-    least = max(told, key=order.index)
+    least = max(kinds, key=order.index)
     colors = {badge.value: _COLOURS[badge] for badge in Badge} | {"no badge": NO_BADGE, "not measured": NOT_MEASURED}
     return Shield(label, message, colors[least], f"{label}: {message} ({report.depth.value} depth of skillgate)")
 
@@ -78,8 +78,8 @@ def _earned(result: SkillResult, report: Report) -> tuple[str, str]:
         return "not measured", NOT_MEASURED
     if composite.badge is None:
         return f"no badge {composite.score:.2f}", NO_BADGE
-    beside = f", {result.errors} error{'s' * (result.errors != 1)}" if result.errors else ""
-    return f"{composite.badge.value} {composite.score:.2f}{beside}", _COLOURS[composite.badge]
+    errors = f", {result.errors} error{'s' * (result.errors != 1)}" if result.errors else ""
+    return f"{composite.badge.value} {composite.score:.2f}{errors}", _COLOURS[composite.badge]
 
 
 def _unearned(results: Iterable[SkillResult], report: Report) -> str | None:

@@ -98,8 +98,8 @@ def grades(runs: Sequence[Simulation]) -> Columns | None:
                 Column(left, round(step - 1.6, 2), _HEIGHT - height, height, count, tone, f"{grade}: {count}")
             )
     ticks = tuple((round((grade + 0.5) * step, 2), f"{grade}") for grade in range(0, _GRADES + 1, 2))
-    told = "; ".join(column.label for column in columns)
-    return Columns(tuple(columns), ticks, f"Answers by grade, from 0 to 10. {told}.")
+    description = "; ".join(column.label for column in columns)
+    return Columns(tuple(columns), ticks, f"Answers by grade, from 0 to 10. {description}.")
 
 
 def _tone(share: float) -> str:
@@ -186,13 +186,13 @@ def field(layer: RankingLayer) -> Field | None:
     own = layer.elo.rating if layer.elo is not None else None
     axis = _axis([*(match.opponent_rating for match in decided), *([own] if own is not None else [])])
     dots = tuple(_dot(match, axis) for match in decided)
-    told = "; ".join(
+    description = "; ".join(
         f"{row} against {', '.join(f'{match.opponent_rating:,.0f}' for match in same)}"
         for row in _ROWS
         if (same := [match for match in decided if result_of(match) == row])
     )
     return Field(
-        dots, None if own is None else axis.at(own), axis.ticks(), f"Matches by the opponent's rating: {told}."
+        dots, None if own is None else axis.at(own), axis.ticks(), f"Matches by the opponent's rating: {description}."
     )
 
 

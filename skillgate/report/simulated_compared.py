@@ -36,9 +36,9 @@ def _sessions(before: SkillResult, after: SkillResult) -> Iterator[SampledChange
         return
     why = ""
     if one is not None and other is not None:
-        why = _told(sessions_apart(one, other)) or _unknown_prompts(one, other)
+        why = _differences(sessions_apart(one, other)) or _unknown_prompts(one, other)
     for name in SESSIONS:
-        yield _beside(name, _measure(one, name), _measure(other, name), _lone("sessions", one, other), why)
+        yield _compared(name, _measure(one, name), _measure(other, name), _lone("sessions", one, other), why)
 
 
 def _unknown_prompts(one: MonteCarloLayer, other: MonteCarloLayer) -> str:
@@ -61,10 +61,10 @@ def _ratings(before: SkillResult, after: SkillResult) -> Iterator[SampledChange]
     one, other = ranking_of(before), ranking_of(after)
     if one is None and other is None:
         return
-    why = _told(ratings_apart(one, other)) if one is not None and other is not None else ""
+    why = _differences(ratings_apart(one, other)) if one is not None and other is not None else ""
     for name in RATINGS:
         sides = (_rating(one, name), _rating(other, name))
-        yield _beside(name, sides[0], sides[1], _lone("matches", one, other), why, digits=2)
+        yield _compared(name, sides[0], sides[1], _lone("matches", one, other), why, digits=2)
 
 
 def _rating(layer: RankingLayer | None, name: str) -> Estimate:
@@ -82,21 +82,21 @@ def _lift(before: SkillResult, after: SkillResult) -> Iterator[SampledChange]:
     one, other = before.lift, after.lift
     if one is None and other is None:
         return
-    why = _told(lifts_apart(one, other)) if one is not None and other is not None else ""
+    why = _differences(lifts_apart(one, other)) if one is not None and other is not None else ""
     nothing = Estimate(None, reason="no task was done without the skill")
     sides = [nothing if side is None else side.lift for side in (one, other)]
-    yield _beside("lift", sides[0], sides[1], _lone("tasks without the skill", one, other), why)
+    yield _compared("lift", sides[0], sides[1], _lone("tasks without the skill", one, other), why)
 
 
 def _lone(what: str, one: object, other: object) -> str:
     return f"only the skill {'after' if one is None else 'before'} has {what}" if one is None or other is None else ""
 
 
-def _told(found: Iterable[Difference]) -> str:
+def _differences(found: Iterable[Difference]) -> str:
     return "; ".join(each.other for each in found)
 
 
-def _beside(name: str, before: Estimate, after: Estimate, *why: str, digits: int = _DIGITS) -> SampledChange:
+def _compared(name: str, before: Estimate, after: Estimate, *why: str, digits: int = _DIGITS) -> SampledChange:
     """Set one figure side by side.
 
     Args:

@@ -21,9 +21,9 @@ def figures(layer: MonteCarloLayer) -> Iterator[str]:
     if not layer.completed + layer.failed:
         return
     names = (("activation_rate", "false_activation_rate", "f1"), ("quality", "failure_rate"), ("tokens",))
-    told = [[_figure(layer, name) for name in group if not is_missing(layer.measures.get(name))] for group in names]
-    told[-1].append(f"mc_score {layer.mc_score:.4f}" if layer.mc_score is not None else "")
-    yield from filter(None, ("; ".join(filter(None, group)) for group in told))
+    groups = [[_figure(layer, name) for name in group if not is_missing(layer.measures.get(name))] for group in names]
+    groups[-1].append(f"mc_score {layer.mc_score:.4f}" if layer.mc_score is not None else "")
+    yield from filter(None, ("; ".join(filter(None, group)) for group in groups))
     yield from not_measured(layer, [name for group in names for name in group])
 
 
@@ -56,9 +56,9 @@ def not_measured(layer: MonteCarloLayer, names: Sequence[str], *, score: bool = 
         found = layer.measures.get(name)
         if found is not None and is_missing(found):
             missing.setdefault(found.reason or "", []).append(label(name))
-    told = _score_reason(layer, missing) if score else None
-    if told is not None:
-        missing.setdefault(told, []).append("mc_score")
+    reason = _score_reason(layer, missing) if score else None
+    if reason is not None:
+        missing.setdefault(reason, []).append("mc_score")
     for reason, lacking in missing.items():
         if reason and reason in (layer.reason or ""):
             yield f"not measured for that: {', '.join(lacking)}"

@@ -47,17 +47,17 @@ def simulated(ranked: Sequence[SkillResult]) -> Iterator[str]:
             yield from ("", f"<details><summary>{title}</summary>", "", *lines, "", "</details>")
 
 
-def _said(result: SkillResult, told: Sequence[str], *, alone: bool) -> Iterator[str]:
+def _said(result: SkillResult, texts: Sequence[str], *, alone: bool) -> Iterator[str]:
     before = "" if alone else f"{code(result.skill.path)} "
-    yield from (f"- {before}{inert(bounded(text, 2 * _TEXT))}" for text in told if text)
+    yield from (f"- {before}{inert(bounded(text, 2 * _TEXT))}" for text in texts if text)
 
 
 def _sessions(result: SkillResult, *, alone: bool) -> Iterator[str]:
     layer = sessions_of(result)
     if layer is None:
         return
-    told = [*remarks(layer), *(() if alone else figures(layer)), wide(layer), lost(layer), who(layer)]
-    yield from _said(result, told, alone=alone)
+    texts = [*remarks(layer), *(() if alone else figures(layer)), wide(layer), lost(layer), who(layer)]
+    yield from _said(result, texts, alone=alone)
     if alone:
         yield from _measures(layer)
         yield from _amiss(layer)
@@ -122,8 +122,8 @@ def _tasks(lift: Lift) -> Iterator[str]:
     for task in lift.tasks[:_ROWS]:
         change = change_of(task)
         scores = ["—" if arm.score is None else f"{arm.score:.2f}" for arm in (task.with_skill, task.without_skill)]
-        told = ("—" if change is None else signed(change), inert(bounded(task.preferred or "—", _NAME)))
-        yield f"| {code(bounded(task.id, _NAME))} | {' | '.join((*scores, *told))} |"
+        cells = ("—" if change is None else signed(change), inert(bounded(task.preferred or "—", _NAME)))
+        yield f"| {code(bounded(task.id, _NAME))} | {' | '.join((*scores, *cells))} |"
 
 
 def footer(report: Report) -> str:

@@ -66,7 +66,7 @@ class SessionsPart(NamedTuple):
     notes: tuple[str, ...]
     measures: tuple[MeasureRow, ...]
     mc_score: float | None
-    told: tuple[str, ...]
+    texts: tuple[str, ...]
     grades: Columns | None
     box: Box | None
     styles: tuple[Styled, ...]
@@ -85,7 +85,7 @@ class MatchRow(NamedTuple):
 class RankingPart(NamedTuple):
     """All that the matches say of a skill."""
 
-    told: tuple[str, ...]
+    texts: tuple[str, ...]
     notes: tuple[str, ...]
     field: Field | None
     matches: Some[MatchRow]
@@ -104,7 +104,7 @@ class TaskRow(NamedTuple):
 class LiftPart(NamedTuple):
     """All that is known of what the skill adds."""
 
-    told: tuple[str, ...]
+    texts: tuple[str, ...]
     tasks: Some[TaskRow]
 
 
@@ -134,7 +134,7 @@ def _sessions(layer: MonteCarloLayer) -> SessionsPart:
         notes=tuple(remarks(layer)),
         measures=tuple(_measure(layer, name, found) for name, found in layer.measures.items()),
         mc_score=layer.mc_score,
-        told=tuple(filter(None, (wide(layer), lost(layer), who(layer)))),
+        texts=tuple(filter(None, (wide(layer), lost(layer), who(layer)))),
         grades=grades(layer.runs),
         box=box(layer),
         styles=styles(layer.runs),
@@ -167,8 +167,8 @@ def _ranking(layer: RankingLayer, result: SkillResult) -> RankingPart:
         )
         for match in layer.played
     ]
-    told = tuple(filter(None, (*rated(layer), elo_condition(result))))
-    return RankingPart(told, tuple(doubts(layer)), field(layer), first(rows, _MATCHES))
+    notes = tuple(filter(None, (*rated(layer), elo_condition(result))))
+    return RankingPart(notes, tuple(doubts(layer)), field(layer), first(rows, _MATCHES))
 
 
 def _lift(lift: Lift) -> LiftPart:
@@ -189,12 +189,12 @@ def method(report: Report) -> tuple[tuple[str, str], ...]:
     """Say how a run was simulated, each with what it is called; nothing where no session was asked for."""
     layers = [layer for result in report.results if (layer := sessions_of(result)) is not None]
     models = ", ".join(dict.fromkeys(bounded(layer.model, PATH) for layer in layers if layer.model))
-    told = (
+    rows = (
         ("Sessions", "; ".join(filter(None, (*run_in_words(report.results), models and f"tested: {models}")))),
         ("Ranking", _corpus(report)),
         ("Part of a run", part_of(report)),
     )
-    return tuple((name, text) for name, text in told if text)
+    return tuple((name, text) for name, text in rows if text)
 
 
 def _corpus(report: Report) -> str:

@@ -40,8 +40,8 @@ def sampled_block(result: SkillResult, form: Style, *, everything: bool) -> Iter
         yield from _lines("sessions", _sessions(layer, everything=everything), form)
         yield from _below(_runs(layer), form) if everything else ()
     if (ranking := ranking_of(result)) is not None:
-        told = [(text, "") for text in rated(ranking)]
-        yield from _lines("ranking", [*told, *((text, "yellow") for text in doubts(ranking))], form)
+        ratings = [(text, "") for text in rated(ranking)]
+        yield from _lines("ranking", [*ratings, *((text, "yellow") for text in doubts(ranking))], form)
         yield from _below(map(against, ranking.played), form) if everything else ()
     if result.lift is not None:
         yield from _lines("lift", [(text.removeprefix("lift "), "") for text in lift_in_words(result.lift)], form)
@@ -60,8 +60,8 @@ def _sessions(layer: MonteCarloLayer, *, everything: bool) -> Iterator[tuple[str
     yield who(layer), "dim"
 
 
-def _lines(title: str, told: Iterable[tuple[str, str]], form: Style) -> Iterator[str]:
-    for index, (text, tone) in enumerate(pair for pair in told if pair[0]):
+def _lines(title: str, texts: Iterable[tuple[str, str]], form: Style) -> Iterator[str]:
+    for index, (text, tone) in enumerate(pair for pair in texts if pair[0]):
         yield from hanging(title if index == 0 else "", text, form, tone)
 
 
@@ -71,9 +71,9 @@ def _runs(layer: MonteCarloLayer) -> Iterator[str]:
         yield f"{style(run)}, {verdict(run)}{times}: {quoted(run.prompt, _WHOLE)}"
 
 
-def _below(told: Iterable[str], form: Style) -> Iterator[str]:
+def _below(texts: Iterable[str], form: Style) -> Iterator[str]:
     indent = len(margin(form)) + 12
-    every = list(told)
+    every = list(texts)
     left = [f"+ {len(every) - _LISTED} more"] if len(every) > _LISTED else []
     for text in (*every[:_LISTED], *left):
         for index, line in enumerate(wrap(bounded(text), max(20, form.width - indent))):

@@ -119,15 +119,15 @@ def wide(layer: MonteCarloLayer, *, every: bool = False) -> str:
         every: whether the width and the prompts of each are told, and which measures are stable.
     """
     known = layer.spread.items()
-    told = [(name, spread) for name, spread in known if spread.label == "wide"]
+    wide_measures = [(name, spread) for name, spread in known if spread.label == "wide"]
     stable = [label(name) for name, spread in known if spread.label == "stable"]
     if every:
-        parts = [f"wide: {'; '.join(_wide(*pair) for pair in told)}" if told else ""]
+        parts = [f"wide: {'; '.join(_wide(*pair) for pair in wide_measures)}" if wide_measures else ""]
         return "; ".join(filter(None, (*parts, f"stable: {', '.join(stable)}" if stable else "")))
-    if not told:
+    if not wide_measures:
         return ""
-    first = next((pair for pair in told if pair[1].prompts or pair[1].style), told[0])
-    others = [label(name) for name, _ in told if name != first[0]]
+    first = next((pair for pair in wide_measures if pair[1].prompts or pair[1].style), wide_measures[0])
+    others = [label(name) for name, _ in wide_measures if name != first[0]]
     also = f"; also {', '.join(others)}" if others else ""
     return f"wide: {_wide(*first, most=_NAMED - 1)}{also}"
 
@@ -158,10 +158,10 @@ def lost(layer: MonteCarloLayer) -> str:
             parts[-1] += " and in no figure" if outcome == NOT_MEASURED else ""
     if idle := sum(run.outcome == NOT_RUN for run in layer.runs):
         parts.append(f"{idle:,} not run")
-    return f"of {many(asked(layer), 'session')} {', '.join(parts)}" if parts else ""
+    return f"of {many(requested(layer), 'session')} {', '.join(parts)}" if parts else ""
 
 
-def asked(layer: MonteCarloLayer) -> int:
+def requested(layer: MonteCarloLayer) -> int:
     """Count all sessions: those that took place, and those that did not."""
     return len(layer.runs) or layer.completed + layer.failed + layer.not_measured
 
@@ -184,8 +184,8 @@ def remarks(layer: MonteCarloLayer) -> Iterator[str]:
     if layer.loads is not None and layer.loads.factor < 1:
         yield f"{layer.loads.words}: all that they measure but triggering counts × {layer.loads.factor:.2g}"
     if layer.stopped_early:
-        told = "rates are only bounded by that, and count in no score"
-        yield f"stopped early {short(layer.stopped_early)}; {told}"
+        text = "rates are only bounded by that, and count in no score"
+        yield f"stopped early {short(layer.stopped_early)}; {text}"
     if layer.short:
         yield short(layer.short)
     if ungraded := [run for run in layer.runs if run.outcome == COMPLETED and run.activated and run.quality is None]:
@@ -246,7 +246,7 @@ def run_in_words(results: Iterable[SkillResult]) -> list[str]:
     layers = [layer for result in results if (layer := sessions_of(result)) is not None]
     if not layers:
         return []
-    total = sum(asked(layer) for layer in layers)
+    total = sum(requested(layer) for layer in layers)
     done = sum(layer.completed + layer.failed for layer in layers)
     parts = [f"{many(total, 'session')} simulated" + (f", {done:,} of them measured" if done != total else "")]
     parts += filter(None, (_carried(layers),))

@@ -38,8 +38,8 @@ def block(result: SkillResult, style: Style, *, dimensions: bool, everything: bo
     left = 0 if everything else len(result.advice) - FEW
     if left > 0 and dimensions:
         yield style.paint(f"{margin(style)}{'':8}+ {left} smaller ones (-v shows them)", "dim")
-    if result.composite.score is not None and (told := _badge(result)):
-        yield from hanging("badge", told, style, "dim")
+    if result.composite.score is not None and (badge := _badge(result)):
+        yield from hanging("badge", badge, style, "dim")
     elif result.composite.reason:
         yield from hanging("reason", result.composite.reason, style, "red")
 
@@ -60,12 +60,12 @@ def _sampled(result: SkillResult, style: Style, *, everything: bool) -> Iterator
 
 def _badge(result: SkillResult) -> str:
     """Say what held the next badge back, and how an Elo stands to it."""
-    told = result.composite.badge_reason or ""
+    reason = result.composite.badge_reason or ""
     if is_simulated((result,)):
         from skillgate.report.ranking_words import elo_condition  # only where sessions, matches or lift were asked for
 
-        return "; ".join(filter(None, (told, elo_condition(result))))
-    return told
+        return "; ".join(filter(None, (reason, elo_condition(result))))
+    return reason
 
 
 def is_simulated(results: Iterable[SkillResult]) -> bool:
@@ -139,7 +139,7 @@ def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
     What is the reason why the skill has no score stands by itself, and is not said again.
     """
     whole = (result.composite.reason or "") if result.composite.score is None else ""
-    told = False
+    explained = False
     first: dict[str, Dimension] = {}
     words = {}
     for key, found in result.dimensions.items():
@@ -149,7 +149,7 @@ def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
         before = first.setdefault(reason, key)
         if whole and reason and _bare(reason) in whole:
             word = "judged" if whole.startswith("not judged") else "measured"
-            words[key], told = "" if told else f"not {word}: see the reason", True
+            words[key], explained = "" if explained else f"not {word}: see the reason", True
         else:
             words[key] = reason if before is key or len(reason) <= _LONG else f"as {before.value}"
     return words

@@ -22,13 +22,13 @@ class Row(NamedTuple):
         change: before and after, None without a base.
         result: the head's result; None for a removed skill.
         fails: whether it is among those that fail the run.
-        beside: whether nobody asked about it: it only shares something with a skill that the change touches.
+        untouched: whether nobody asked about it: it only shares something with a skill that the change touches.
     """
 
     change: SkillChange | None
     result: SkillResult | None
     fails: bool = False
-    beside: bool = False
+    untouched: bool = False
 
     @property
     def path(self) -> str:
@@ -58,7 +58,7 @@ class Row(NamedTuple):
     @property
     def listed(self) -> bool:
         """Whether there is anything to say of it."""
-        if self.beside:
+        if self.untouched:
             return self.fails
         differs = self.change is None or self.change.moved or self.state is not State.UNCHANGED
         return self.fails or self.unscored or self.regressed or differs
@@ -68,20 +68,20 @@ class Row(NamedTuple):
         """The findings that the change brings; without a base, and of a new skill, all that there are."""
         if self.change is not None and (self.change.new or self.state is not State.NEW):
             return self.change.new
-        return self.result.findings if self.result and not self.beside else ()
+        return self.result.findings if self.result and not self.untouched else ()
 
 
 def standings(run: ActionRun, report: Report | None, diff: Diff | None) -> tuple[Row, ...]:
     """List every skill of a run, those with a change first."""
     results = {result.skill.path: result for result in report.results} if report else {}
-    failed, beside = run.result == "fail", frozenset(run.beside)
+    failed, extras = run.result == "fail", frozenset(run.beside)
     drops_fail = failed and diff is not None and diff.gate.passed is False
     rows = []
     for change in diff.skills if diff else ():
         row = Row(change, results.pop(change.after.path, None) if change.after else None)
         rows.append(row._replace(fails=(failed and _gate_failed(row.result)) or (drops_fail and row.regressed)))
     for path, result in results.items():
-        rows.append(Row(None, result, fails=failed and _gate_failed(result), beside=path in beside))
+        rows.append(Row(None, result, fails=failed and _gate_failed(result), untouched=path in extras))
     return tuple(rows)
 
 
@@ -102,38 +102,38 @@ def title(
         compared: whether there is a base.
         show: how a skill is named, where one alone is meant; without it none is named.
     """
-    asked = [row for row in rows if not row.beside]
-    there = [row for row in asked if row.result is not None]
-    one = show(there[0]) if show and there and len(asked) == 1 else ""
+    requested = [row for row in rows if not row.untouched]
+    there = [row for row in requested if row.result is not None]
+    one = show(there[0]) if show and there and len(requested) == 1 else ""
     if run.result == "pass":
-        return _passing(run, report, asked, one, compared=compared)
+        return _passing(run, report, requested, one, compared=compared)
     failing = [row for row in there if row.fails]
     unread = sum(1 for row in there if row.unscored and not row.fails)
     if run.result == "fail":
         named = f": {show(failing[0])}" if show and len(failing) == 1 and not one and not unread else ""
-        told = _of(len(failing), len(there), one, "fails", "fail") if failing else _failing(run)
-        return f"{told}, {unread} could not be evaluated" if unread else told + named
+        text = _of(len(failing), len(there), one, "fails", "fail") if failing else _failing(run)
+        return f"{text}, {unread} could not be evaluated" if unread else text + named
     if unread:
         return _of(unread, len(there), one, "could not be evaluated", "could not be evaluated")
     return "the evaluation is not complete" if report else "nothing could be evaluated"
 
 
-def _passing(run: ActionRun, report: Report | None, asked: Sequence[Row], one: str, *, compared: bool) -> str:
-    total = sum(1 for row in asked if row.result is not None)
-    unscored = sum(1 for row in asked if row.unscored)
+def _passing(run: ActionRun, report: Report | None, requested: Sequence[Row], one: str, *, compared: bool) -> str:
+    total = sum(1 for row in requested if row.result is not None)
+    unscored = sum(1 for row in requested if row.unscored)
     if run.touched == 0:
         return "no skill is touched"
     if unscored:
         verb = "pass" if total - unscored != 1 else "passes"
         return f"{total - unscored} of {_skills(total)} {verb}, {unscored} not measured"
     if total == 0:
-        return f"{_skills(len(asked))} removed" if asked else _unscored(run)
-    told, alone = one or _skills(total), total == 1
-    if compared and not any(row.listed for row in asked):
-        return f"{told} score{'s' * alone} as before"
+        return f"{_skills(len(requested))} removed" if requested else _unscored(run)
+    subject, alone = one or _skills(total), total == 1
+    if compared and not any(row.listed for row in requested):
+        return f"{subject} score{'s' * alone} as before"
     if report is not None and report.gate.passed is None:
-        return f"{told}, no gate was asked for"
-    return f"{told} pass{'es' * alone}"
+        return f"{subject}, no gate was asked for"
+    return f"{subject} pass{'es' * alone}"
 
 
 def _failing(run: ActionRun) -> str:

@@ -88,8 +88,8 @@ def _urgent(result: SkillResult, change: SkillChange | None) -> Iterator[Finding
     blamed = [item for item in result.findings if item.severity.value in failed]
     yield from sorted(blamed, key=order)
     new = change.new if change else ()
-    told = set(blamed)
-    yield from sorted((it for it in new if it.severity is not Severity.INFO and it not in told), key=order)
+    blamed_findings = set(blamed)
+    yield from sorted((it for it in new if it.severity is not Severity.INFO and it not in blamed_findings), key=order)
 
 
 def _groups(findings: Iterator[Finding]) -> Iterator[tuple[Finding, ...]]:

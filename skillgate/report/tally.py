@@ -48,7 +48,7 @@ def spread_of(results: Sequence[SkillResult]) -> str:
     return ", ".join(parts) or "no findings"
 
 
-def beside_errors(badge: Badge | None, errors: int, *, none: str = "—", stars: bool = False) -> str:
+def badge_with_errors(badge: Badge | None, errors: int, *, none: str = "—", stars: bool = False) -> str:
     """Write a badge, with its stars or with the errors that stand beside it, as in ``Gold, 3 errors``."""
     if badge is None:
         return none
@@ -58,8 +58,8 @@ def beside_errors(badge: Badge | None, errors: int, *, none: str = "—", stars:
 
 
 def badge_of(result: SkillResult, *, none: str = "—", stars: bool = False) -> str:
-    """Write the badge of a skill, as :func:`beside_errors` does."""
-    return beside_errors(result.composite.badge, result.errors, none=none, stars=stars)
+    """Write the badge of a skill, as :func:`badge_with_errors` does."""
+    return badge_with_errors(result.composite.badge, result.errors, none=none, stars=stars)
 
 
 def worst_first(results: Sequence[SkillResult]) -> list[SkillResult]:

@@ -64,9 +64,9 @@ def wrap(text: str, width: int) -> list[str]:
             line = ""
         line = f"{line} {word}" if line else word
         while columns(line) > width > 0:
-            kept = _fitting(line, width)
-            lines.append(line[:kept])
-            line = line[kept:]
+            fitting = _fitting(line, width)
+            lines.append(line[:fitting])
+            line = line[fitting:]
     return [uncommanded(item) for item in ([*lines, line] if line or not lines else lines)]
 
 

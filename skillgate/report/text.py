@@ -43,13 +43,15 @@ def _lines(report: Report, style: Style, *, verbose: bool, seconds: float | None
     grouped = {path for group in textless for path in group.paths}
     ranked = [item for item in worst_first(report.results) if item.evaluated and item.skill.path not in grouped]
     rows = len(ranked) if verbose or len(ranked) <= _ROWS + 5 else _ROWS
-    beside = max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
+    counts_width = (
+        max((len(counts(item.findings)) for item in ranked[:rows]), default=0) if style.width >= NARROW else 0
+    )
     badge_wide = max((16, *(columns(badge_of(item, stars=True)) for item in ranked[:rows])))
-    room = style.width - 13 - badge_wide - beside
+    room = style.width - 13 - badge_wide - counts_width
     longest = max((columns(printable(item.skill.path)) for item in ranked[:rows]), default=5)
     wide = min(longest, max(12, room))
     if ranked:
-        titles = f"  score  {pad('badge', badge_wide)}  {pad('skill', wide)}  {'findings' if beside else ''}"
+        titles = f"  score  {pad('badge', badge_wide)}  {pad('skill', wide)}  {'findings' if counts_width else ''}"
         yield style.paint(titles.rstrip(), "dim")
     for index, result in enumerate(ranked[:rows]):
         yield row(result, style, wide, badge_wide=badge_wide)
@@ -97,11 +99,11 @@ def _in_doubt(report: Report, style: Style) -> Iterator[str]:
         return
     from skillgate.report.judge_doubt import distrust, dropped  # only where a judge was asked
 
-    if told := distrust(report.calibration):
-        yield from (style.paint(line, "yellow", "bold") for line in wrap(printable(told), style.width))
+    if reason := distrust(report.calibration):
+        yield from (style.paint(line, "yellow", "bold") for line in wrap(printable(reason), style.width))
     found = dropped(worst_first(report.results))
-    for result, told in found[:_ROWS]:
-        text = f"{printable(result.skill.path)}: {printable(told)}"
+    for result, reason in found[:_ROWS]:
+        text = f"{printable(result.skill.path)}: {printable(reason)}"
         yield from (style.paint(line, "yellow") for line in wrap(text, style.width))
     if len(found) > _ROWS:
         yield f"+ {len(found) - _ROWS} more drops that are inconclusive"

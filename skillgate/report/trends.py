@@ -120,5 +120,5 @@ def _change(points: Sequence[_Point], test: tuple[int, float] | None) -> tuple[C
     if test is not None and test[1] < ALPHA:
         word = Change.RISING if test[0] > 0 else Change.FALLING
         return word, f"{word.value} over {len(points)} runs (Mann–Kendall, p = {test[1]:.3f})"
-    told = "" if test is not None else f"; a trend needs {LEAST} runs"
-    return Change.NONE, f"no change that chance does not explain{told}"
+    text = "" if test is not None else f"; a trend needs {LEAST} runs"
+    return Change.NONE, f"no change that chance does not explain{text}"

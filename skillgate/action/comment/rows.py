@@ -117,7 +117,7 @@ def _note(row: Row, *, compared: bool) -> str:
     if row.unscored and row.result:
         parts.insert(0, inert(bounded(f"no score: {row.result.composite.reason or 'no reason is given'}", _CELL)))
     if compared:
-        parts.insert(0, "not touched by the change" if row.beside else "no baseline")
+        parts.insert(0, "not touched by the change" if row.untouched else "no baseline")
     return "; ".join(filter(None, parts))
 
 

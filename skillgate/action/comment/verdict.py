@@ -65,7 +65,7 @@ def _scripted(subject: Subject) -> str:
 
 
 def _results(rows: Sequence[Row]) -> list[SkillResult]:
-    return [row.result for row in rows if row.result is not None and not row.beside]
+    return [row.result for row in rows if row.result is not None and not row.untouched]
 
 
 def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
@@ -82,7 +82,7 @@ def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -
 def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
     """Say which skills have no score, and what else a reader should know."""
     notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
-    missing = [row for row in rows if row.unscored and not row.beside and not _is_in_reasons(row, subject)]
+    missing = [row for row in rows if row.unscored and not row.untouched and not _is_in_reasons(row, subject)]
     lines = [f"- **Not measured**: {_without_score(row, links, subject)}" for row in missing[:most]]
     lines += [f"- {notice}" for notice in notices]
     total = len(missing) + len(subject.run.notices)

@@ -38,9 +38,9 @@ class Annotation(NamedTuple):
 
     def __str__(self) -> str:
         """Write the command on one line, whatever its values hold."""
-        told = ",".join(f"{name}={_escaped_property(value)}" for name, value in self.properties)
+        properties = ",".join(f"{name}={_escaped_property(value)}" for name, value in self.properties)
         # Some runners know no blank where there are no properties.
-        return f"::{self.command}{' ' * bool(told)}{told}::{_escaped(self.text)}"
+        return f"::{self.command}{' ' * bool(properties)}{properties}::{_escaped(self.text)}"
 
 
 def render(report: Report) -> str:

@@ -101,8 +101,8 @@ def _failed(case: _Case, reasons: Sequence[str], findings: Sequence[Finding]) ->
 def _written(case: _Case) -> Iterator[str]:
     yield f"    <testcase{attributes(classname='skillgate', name=case.name)}>"
     if case.fault:
-        told = attributes(message=case.message, type="gate" if case.fault == "failure" else "not evaluated")
-        yield f"      <{case.fault}{told}>{escaped(*case.details)}</{case.fault}>"
+        failure = attributes(message=case.message, type="gate" if case.fault == "failure" else "not evaluated")
+        yield f"      <{case.fault}{failure}>{escaped(*case.details)}</{case.fault}>"
     yield f"      <system-out>{escaped(*case.said)}</system-out>"
     yield "    </testcase>"
 

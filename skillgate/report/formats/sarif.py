@@ -96,19 +96,21 @@ def _driver(report: Report) -> _Json:
 
 
 def _run(items: Sequence[Marked], driver: _Json, pages: Iterable[Page], most: int) -> _Json:
-    kept = items[:most]
-    examples = {rule_id(item.finding): item.finding for item in reversed(kept)}
+    reported = items[:most]
+    examples = {rule_id(item.finding): item.finding for item in reversed(reported)}
     known = {page.rule.id: page for page in pages}
     places = {identifier: index for index, identifier in enumerate(sorted(examples))}
     notices = []
-    if len(items) > len(kept):
-        notices.append(_notice(f"{len(items) - len(kept)} more findings are left out: the worst {len(kept)} are here"))
+    if len(items) > len(reported):
+        notices.append(
+            _notice(f"{len(items) - len(reported)} more findings are left out: the worst {len(reported)} are here")
+        )
     return {
         "tool": {"driver": {**driver, "rules": [descriptor(examples[name], known.get(name)) for name in places]}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The directory that skillgate was run in."}}},
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notices}],
-        "results": [_result(item, places[rule_id(item.finding)]) for item in kept],
+        "results": [_result(item, places[rule_id(item.finding)]) for item in reported],
     }
 
 
