@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.bench_result import Status
 from skillgate.report.bench_page import Part, part_of
 from skillgate.report.bench_words import (
@@ -20,7 +21,7 @@ from skillgate.report.bench_words import (
 )
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Whisker, bar, whisker
-from skillgate.report.html_numbers import plural, tone
+from skillgate.report.html_numbers import tone
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_verdict import Decision, Reason

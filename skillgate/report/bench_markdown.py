@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.bench_result import Status
 from skillgate.report.bench_words import (
     figure,
@@ -68,7 +69,7 @@ def render(report: BenchReport, limit: int = LIMIT) -> str:
             continue
         lines += part
     if left:
-        lines += ["", f"{left} skill{'s' * (left != 1)} more in the JSON report: there is no room for them here."]
+        lines += ["", f"{plural(left, 'skill')} more in the JSON report: there is no room for them here."]
     return "\n".join(lines) + "\n"
 
 
@@ -85,7 +86,7 @@ def _head(report: BenchReport) -> Iterator[str]:
         yield f"{len(report.reports) - _SKILLS} skills more."
     run = report.run
     yield ""
-    said = f"{run.runs} run{'s' * (run.runs != 1)} of each task, {run.concurrency} at once"
+    said = f"{plural(run.runs, 'run')} of each task, {run.concurrency} at once"
     said += f", {run.timeout_ms:,} ms for each try of a task without a limit of its own"
     yield f"- {said}, sandbox {escape(run.sandbox)}; kept from skills: {escape(', '.join(run.isolated)) or 'nothing'}"
     yield from (f"- {warning}" for warning in warnings(report))
@@ -130,7 +131,7 @@ def _details(report: CompletionReport, room: _Room) -> Iterator[str]:
         yield from _tasks(missed, report, room)
     if passed:
         yield ""
-        yield f"<details><summary>{len(passed)} task{'s' * (len(passed) != 1)} passed in every run</summary>"
+        yield f"<details><summary>{plural(len(passed), 'task')} passed in every run</summary>"
         yield ""
         yield from _tasks(passed, report, room)
         yield ""

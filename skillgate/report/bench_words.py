@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.bench_result import Status
 
 if TYPE_CHECKING:
@@ -116,9 +117,9 @@ def verdict(report: BenchReport) -> str:
     """Say in one line what came of all of it."""
     skipped = sum(one.summary.counts.skipped for one in report.reports)
     count = len(report.reports)
-    said = f"{count} skill{'s' * (count != 1)}"
+    said = f"{plural(count, 'skill')}"
     if skipped:
-        said += f", {skipped} result{'s' * (skipped != 1)} not measured"
+        said += f", {plural(skipped, 'result')} not measured"
     if report.selection is not None:
         word = {True: "PASS", False: "FAIL", None: "NOT MEASURED"}[report.gate.passed]
         return f"{word}: {'; '.join((*(gate.reason for gate in report.gate.outcomes), said))}"

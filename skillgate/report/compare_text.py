@@ -57,7 +57,7 @@ def _dimensions(comparison: Comparison, style: Style) -> Iterator[str]:
         yield _moved(dimension.value, change.a, change.b, change.change, style)
         if dimension in judged:
             estimates = judged[dimension]
-            moved = _moved(f'  {estimates.label}', estimates.a, estimates.b, estimates.change, style)
+            moved = _moved(f"  {estimates.label}", estimates.a, estimates.b, estimates.change, style)
             yield f"{moved}  {estimates.spread}".rstrip()
 
 

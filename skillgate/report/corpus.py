@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.corpus import LIVE
 from skillgate.model.text import printable
 from skillgate.report.terminal import Style, cut, pad, wrap
@@ -28,7 +29,7 @@ def render_list(listing: CorpusList, style: Style, *, verbose: bool = False) -> 
     lines = [_line(row, widths, room) for row in rows]
     lines[0] = style.paint(lines[0], "bold")
     many = len(listing.members)
-    summary = f"{many} skill{'s' * (many != 1)}. {_fitted(listing.fit)}"
+    summary = f"{plural(many, 'skill')}. {_fitted(listing.fit)}"
     return "\n".join([*lines, *wrap(summary, style.width)]) + "\n"
 
 
@@ -55,7 +56,7 @@ def render_verify(verified: CorpusVerify, style: Style, *, folder: str = "", ver
     where = f" in {printable(folder)}" if folder else ""
     looked_at = f"{verified.members} skills and {verified.matches} matches{where}"
     many = len(verified.defects)
-    found = f"{many} defect{'s' * (many != 1)}" if many else "no defect"
+    found = f"{plural(many, 'defect')}" if many else "no defect"
     return "\n".join([*lines, f"{found}: {looked_at}"]) + "\n"
 
 

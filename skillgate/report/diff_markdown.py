@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.diff import State
 from skillgate.model.score import Dimension, Outcome
 from skillgate.model.tool import rule_url
 from skillgate.report.across import change_lines
-from skillgate.report.diff_text import badges, by_chance, gravest_first, plural, summary, undecided, unread, worst
+from skillgate.report.diff_text import badges, by_chance, gravest_first, summary, undecided, unread, worst
 from skillgate.report.escape import code, inert
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.moves import arrow, what_moved

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.diff import State
 from skillgate.model.score import Outcome
 from skillgate.model.text import printable
@@ -177,11 +178,6 @@ def summary(diff: Diff) -> str:
     if counts.regressions:
         parts.append(plural(counts.regressions, "regression"))
     return " · ".join(parts)
-
-
-def plural(count: int, word: str) -> str:
-    """Write a number of things."""
-    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def _verdict(diff: Diff, style: Style) -> Iterator[str]:

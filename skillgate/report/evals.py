@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
@@ -64,8 +65,8 @@ def _summary(report: EvalsReport, *, verbose: bool) -> str:
 def _looked_at(report: EvalsReport) -> str:
     sets = len(report.sets)
     prompts = sum(one.should + one.should_not for one in report.sets)
-    text = f"{_number(sets, 'eval set')} with {_number(prompts, 'trigger prompt')} and"
-    text += f" {_number(sum(one.tasks for one in report.sets), 'task')}, in {_number(report.skills, 'skill')}."
+    text = f"{plural(sets, 'eval set')} with {plural(prompts, 'trigger prompt')} and"
+    text += f" {plural(sum(one.tasks for one in report.sets), 'task')}, in {plural(report.skills, 'skill')}."
     return text if report.complete else f"{text} Not everything could be read."
 
 
@@ -88,11 +89,11 @@ def _set(one: SetSummary, style: Style, *, verbose: bool) -> Iterator[str]:
         use = "score predicts on them" if one.judged else "too few of a label: score generates its own"
         yield f"  {one.should} should trigger, {one.should_not} should not; {use}"
     if one.tasks:
-        yield f"  {_number(one.tasks, 'task')}, held to {_number(one.checks, 'check')}"
+        yield f"  {plural(one.tasks, 'task')}, held to {plural(one.checks, 'check')}"
     if one.recorded:
-        yield f"  {_number(one.recorded, 'recorded result')}"
+        yield f"  {plural(one.recorded, 'recorded result')}"
     if one.unread:
-        yield style.paint(f"  {_number(one.unread, 'place')} not read: skillgate evals lint says why", "yellow")
+        yield style.paint(f"  {plural(one.unread, 'place')} not read: skillgate evals lint says why", "yellow")
     yield from _cases(one.cases, style, verbose=verbose)
 
 
@@ -106,7 +107,7 @@ def _cases(cases: Sequence[ShownCase], style: Style, *, verbose: bool) -> Iterat
 
 
 def _held(file: EvalFile) -> str:
-    return _number(file.cases, _unit(file.kind))
+    return plural(file.cases, _unit(file.kind))
 
 
 def _unit(kind: str) -> str:
@@ -114,7 +115,3 @@ def _unit(kind: str) -> str:
     if kind == "fixtures":
         return "file"
     return EVAL_FORMATS.text(kind, "UNIT") if kind in EVAL_FORMATS else "case"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.history import Change
 from skillgate.model.text import printable
 from skillgate.report.bench_words import figure, milliseconds, percent
@@ -99,7 +100,7 @@ def _course(trend: Trend, style: Style) -> Iterator[str]:
     on = "on " if trend.kind == "bench" else ""
     yield style.paint(cut(printable(f"{trend.subject} {on}{trend.measured}{conditions}"), style.width), "bold")
     if count:
-        since = f"{count} run{'s' * (count != 1)} since {trend.times[0]:%Y-%m-%d}"
+        since = f"{plural(count, 'run')} since {trend.times[0]:%Y-%m-%d}"
         ends = (
             f"first {_value(trend, trend.first)} · last {_value(trend, trend.last)} · best {_value(trend, trend.best)}"
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.diff import Diff, DiffSide, Side, SkillChange, State
 from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar
-from skillgate.report.html_numbers import direction, plural, tone
+from skillgate.report.html_numbers import direction, tone
 from skillgate.report.html_parts import (
     PATH,
     Aside,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.score import Badge
 from skillgate.report.lists import more_or_less
 from skillgate.report.tally import counts
@@ -56,11 +57,6 @@ def tone(value: float | None) -> str:
     if value is None:
         return "none"
     return "good" if value >= Badge.GOLD.composite else "fair" if value >= Badge.BRONZE.composite else "poor"
-
-
-def plural(count: int, noun: str) -> str:
-    """Count things, as in ``1 skill``."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def changed(value: int) -> str:

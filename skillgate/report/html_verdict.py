@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.report.findings import bounded
-from skillgate.report.html_numbers import plural, sentence
+from skillgate.report.html_numbers import sentence
 from skillgate.report.html_parts import PATH, Some, first
 from skillgate.report.judge_doubt import warnings
 from skillgate.report.judge_words import let_through

@@ -6,6 +6,7 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.invocation import Tier
 from skillgate.report import invocations_words as words
 
@@ -180,7 +181,7 @@ def _said(found: Sequence[Span], step: int) -> str:
     said += f"{words.average(known[-1].average)} at last, lowest {words.average(low.average)} on {low.day}, "
     said += f"highest {words.average(high.average)} on {high.day}"
     gaps = len(found) - len(known)
-    return f"{said}; {words.counted(gaps, 'gap')} without rated invocations." if gaps else f"{said}."
+    return f"{said}; {plural(gaps, 'gap')} without rated invocations." if gaps else f"{said}."
 
 
 def _average(span: Span) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from skillgate.format import plural
 from skillgate.model.invocation import Tier
 from skillgate.model.invocation_report import Direction
 from skillgate.report import invocations_words as words
 from skillgate.report.findings import bounded
-from skillgate.report.html_numbers import plural
 from skillgate.report.html_parts import Some, first
 from skillgate.report.html_shell import LIMIT
 from skillgate.report.html_shell import render as shell

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.report import invocations_words as words
 from skillgate.report.escape import inert
 from skillgate.report.findings import bounded
@@ -34,7 +35,7 @@ def gates_markdown(checks: Sequence[GateCheck], limit: int = LIMIT) -> str:
     groups = words.by_gate(checks)
     lines = [f"- **{inert(words.decided(group))}**" for group in groups[:_GATES]]
     if len(groups) > _GATES:
-        lines.append(f"- {words.counted(len(groups) - _GATES, 'gate')} more")
+        lines.append(f"- {plural(len(groups) - _GATES, 'gate')} more")
     lines += ["", "| skill | gate | result | average | n | errors | why |", "|---|---|---|--:|--:|--:|---|"]
     room = limit - _CLOSING - sum(map(_size, lines))
     shown = 0
@@ -45,7 +46,7 @@ def gates_markdown(checks: Sequence[GateCheck], limit: int = LIMIT) -> str:
         lines.append(row)
         shown += 1
     if shown < len(checks):
-        lines += ["", f"{words.counted(len(checks) - shown, 'row')} more in the JSON report."]
+        lines += ["", f"{plural(len(checks) - shown, 'row')} more in the JSON report."]
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.invocation import Component, Tier
 from skillgate.model.invocation_report import Direction
 from skillgate.model.text import printable
@@ -58,7 +59,7 @@ def board(report: InvocationReport, style: Style, shown: int) -> Iterator[str]:
     if found:
         yield from _cut_table(head, [_row(one, trends.get(one.skill)) for one in found], style, shown)
     if report.below_minimum:
-        count = words.counted(report.below_minimum, "skill")
+        count = plural(report.below_minimum, "skill")
         verb = "has" if report.below_minimum == 1 else "have"
         yield from wrapped(f"{count} {verb} under {words.LEAST} rated invocations and no place here", style, "dim")
 
@@ -91,12 +92,19 @@ def _share(found: ComponentFigure | None) -> Cell:
     value = found.share if found else None
     if value is None:
         return Cell(words.NOTHING, "dim")
-    return Cell(words.share(value), {"very weak": "red", "weak": "yellow"}.get(words.weakness(value), ""))
+    return Cell(
+        words.share(value),
+        {"very weak": "red", "weak": "yellow"}.get(words.weakness(value), ""),
+    )
 
 
 def tiers(report: InvocationReport, style: Style, shown: int) -> Iterator[str]:
     """Render how many invocations each tier has, of each skill and of all."""
-    head = (Column("skill"), *(Column(_HEADS.get(item, item.value)) for item in Tier), Column(words.UNRATED))
+    head = (
+        Column("skill"),
+        *(Column(_HEADS.get(item, item.value)) for item in Tier),
+        Column(words.UNRATED),
+    )
     rows = [
         _tier_row(one.skill, words.in_tiers(one.tiers, one.recorded, one.invocation_count))
         for one in words.on_the_board(report)
@@ -141,7 +149,7 @@ def _cut_table(
     lines = list(table(head, [*first, *tail, *([last] if last else [])], style))
     yield from lines[: 1 + len(first)]
     if left:
-        yield from wrapped(f"… {words.counted(left, 'skill')} more; -v shows them", style)
+        yield from wrapped(f"… {plural(left, 'skill')} more; -v shows them", style)
     yield from lines[1 + len(first) :]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.invocation import Component
 from skillgate.model.invocation_report import Direction
 from skillgate.model.text import printable
@@ -128,7 +129,7 @@ def _gates(checks: Sequence[GateCheck], style: Style, *, verbose: bool) -> Itera
         if len(group) > len(listed):
             left = Counter(words.status(check.status) for check in group[len(listed) :])
             rest = ", ".join(f"{number:,} {word}" for word, number in left.items())
-            count = words.counted(len(group) - len(listed), "more skill")
+            count = plural(len(group) - len(listed), "more skill")
             yield from hanging("  ", f"{count}: {rest}; -v shows each", style)
 
 

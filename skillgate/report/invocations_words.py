@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skillgate.format import apart
+from skillgate.format import apart, plural
 from skillgate.format import signed as signed_change
 from skillgate.model.invocation import Component, Tier
 from skillgate.model.invocation_report import Direction
@@ -125,24 +125,19 @@ def words_of(component: str) -> str:
     return "output quality" if component == Component.QUALITY.value else component
 
 
-def counted(number: int, noun: str) -> str:
-    """Count things, as in ``1 skill``."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def of_window(report: InvocationReport) -> str:
     """Say which stretch of time a report is about."""
     if report.days is None:
         return f"all up to {report.until:%Y-%m-%d}"
     since = f", {report.since:%Y-%m-%d} to" if report.since is not None else " up to"
-    return f"the last {counted(report.days, 'day')}{since} {report.until:%Y-%m-%d}"
+    return f"the last {plural(report.days, 'day')}{since} {report.until:%Y-%m-%d}"
 
 
 def about(report: InvocationReport) -> str:
     """Say what a report rests on."""
     if not report.invocations:
         return f"looked at {of_window(report)}, in {report.store}"
-    said = f"{counted(report.invocations, 'invocation')} of {skills(report)} in "
+    said = f"{plural(report.invocations, 'invocation')} of {skills(report)} in "
     said += f"{of_window(report)} · {report.rated:,} rated by rubric {report.rubric_version}"
     if report.rated:
         said += f" · average {average(overall(report))}"
@@ -185,7 +180,7 @@ def overall(report: InvocationReport) -> float | None:
 
 def skills(report: InvocationReport) -> str:
     """Count the skills, as in ``1 skill``; a document that does not list all of them knows a least number only."""
-    count = counted(len(report.skills), "skill")
+    count = plural(len(report.skills), "skill")
     return count if sum(one.recorded for one in report.skills) >= report.invocations else f"over {count}"
 
 
@@ -215,16 +210,16 @@ def headline(report: InvocationReport) -> str:
     """Say the most important thing in one line: what the gates decided, else what got worse, else how it stands."""
     if report.gates:
         gates = [decided(checks) for checks in by_gate(report.gates)]
-        more = f"; {counted(len(gates) - _GATES, 'gate')} more" if len(gates) > _GATES else ""
+        more = f"; {plural(len(gates) - _GATES, 'gate')} more" if len(gates) > _GATES else ""
         return "; ".join(gates[:_GATES]) + more
     if not report.invocations:
         return "No invocation is recorded here"
     if not report.rated:
-        return f"None of {counted(report.invocations, 'invocation')} could be rated"
+        return f"None of {plural(report.invocations, 'invocation')} could be rated"
     board = [tier(one.avg_score) for one in on_the_board(report)]
     falling = sum(one.trend is Direction.DECLINING for one in report.trends)
     bad = [(falling, "declining"), *((board.count(item), item.value) for item in (Tier.FAILING, Tier.POOR))]
-    gates = [f"{counted(number, 'skill')} {word}" for number, word in bad if number]
+    gates = [f"{plural(number, 'skill')} {word}" for number, word in bad if number]
     mean = overall(report)
     calm = "No skill is declining or poor" + ("" if mean is None else f"; the average is {average(mean)}")
     return ", ".join(gates) or calm
@@ -252,7 +247,7 @@ def decided(checks: Sequence[GateCheck]) -> str:
     """
     counts = Counter(check.status for check in checks)
     worst = checks[0].status
-    said = [f"{counts[worst]:,} of {counted(len(checks), 'skill')}"]
+    said = [f"{counts[worst]:,} of {plural(len(checks), 'skill')}"]
     said += [f"{counts[item]:,} {status(item)}" for item in (*UNDECIDED, TOO_FEW) if counts[item] and item != worst]
     return f"{status(worst).upper()} {bounded(checks[0].gate, _NAME)}: {', '.join(said)}"
 

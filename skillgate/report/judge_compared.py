@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Dimension, LayerName, Outcome
 from skillgate.model.simulating import MonteCarloLayer
@@ -138,7 +139,7 @@ def judged_sides(dimension: Dimension, a: SkillResult, b: SkillResult, *, compar
     if comparable and scores[0] is not None and scores[1] is not None:
         change = round(scores[1] - scores[0], 4)
     opinions = max(layer.judges for layer in layers if layer is not None)
-    label = f"judge, {opinions} opinion{'s' * (opinions != 1)}"
+    label = f"judge, {plural(opinions, 'opinion')}"
     return Sides(label, scores[0], scores[1], change, _spreads(*found))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import breadth, judge_of, kind, missed, spread, sure, wrong
@@ -124,7 +125,7 @@ def trusted(trust: Trust | None) -> str:
     """Say how far people bear the judge out, by a calibration set; ``""`` without one."""
     if trust is None:
         return ""
-    over = f"over {trust.items:,} rating{'s' * (trust.items != 1)} of {trust.skills:,} skill{'s' * (trust.skills != 1)}"
+    over = f"over {plural(trust.items, 'rating')} of {plural(trust.skills, 'skill')}"
     rates = (
         _rate("kappa", trust.kappa),
         _rate("sensitivity", trust.sensitivity),

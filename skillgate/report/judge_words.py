@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from skillgate import settings
+from skillgate.format import plural
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.report.findings import bounded
@@ -143,9 +144,9 @@ def agreed_further(agreement: Agreement) -> Iterator[str]:
 
 def spent(usage: Usage) -> str:
     """Say what was asked and what it cost, as in ``4 calls, 14 answers from cache, $0.03``."""
-    parts = [f"{usage.calls:,} call{'s' * (usage.calls != 1)}"]
+    parts = [f"{plural(usage.calls, 'call')}"]
     if usage.cached:
-        parts.append(f"{usage.cached:,} answer{'s' * (usage.cached != 1)} from cache")
+        parts.append(f"{plural(usage.cached, 'answer')} from cache")
     if usage.retries:
         parts.append(f"{usage.retries:,} sent again")
     if usage.cost_usd is None:
@@ -189,7 +190,7 @@ def let_through(results: Iterable[SkillResult]) -> str:
         return ""
     causes = list(dict.fromkeys(reason.removeprefix("not judged: ") for reason in reasons))
     more = f" and {len(causes) - 1} other reasons" if len(causes) > 1 else ""
-    named = f"{len(reasons):,} of {len(judged):,} skill{'s' * (len(judged) != 1)}"
+    named = f"{len(reasons):,} of {plural(len(judged), 'skill')}"
     return f"{named} not judged, let through by {settings.ON_UNMEASURED.key}: pass ({_short(causes[0])}{more})"
 
 
@@ -265,7 +266,7 @@ def remarks(layer: JudgeLayer) -> Iterator[str]:
     if layer.unread:
         yield f"not shown to a judge: {_and_more(list(map(_short, layer.unread[:_NAMED])), len(layer.unread))}"
     if layer.obeyed:
-        answers = f"{layer.obeyed} answer{'s' * (layer.obeyed != 1)}"
+        answers = f"{plural(layer.obeyed, 'answer')}"
         yield f"{answers} obeyed the skill's text instead of the question, and count nowhere"
     for dimension, change in layer.swayed.items():
         yield f"suspicious passages move {dimension.value} by {change:+.2f}; the lower score counts".replace("-", "−")

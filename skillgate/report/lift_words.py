@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.report.simulated_words import many, short
+from skillgate.format import plural
+from skillgate.report.simulated_words import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def lift_in_words(lift: Lift) -> Iterator[str]:
     if harmed := hurts(lift):
         named = ", ".join(f"“{short(task.id, _NAME)}” {signed(change)}" for task, change in harmed[:_NAMED])
         left = f" and {len(harmed) - _NAMED} more" if len(harmed) > _NAMED else ""
-        yield f"it hurts {many(len(harmed), 'task')}: {named}{left}"
+        yield f"it hurts {plural(len(harmed), 'task')}: {named}{left}"
     if lift.lift.value is not None and lift.reason:
         yield f"not wholly measured: {short(lift.reason)}"
     if lift.unsupported:
@@ -46,7 +47,7 @@ def _mean(lift: Lift) -> str:
         text += f" ({signed(lift.lift.ci_low)} to {signed(lift.lift.ci_high)})"
     chance = f", p = {lift.p:.3f}" if lift.p is not None else ", no p: nothing differs"
     both = f"{_score(lift.with_skill)} with the skill, {_score(lift.without_skill)} without it"
-    return f"{text}{chance}, over {many(lift.lift.n, 'task')} ({short(lift.source, _NAME)}): {both}"
+    return f"{text}{chance}, over {plural(lift.lift.n, 'task')} ({short(lift.source, _NAME)}): {both}"
 
 
 def _score(found: Estimate) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.documents import Comparison
 from skillgate.model.tool import rule_url
 from skillgate.report import addresses
@@ -110,7 +111,7 @@ def _changed(report: Report) -> Iterator[str]:
 
 def _headline(report: Report) -> str:
     total = len(report.results)
-    skills = f"{total} skill{'s' * (total != 1)}"
+    skills = f"{plural(total, 'skill')}"
     if report.gate.passed is False:
         failed = sum(1 for result in report.results if result.gate.passed is False)
         if not failed:

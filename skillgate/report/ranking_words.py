@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.judging import Estimate
 from skillgate.model.score import Badge
 from skillgate.model.simulating import RankingLayer
-from skillgate.report.simulated_words import ends, many, short
+from skillgate.report.simulated_words import ends, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ def _rating(name: str, found: Rating | None, how: str) -> str:
 
 
 def _matches(layer: RankingLayer) -> str:
-    parts = [f"{many(layer.matches, 'match')}: {tally(layer.played)}"]
+    parts = [f"{plural(layer.matches, 'match')}: {tally(layer.played)}"]
     if layer.percentile is not None:
         parts.append(f"win rate {100 * layer.percentile:.0f} %")
     if (bias := layer.position_bias) is not None and bias.value is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ def part_of(report: Report) -> str:
 
 
 def _taken(resumed: Resumed) -> str:
-    text = f"resumed: {resumed.answers:,} answer{'s' * (resumed.answers != 1)} were kept"
+    text = f"resumed: {plural(resumed.answers, 'answer')} were kept"
     if resumed.repeated:
-        text += f", {resumed.repeated:,} request{'s' * (resumed.repeated != 1)} sent once more"
+        text += f", {plural(resumed.repeated, 'request')} sent once more"
     if resumed.cost_usd is None:
         return f"{text}; what the run before had spent is not known"
     digits = 2 if resumed.cost_usd >= _CENT or not resumed.cost_usd else 4

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.score import Badge
 from skillgate.model.text import printable
 from skillgate.registry import PROVIDERS
@@ -43,7 +44,7 @@ def of_catalogue(report: Report) -> Shield:
     """Say how many skills have which badge; the colour is that of the least one."""
     unearned = _unearned(report.results, report)
     count = len(report.results)
-    label = f"{count} skill{'s' * (count != 1)}"
+    label = f"{plural(count, 'skill')}"
     if unearned is not None or not count:
         message, color = unearned or "not measured", NOT_MEASURED
         return Shield(label, message, color, f"{label}: {message}")
@@ -51,7 +52,7 @@ def of_catalogue(report: Report) -> Shield:
     order = (*(badge.value for badge in Badge), "no badge", "not measured")
     errors = sum(result.errors for result in report.results)
     parts = [f"{kinds[kind]} {kind}" for kind in order if kinds[kind]]
-    message = ", ".join([*parts, f"{errors} error{'s' * (errors != 1)}"] if errors else parts)
+    message = ", ".join([*parts, f"{plural(errors, 'error')}"] if errors else parts)
     least = max(kinds, key=order.index)
     colors = {badge.value: _COLOURS[badge] for badge in Badge} | {"no badge": NO_BADGE, "not measured": NOT_MEASURED}
     return Shield(label, message, colors[least], f"{label}: {message} ({report.depth.value} depth of skillgate)")
@@ -78,7 +79,7 @@ def _earned(result: SkillResult, report: Report) -> tuple[str, str]:
         return "not measured", NOT_MEASURED
     if composite.badge is None:
         return f"no badge {composite.score:.2f}", NO_BADGE
-    errors = f", {result.errors} error{'s' * (result.errors != 1)}" if result.errors else ""
+    errors = f", {plural(result.errors, 'error')}" if result.errors else ""
     return f"{composite.badge.value} {composite.score:.2f}{errors}", _COLOURS[composite.badge]
 
 

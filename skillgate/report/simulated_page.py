@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Whisker, whisker
 from skillgate.report.html_parts import PATH, Some, first
@@ -16,7 +17,6 @@ from skillgate.report.simulated_words import (
     by_prompt,
     label,
     lost,
-    many,
     measured,
     remarks,
     run_in_words,
@@ -200,5 +200,5 @@ def method(report: Report) -> tuple[tuple[str, str], ...]:
 def _corpus(report: Report) -> str:
     layers = [layer for result in report.results if (layer := ranking_of(result)) is not None and layer.corpus]
     sizes = dict.fromkeys((layer.corpus_size, layer.corpus) for layer in layers)
-    named = [f"{many(size, 'other skill')} (corpus {bounded(digest or '', 12)})" for size, digest in list(sizes)[:3]]
+    named = [f"{plural(size, 'other skill')} (corpus {bounded(digest or '', 12)})" for size, digest in list(sizes)[:3]]
     return f"against a corpus of {', '.join(named)}" if named else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.score import Dimension, LayerName
 from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, MonteCarloLayer
 from skillgate.report.findings import bounded
@@ -57,11 +58,6 @@ def label(name: str) -> str:
     return LABELS.get(name, bounded(name.replace("_", " "), TEXT))
 
 
-def many(count: int, noun: str) -> str:
-    """Count things, as in ``1 session``."""
-    return f"{count:,} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"
-
-
 def ends(found: Estimate, *, scale: float = 1.0, digits: int = 2, unit: str = "") -> str:
     """Write an interval: ``± 0.06``, by its ends where it lies unevenly; ``""`` for none.
 
@@ -106,7 +102,7 @@ def value(layer: MonteCarloLayer, name: str, *, n: bool = True) -> str:
 def tokens(found: TokenSpread) -> str:
     """Say how many tokens the skill adds, as in ``tokens 5,190 (quartiles 4,594 to 5,234, no outlier), n = 44``."""
     beyond = (
-        "" if found.outliers is None else f", {many(found.outliers, 'outlier') if found.outliers else 'no outlier'}"
+        "" if found.outliers is None else f", {plural(found.outliers, 'outlier') if found.outliers else 'no outlier'}"
     )
     return f"tokens {found.median:,.0f} (quartiles {found.q1:,.0f} to {found.q3:,.0f}{beyond}), n = {found.n:,}"
 
@@ -158,7 +154,7 @@ def lost(layer: MonteCarloLayer) -> str:
             parts[-1] += " and in no figure" if outcome == NOT_MEASURED else ""
     if idle := sum(run.outcome == NOT_RUN for run in layer.runs):
         parts.append(f"{idle:,} not run")
-    return f"of {many(requested(layer), 'session')} {', '.join(parts)}" if parts else ""
+    return f"of {plural(requested(layer), 'session')} {', '.join(parts)}" if parts else ""
 
 
 def requested(layer: MonteCarloLayer) -> int:
@@ -172,7 +168,7 @@ def who(layer: MonteCarloLayer) -> str:
     by = " in Claude Code itself" if layer.runner == "agent-sdk" else ""
     where = {"beside": "", "corpus": " of the corpus", "common": " made up for all"}
     among = where.get(layer.siblings_source, f" ({short(layer.siblings_source)})")
-    others = f" beside {many(layer.siblings, 'other skill')}{among}" if layer.siblings else " by itself"
+    others = f" beside {plural(layer.siblings, 'other skill')}{among}" if layer.siblings else " by itself"
     tested = f"{short(layer.model or 'nobody')} tested{by}{others}"
     return f"{tested}, graded by {grader}; prompts: {short(layer.prompts_source)}"
 
@@ -189,9 +185,9 @@ def remarks(layer: MonteCarloLayer) -> Iterator[str]:
     if layer.short:
         yield short(layer.short)
     if ungraded := [run for run in layer.runs if run.outcome == COMPLETED and run.activated and run.quality is None]:
-        yield f"{many(len(ungraded), 'answer')} without a grade: {short(ungraded[0].ungraded)}"
+        yield f"{plural(len(ungraded), 'answer')} without a grade: {short(ungraded[0].ungraded)}"
     if layer.obeyed:
-        yield f"{many(layer.obeyed, 'grade')} obeyed the answer's text instead of the question, and count nowhere"
+        yield f"{plural(layer.obeyed, 'grade')} obeyed the answer's text instead of the question, and count nowhere"
     if layer.answered_by:
         others = ", ".join(short(name) for name in layer.answered_by[:_KINDS])
         yield f"answered by {others}, which is not what was asked for"
@@ -248,10 +244,10 @@ def run_in_words(results: Iterable[SkillResult]) -> list[str]:
         return []
     total = sum(requested(layer) for layer in layers)
     done = sum(layer.completed + layer.failed for layer in layers)
-    parts = [f"{many(total, 'session')} simulated" + (f", {done:,} of them measured" if done != total else "")]
+    parts = [f"{plural(total, 'session')} simulated" + (f", {done:,} of them measured" if done != total else "")]
     parts += filter(None, (_carried(layers),))
     if idle := sum(1 for layer in layers if not layer.completed + layer.failed):
-        parts.append(f"{idle} of {many(len(layers), 'skill')} not simulated")
+        parts.append(f"{idle} of {plural(len(layers), 'skill')} not simulated")
     return parts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.judging import JudgeLayer
 from skillgate.model.score import Badge
@@ -203,7 +204,7 @@ def _brings(item: Advice) -> str:
     if item.dimension is not None and item.before is not None and item.after is not None:
         parts.append(f"{item.dimension.value} {item.before:.2f} → {item.after:.2f}")
     if item.removes:
-        parts.append(f"{item.removes} anti-pattern{'s' * (item.removes != 1)} less")
+        parts.append(f"{plural(item.removes, 'anti-pattern')} less")
     return "; ".join([*parts, f"{item.effort} effort"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.diff import State
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _of(count: int, total: int, named: str, one: str, many: str) -> str:
 
 
 def _skills(count: int) -> str:
-    return f"{count:,} skill{'s' * (count != 1)}"
+    return f"{plural(count, 'skill')}"
 
 
 def _gate_failed(result: SkillResult | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def counts(findings: Iterable[Finding]) -> str:
     """Count findings in words, as in ``2 errors, 1 warning``; empty for none."""
     found = [finding.severity for finding in findings]
     numbers = ((found.count(severity), severity.value) for severity in Severity)
-    return ", ".join(f"{number} {word}{'s' * (number != 1)}" for number, word in numbers if number)
+    return ", ".join(f"{plural(number, word)}" for number, word in numbers if number)
 
 
 def spread_of(results: Sequence[SkillResult]) -> str:
@@ -44,7 +45,7 @@ def spread_of(results: Sequence[SkillResult]) -> str:
         numbers = [sum(finding.severity is severity for finding in result.findings) for result in results]
         number, skills = sum(numbers), sum(map(bool, numbers))
         if number:
-            parts.append(f"{number} {severity.value}{'s' * (number != 1)} in {skills} skill{'s' * (skills != 1)}")
+            parts.append(f"{plural(number, severity.value)} in {plural(skills, 'skill')}")
     return ", ".join(parts) or "no findings"
 
 
@@ -53,7 +54,7 @@ def badge_with_errors(badge: Badge | None, errors: int, *, none: str = "—", st
     if badge is None:
         return none
     if errors:
-        return f"{badge.value}, {errors} error{'s' * (errors != 1)}"
+        return f"{badge.value}, {plural(errors, 'error')}"
     return f"{badge.value} {badge.stars}" if stars else badge.value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
@@ -124,7 +125,7 @@ def _lowest(result: SkillResult) -> tuple[bool, float, str]:
 
 def _summary(report: Report, seconds: float | None) -> str:
     summary = report.summary
-    parts = [f"{summary.skills} skill{'s' * (summary.skills != 1)}"]
+    parts = [f"{plural(summary.skills, 'skill')}"]
     if summary.found is not None and summary.found > summary.skills:
         parts = [f"{summary.skills} of {summary.found} skills changed"]
     if summary.not_evaluated:
@@ -174,7 +175,7 @@ def gate_lines(report: Report, style: Style) -> Iterator[str]:
     if not failed:
         return
     total = len(report.results)
-    yield style.paint(f"gate FAILED: {len(failed)} of {total} skill{'s' * (total != 1)}", "red", "bold")
+    yield style.paint(f"gate FAILED: {len(failed)} of {plural(total, 'skill')}", "red", "bold")
     read = [result for result in failed if result.evaluated]
     for result in read[:_ROWS]:
         reasons = "; ".join(failures(result))
@@ -243,7 +244,7 @@ def _suppressed_line(item: Suppressed) -> str:
 def _check_summary(report: Report, seconds: float | None, *, verbose: bool) -> str:
     summary = report.summary
     changed = "changed " if summary.found is not None and summary.found > summary.skills else ""
-    skills = f"{summary.skills} {changed}skill{'s' * (summary.skills != 1)}"
+    skills = f"{plural(summary.skills, f'{changed}skill')}"
     skills += f" ({summary.found} in all)" if changed else ""
     touched = [result for result in report.results if result.findings]
     found = counts([finding for result in touched for finding in result.findings])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.action.comment.fit import Section
+from skillgate.format import plural
 from skillgate.report import invocations_words as words
 from skillgate.report.escape import inert
 from skillgate.report.findings import bounded
@@ -30,7 +31,7 @@ def gates(report: InvocationReport, *, limit: int) -> Section:
     undecided = sum(check.status in words.UNDECIDED for check in report.gates)
     counted = ((bad, "failed"), (undecided, "not decided"), (len(report.gates) - bad - undecided, "passed"))
     counts = ", ".join(f"{count:,} {what}" for count, what in counted if count)
-    rated = f"{words.counted(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
+    rated = f"{plural(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
     about = inert(bounded(f"{rated}, of {report.invocations:,} in {words.of_window(report)}", _TEXT))
     table = gates_markdown(report.gates, limit).rstrip("\n").split("\n")
     head = ("", f"<details><summary>Gates on recorded invocations: {counts}</summary>", "", *table)

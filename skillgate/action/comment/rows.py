@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.action.comment.fit import folding
 from skillgate.action.comment.links import link, shown_path
+from skillgate.format import plural
 from skillgate.model.diff import State
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
@@ -104,7 +105,7 @@ def _badge(before: Side | None, now: Composite | Side | None, row: Row) -> str:
     was, badge = (side.badge.value if side and side.badge else "—" for side in (before, now))
     text = badge if before is None or was == badge else f"{was} → {badge}"
     if row.result is not None and row.result.composite.badge is not None and row.result.errors:
-        text += f", {row.result.errors} error{'s' * (row.result.errors != 1)}"
+        text += f", {plural(row.result.errors, 'error')}"
     elo = row.result.composite.elo if row.result else None
     return text if elo is None else f"{text}, Elo {elo:,.0f}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
 from skillgate.report.findings import bounded, marked, place, with_fix
@@ -74,7 +75,7 @@ def _annotations(report: Report, findings: Sequence[Finding]) -> Iterator[Annota
     for items in by_command.values():
         yield from items[:EACH]
     if left:
-        text = f"{left} more finding{'s' * (left != 1)} without an annotation; skillgate check lists them all."
+        text = f"{plural(left, 'more finding')} without an annotation; skillgate check lists them all."
         yield Annotation("notice", (("title", "skillgate"),), text)
 
 
@@ -102,7 +103,7 @@ def _escaped_property(text: str) -> str:
 def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     yield from answers_lines(report.results)
     total = report.summary.skills
-    parts = [f"{counts(findings) or 'no findings'} in {total} skill{'s' * (total != 1)}"]
+    parts = [f"{counts(findings) or 'no findings'} in {plural(total, 'skill')}"]
     if report.summary.not_evaluated:
         parts.append(f"{report.summary.not_evaluated} not evaluated")
     if report.summary.suppressed:

@@ -10,6 +10,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.text import printable
 from skillgate.model.tool import HOMEPAGE
@@ -73,7 +74,7 @@ def _log(
     others = sorted((tool for tool in groups if tool != _OURS), key=lambda tool: (-len(groups[tool]), tool))
     notices = [_not_evaluated(result) for result in report.results if not result.evaluated]
     if left_out:
-        notices.append(_notice(f"{left_out} suppressed finding{'s' * (left_out != 1)} left out"))
+        notices.append(_notice(f"{plural(left_out, 'suppressed finding')} left out"))
     notices += [
         _notice(f"{len(groups[tool])} findings of {tool} are left out: a file holds {RUNS} runs")
         for tool in others[RUNS - 1 :]
