@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.report.html_diff import compare_page, diff_page
 from skillgate.report.html_links import Links
 from skillgate.report.html_score import score_page
-from skillgate.report.html_shell import render
+from skillgate.report.html_shell import LIMIT, render
 from skillgate.report.html_verdict import decide
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def page(
     run_url: str = "",
     directory: str = "",
     trusted: bool = True,
+    limit: int = LIMIT,
 ) -> str:
     """Write the page of a run of the Action.
 
@@ -54,9 +55,10 @@ def page(
         run_url: the workflow run, likewise.
         directory: what the report's paths are relative to, in the repository.
         trusted: False where report, diff and run are somebody else's word: then nothing of them is led to.
+        limit: of the page, in bytes.
     """
     head = run.head if run else ""
     links = Links(repository_url, run_url, commit=head, directory=directory, trusted=trusted)
     if report is not None:
-        return score_page(report, links, diff=diff, run=run)
+        return score_page(report, links, diff=diff, run=run, limit=limit)
     return render("run.html.j2", decision=decide(None, (), run, links, diff), links=links, run=run)

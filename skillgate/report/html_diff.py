@@ -22,7 +22,7 @@ from skillgate.report.html_parts import (
     set_aside,
 )
 from skillgate.report.html_score import Listed, listed
-from skillgate.report.html_shell import macro, render_within
+from skillgate.report.html_shell import LIMIT, macro, render_within
 from skillgate.report.html_verdict import Decision, Reason
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.judge_doubt import in_words
@@ -89,8 +89,8 @@ class Difference(NamedTuple):
     warning: str = ""
 
 
-def diff_page(diff: Diff, links: Links) -> str:
-    """Write the page of a diff: regressions first, then by falling loss."""
+def diff_page(diff: Diff, links: Links, *, limit: int = LIMIT) -> str:
+    """Write the page of a diff in at most ``limit`` bytes: regressions first, then by falling loss."""
     changed = [item for item in diff.skills if item.state is not State.UNCHANGED or item.moved]
     gate = diff.gate.passed
     mark = {True: "pass", False: "fail", None: "none"}[gate]
@@ -108,7 +108,7 @@ def diff_page(diff: Diff, links: Links) -> str:
         across_fixed=found(diff.across.fixed if diff.across else (), links.nowhere),
         warning=warning,
     )
-    return _page(page, sorted(changed, key=_worst_first), links, diff)
+    return _page(page, sorted(changed, key=_worst_first), links, diff, limit)
 
 
 def compare_page(comparison: Comparison, links: Links) -> str:
@@ -151,6 +151,7 @@ def _page(
     changes: Sequence[SkillChange],
     links: Links,
     document: Diff | Comparison,
+    limit: int = LIMIT,
     *,
     judged: tuple[tuple[Dimension, Sides], ...] = (),
 ) -> str:
@@ -167,7 +168,7 @@ def _page(
         return page._replace(rows=first(built, _ROWS))
 
     parts = (part(row) for row in with_more)
-    return render_within("diff.html.j2", parts, len(with_more), whole, links=links, document=document)
+    return render_within("diff.html.j2", parts, len(with_more), whole, limit=limit, links=links, document=document)
 
 
 def _side(result: SkillResult) -> Side:

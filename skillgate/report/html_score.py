@@ -9,7 +9,7 @@ from skillgate.model.score import Badge
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Histogram, Share, bar, histogram, shares
 from skillgate.report.html_parts import PATH, Found, Some, first, found
-from skillgate.report.html_shell import macro, render_within
+from skillgate.report.html_shell import LIMIT, macro, render_within
 from skillgate.report.html_skill import Row, StepText, next_steps, skill_part, skill_row
 from skillgate.report.html_verdict import Decision, decide
 from skillgate.report.judge_page import method
@@ -83,7 +83,9 @@ class Score(NamedTuple):
     judged: tuple[tuple[str, str], ...] = ()
 
 
-def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: ActionRun | None = None) -> str:
+def score_page(
+    report: Report, links: Links, *, diff: Diff | None = None, run: ActionRun | None = None, limit: int = LIMIT
+) -> str:
     """Write the page of a report, beside its baseline where ``diff`` is given; ``run`` tells how it came about."""
     changes = {item.after.path: item for item in diff.skills if item.after} if diff else {}
     report = _requested(report, run)
@@ -97,7 +99,7 @@ def score_page(report: Report, links: Links, *, diff: Diff | None = None, run: A
         unlinked = [row._replace(anchor="") for row in rows[shown:]]
         return _score(report, [*rows[:shown], *unlinked], links, diff=diff, run=run)
 
-    return render_within("score.html.j2", parts, len(rows), whole, links=links, run=run, diff=diff)
+    return render_within("score.html.j2", parts, len(rows), whole, limit=limit, links=links, run=run, diff=diff)
 
 
 def _requested(report: Report, run: ActionRun | None) -> Report:

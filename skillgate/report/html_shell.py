@@ -55,19 +55,26 @@ def macro(template: str, name: str) -> Macro:
 
 
 def render_within(
-    template: str, parts: Iterable[Markup], total: int, page: Callable[[int], object], **values: object
+    template: str,
+    parts: Iterable[Markup],
+    total: int,
+    page: Callable[[int], object],
+    *,
+    limit: int = LIMIT,
+    **values: object,
 ) -> str:
-    """Render a page with as many of its parts, from the front, as keep it below :data:`LIMIT` bytes.
+    """Render a page with as many of its parts, from the front, as keep it below ``limit`` bytes.
 
     Args:
         template: shows ``page`` and ``parts``, a :class:`~skillgate.report.html_parts.Some`.
         parts: rendered by :func:`macro`, one after the other as they are asked for.
         total: how many there would be.
         page: gives all else, for the number of parts that are shown; the fewer, the shorter.
+        limit: bytes.
         values: see :func:`render`.
     """
     frame = render(template, page=page(total), parts=Some((), total), **values)
-    taken = _fitting(parts, LIMIT - len(frame.encode()))
+    taken = _fitting(parts, limit - len(frame.encode()))
     return render(template, page=page(len(taken)), parts=Some(taken, total - len(taken)), **values)
 
 

@@ -89,11 +89,11 @@ class Page(NamedTuple):
     notices: Some[str]
 
 
-def render(report: InvocationReport) -> str:
-    """Write the page, below :data:`~skillgate.report.html_shell.LIMIT` bytes."""
+def render(report: InvocationReport, *, limit: int = LIMIT) -> str:
+    """Write the page with as many rows as keep it below ``limit`` bytes."""
     for most in _MOST:
         text = shell("invocations.html.j2", page=_page(report, most))
-        if len(text.encode()) <= LIMIT:
+        if len(text.encode()) <= limit:
             break
     return text
 

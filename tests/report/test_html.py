@@ -23,6 +23,7 @@ from skillgate.report.compare import compare
 from skillgate.report.html import page, render_compare, render_diff
 from skillgate.report.html import render_score as score
 from skillgate.report.html_charts import bar, histogram, shares
+from skillgate.report.html_diff import diff_page
 from skillgate.report.html_links import Links
 from skillgate.report.html_shell import LIMIT
 from tests.architecture.source import ROOT, modules
@@ -403,10 +404,14 @@ def test_a_page_stays_below_its_limit_however_much_there_is(letter: str) -> None
         for index in range(300)
     ]
     report = a_report(*skills, outside=found, gate=FAILED)
-    text = page(report=report, diff=a_diff(skills, label=long), run=a_run(long))
-    assert len(text.encode()) <= LIMIT
+    diff = a_diff(skills, label=long)
+    run = a_run(long)
+    frame = len(page(report=report, diff=diff, run=run, limit=0).encode())
+    text = page(report=report, diff=diff, run=run, limit=frame + 20_000)
+    assert len(text.encode()) <= frame + 20_000 <= LIMIT
     assert " more skills in the JSON report." in taken_apart(text).text
-    assert len(render_diff(a_diff(skills, label=long)).encode()) <= LIMIT
+    frame = len(diff_page(diff, Links(), limit=0).encode())
+    assert len(diff_page(diff, Links(), limit=frame + 20_000).encode()) <= frame + 20_000 <= LIMIT
 
 
 def test_a_link_to_a_skill_that_was_left_out_is_no_link() -> None:

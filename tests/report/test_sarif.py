@@ -17,7 +17,7 @@ from skillgate.model.finding import Client, Severity, Suppressed
 from skillgate.model.page import Page
 from skillgate.model.report import Report
 from skillgate.report.findings import marked
-from skillgate.report.formats.sarif import RESULTS, RUNS, render
+from skillgate.report.formats.sarif import RUNS, render
 from skillgate.report.merge import read_sarif
 from skillgate.report.sarif_uri import artifact
 from skillgate.static.antipatterns import orphan_reference
@@ -221,19 +221,19 @@ def test_there_are_at_most_twenty_runs_and_what_is_left_out_is_said() -> None:
 
 
 def test_a_run_keeps_the_worst_results_that_github_takes() -> None:
-    infos = [a_finding(severity=Severity.INFO, line=line) for line in range(1, RESULTS + 6)]
-    (run,) = json.loads(render(a_report(a_skill(*infos, a_finding(line=3)))))["runs"]
-    assert len(run["results"]) == RESULTS
+    infos = [a_finding(severity=Severity.INFO, line=line) for line in range(1, 26)]
+    (run,) = json.loads(render(a_report(a_skill(*infos, a_finding(line=3))), results=20))["runs"]
+    assert len(run["results"]) == 20
     assert run["results"][0]["level"] == "error"
     (notice,) = run["invocations"][0]["toolExecutionNotifications"]
     assert notice["message"]["text"].startswith("6 more findings are left out")
 
 
 def test_a_file_never_packs_to_more_than_github_takes() -> None:
-    noise = "".join(random.Random(7).choices([chr(point) for point in range(0x4E00, 0x9FFF)], k=5_600_000))
+    noise = "".join(random.Random(7).choices([chr(point) for point in range(0x4E00, 0x9FFF)], k=28_000))
     rare = [a_finding(message=noise[start : start + 700]) for start in range(0, len(noise), 700)]
-    text = render(a_report(a_skill(*rare)))
-    assert len(gzip.compress(text.encode(), 6)) <= 10_000_000
+    text = render(a_report(a_skill(*rare)), packed=20_000)
+    assert len(gzip.compress(text.encode(), 6)) <= 20_000
     assert len(json.loads(text)["runs"][0]["results"]) < len(rare)
 
 

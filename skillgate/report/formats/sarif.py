@@ -43,7 +43,14 @@ _OURS = "skillgate"
 _Json = dict[str, Any]
 
 
-def render(report: Report, pages: Sequence[Page] = (), *, suppressed: bool = False) -> str:
+def render(
+    report: Report,
+    pages: Sequence[Page] = (),
+    *,
+    suppressed: bool = False,
+    results: int = RESULTS,
+    packed: int = PACKED,
+) -> str:
     """Write a report as SARIF.
 
     Args:
@@ -51,19 +58,21 @@ def render(report: Report, pages: Sequence[Page] = (), *, suppressed: bool = Fal
         pages: what the rules say of themselves; without them a rule is described by its id and its fix.
         suppressed: also write findings that were set aside, marked so. GitHub does not read the mark and shows them as
             open alerts, so that they are left out, and counted in a notification, unless asked for.
+        results: the most of a run.
+        packed: bytes of the compressed file.
     """
     groups: dict[str, list[Marked]] = {_OURS: []}
     left_out = 0 if suppressed else sum(len(result.suppressed) for result in report.results)
     for item in marked(report):
         if suppressed or item.suppressed is None:
             groups.setdefault(item.finding.tool, []).append(item)
-    most = RESULTS
+    most = results
     while True:
         # On one line: indented it takes ten times as long, and programs read it.
         text = json.dumps(_log(report, groups, pages, most, left_out), ensure_ascii=False, separators=(",", ":"))
         text = text.replace("##[", "\\u0023#[") + "\n"  # the same document; no command to a CI runner
         # A character is four bytes at most; the fastest compression gives more bytes than that of an upload.
-        if len(text) <= PACKED // 4 or len(zlib.compress(text.encode(), 1)) <= PACKED:
+        if len(text) <= packed // 4 or len(zlib.compress(text.encode(), 1)) <= packed:
             return text
         most //= 2
 
