@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import MISSING, Browser, program
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,6 +28,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         environment.setenv("XDG_CACHE_HOME", folder)
         environment.setenv("LOCALAPPDATA", folder)
         yield
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Start a headless Chromium for the tests of a module."""
+    if program() is None:
+        pytest.skip(MISSING)
+    with Browser(tmp_path_factory.mktemp("profile")) as started:
+        yield started
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
-import shlex
-import shutil
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -15,47 +11,37 @@ import pytest
 
 from skillgate.bench.formats import FORMATS
 from skillgate.bench.reading.catalog import packaged_ids
-from skillgate.cli.main import main
 from skillgate.model.benchmark import Evaluator
 from skillgate.model.marks import key_of
 from skillgate.registry import Room
 from skillgate.settings import BOUNDS, of_group
-from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill
+from tests.docs.page import Page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "how-to" / "benchmarks.md").read_text(encoding="utf-8")
-LINES = [
-    line
-    for block in re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("skillgate ")
-]
+PAGE = Page("benchmarks")
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", PAGE.commands)
 def test_each_command_of_the_page_passes(line: str, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    out, err = io.StringIO(), io.StringIO()
-    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
-    assert main(shlex.split(line)[1:], stdout=out, stderr=err, environ=environ, cwd=str(tmp_path)) == 0, err.getvalue()
+    PAGE.run(tmp_path, line)
 
 
 def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
-    section = PAGE.partition("\n## Scorers\n")[2].partition("\n## ")[0]
+    section = PAGE.section("Scorers")
     rows = re.findall(r"^\| `([a-z_]+)`", section, flags=re.MULTILINE)
     assert sorted(rows) == list(Room("skillgate.bench.scorers").names())
-    assert all(f"`{name}`" in PAGE for name in Room("skillgate.bench.adapters").names())
-    assert all(f"`--{gate.key}`" in PAGE for gate in of_group(BOUNDS))
+    assert all(f"`{name}`" in PAGE.text for name in Room("skillgate.bench.adapters").names())
+    assert all(f"`--{gate.key}`" in PAGE.text for gate in of_group(BOUNDS))
 
 
 def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> None:
-    tasks = [json.loads(block) for block in re.findall(r"```json\n(\{\"id\".*?)```", PAGE, flags=re.DOTALL)]
+    tasks = [json.loads(block) for block in re.findall(r"```json\n(\{\"id\".*?)```", PAGE.text, flags=re.DOTALL)]
     (own,) = (task for task in tasks if task["expectedOutput"]["type"] == "custom")
     assert [task["id"] for task in tasks] == ["labels", "tone", "sorted"]
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.text, flags=re.DOTALL)
     file = tmp_path / own["evaluator"]["customScorerPath"].partition(":")[0]
     file.parent.mkdir()
     file.write_text(code, encoding="utf-8")
@@ -67,15 +53,17 @@ def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> N
 
 
 def test_the_page_has_a_row_for_each_key_of_an_evaluator_that_no_other_section_is_about() -> None:
-    section = PAGE.partition("\n## What a scorer looks at\n")[2].partition("\n## ")[0]
+    section = PAGE.section("What a scorer looks at")
     rows = re.findall(r"^\| `([A-Za-z]+)`", section, flags=re.MULTILINE)
     keys = {key_of(Evaluator, field.name) for field in fields(Evaluator)}
     assert {*rows, "type", "model", "command", "customScorerPath"} == keys
-    assert all(f"`evaluator.{key}`" in PAGE or f'"{key}"' in PAGE for key in keys - set(rows))
+    assert all(f"`evaluator.{key}`" in PAGE.text or f'"{key}"' in PAGE.text for key in keys - set(rows))
 
 
 def test_the_scope_and_form_of_the_pages_task_are_what_the_page_says(tmp_path: Path) -> None:
-    (labels,) = (json.loads(block) for block in re.findall(r'```json\n(\{"id": "labels".*?)```', PAGE, flags=re.DOTALL))
+    (labels,) = (
+        json.loads(block) for block in re.findall(r'```json\n(\{"id": "labels".*?)```', PAGE.text, flags=re.DOTALL)
+    )
     skill(tmp_path / "s", answering("{'label': 'Cafe\\u0301', 'n': 1}"))  # an accent of its own
     plain = {**labels, "id": "plain", "evaluator": {}}
     benchmark(tmp_path / "b.json", labels, plain)
@@ -84,12 +72,12 @@ def test_the_scope_and_form_of_the_pages_task_are_what_the_page_says(tmp_path: P
 
 
 def test_the_page_names_every_format_that_is_checked() -> None:
-    section = PAGE.partition("\n## Schemas\n")[2].partition("\n## ")[0]
+    section = PAGE.section("Schemas")
     assert all(f"`{name}`" in section for name in FORMATS)
 
 
 def test_the_page_has_a_row_for_each_packaged_benchmark_check_and_server() -> None:
-    section = PAGE.partition("\n## The packaged benchmarks\n")[2].partition("\n## ")[0]
+    section = PAGE.section("The packaged benchmarks")
     rows = {word for row in re.findall(r"^\| (.+?) \|", section, flags=re.MULTILINE) for word in row.split("`")[1::2]}
     rooms = (Room("skillgate.bench.checks"), Room("skillgate.bench.servers"))
     assert rows == {*packaged_ids(), *(name for room in rooms for name in room.names()), "checkType", "--like"}

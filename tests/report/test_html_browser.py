@@ -13,7 +13,7 @@ from skillgate.model.codec import decode
 from skillgate.model.report import Report
 from skillgate.report.compare import compare
 from skillgate.report.html import page, render_compare, render_diff, render_score
-from tests.browser import MISSING, Browser, program
+from tests.browser import Browser
 from tests.cli.running import run
 from tests.report.pages import (
     EVIL,
@@ -28,9 +28,8 @@ from tests.report.pages import (
 from tests.report.reports import a_report, a_skill, unread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
-pytestmark = pytest.mark.skipif(program() is None, reason=MISSING)
 
 _DATA = os.environ.get("SKILLGATE_TEST_DATA")
 _HOSTILE = hostile_report()
@@ -83,12 +82,6 @@ _CONTRAST = """
   return found.sort((a, b) => a[0] - b[0]);
 })()
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

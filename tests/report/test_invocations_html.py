@@ -16,13 +16,12 @@ from skillgate.model.invocation_report import DayFigures, InvocationReport
 from skillgate.report.html_shell import LIMIT
 from skillgate.report.invocations_charts import course, divided, spans, spark
 from skillgate.report.invocations_html import render
-from tests.browser import MISSING, Browser, program
+from tests.browser import Browser
 from tests.report import invocations_made as made
 from tests.report.pages import Page
 from tests.report.test_html_browser import _CONTRAST, _UNFOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 REPORTS = {
@@ -184,14 +183,6 @@ def test_a_page_keeps_to_its_size_however_much_there_is(name: str) -> None:
     assert len(text.encode()) <= shortest + 20_000
     assert re.search(r"3[0-9]{2} more skills in the JSON report", words_of(text))
     assert re.search(r"3[0-9]{2} more results in the JSON report", words_of(text))
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if program() is None:
-        pytest.skip(MISSING)
-    with Browser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

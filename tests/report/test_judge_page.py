@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 
 from skillgate.model.report import Composite
@@ -13,7 +12,7 @@ from skillgate.report.html_charts import whisker
 from skillgate.report.html_shell import LIMIT
 from skillgate.report.judge_page import method
 from skillgate.report.judge_words import SCRIPTED
-from tests.browser import MISSING, Browser, program
+from tests.browser import Browser
 from tests.report import judged
 from tests.report.pages import EVIL, HEAD, REPOSITORY, RUN_URL, a_run, taken_apart
 from tests.report.test_judged import FROM, TEXTS
@@ -155,8 +154,7 @@ def test_a_page_of_many_judged_skills_stays_within_its_limit() -> None:
     assert "more skills in the JSON report" in taken_apart(text).text
 
 
-@pytest.mark.skipif(program() is None, reason=MISSING)
-def test_on_a_narrow_page_a_missing_badge_and_the_findings_stand_apart(tmp_path: Path) -> None:
+def test_on_a_narrow_page_a_missing_badge_and_the_findings_stand_apart(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     plain = judged.a_judged_skill(composite=Composite(40.0, None))
     file.write_text(render_score(judged.a_judged_report(plain, judged.a_judged_skill(path="b"))), encoding="utf-8")
@@ -166,27 +164,24 @@ def test_on_a_narrow_page_a_missing_badge_and_the_findings_stand_apart(tmp_path:
       const pairs = boxes.flatMap((a, i) => boxes.slice(i + 1).map(b => [a, b]))
       return [boxes.length, pairs.filter(([a, b]) => over(a, b)).length]
     })()"""
-    with Browser(tmp_path / "profile") as browser:
-        for width in (360, 390, 1280):
-            browser.screen(width)
-            browser.open(file.as_uri())
-            assert browser.run(apart) == [8, 0]
+    for width in (360, 390, 1280):
+        browser.screen(width)
+        browser.open(file.as_uri())
+        assert browser.run(apart) == [8, 0]
 
 
-@pytest.mark.skipif(program() is None, reason=MISSING)
-def test_a_browser_runs_and_asks_for_nothing(tmp_path: Path) -> None:
+def test_a_browser_runs_and_asks_for_nothing(browser: Browser, tmp_path: Path) -> None:
     pages = {f"evil-{index}": render_score(judged.hostile(text)) for index, text in enumerate(EVIL)}
     pages["plain"] = render_score(judged.scripted())
-    with Browser(tmp_path / "profile") as browser:
-        for name, text in pages.items():
-            file = tmp_path / f"{name}.html"
-            file.write_text(text, encoding="utf-8")
-            for width in (360, 1280):
-                browser.screen(width)
-                browser.open(file.as_uri())
-                browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
-                assert browser.run("window.owned") is None
-                assert browser.seen.requests == [file.as_uri()]
-                assert browser.seen.problems == []
-                overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-                assert browser.run(overflow) <= 0
+    for name, text in pages.items():
+        file = tmp_path / f"{name}.html"
+        file.write_text(text, encoding="utf-8")
+        for width in (360, 1280):
+            browser.screen(width)
+            browser.open(file.as_uri())
+            browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
+            assert browser.run("window.owned") is None
+            assert browser.seen.requests == [file.as_uri()]
+            assert browser.seen.problems == []
+            overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert browser.run(overflow) <= 0
