@@ -20,8 +20,17 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.static import ROOT, waited
-from skillgate.model.bench import BenchReport, BenchSummary, CompletionReport, Counts, Latency, RunSettings
-from skillgate.model.bench_result import Output, Status, TaskResult
+from skillgate.model.bench import (
+    BenchReport,
+    BenchSummary,
+    CompletionReport,
+    Counts,
+    Latency,
+    Output,
+    RunSettings,
+    Status,
+    TaskResult,
+)
 from skillgate.model.report import Tool
 from skillgate.report.json import render
 

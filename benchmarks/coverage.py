@@ -31,13 +31,11 @@ from benchmarks.coverage_worlds import (
     marks,
     skill_cells,
 )
-from skillgate.montecarlo.paired_lift import paired
-from skillgate.scoring.sampled_judges import HALF_STEP
+from skillgate.montecarlo.measures import paired
+from skillgate.scoring.sampled import HALF_STEP
 from skillgate.stats.agreement import kappa_of_sums, products
-from skillgate.stats.intervals import balanced, balanced_f1, clopper_pearson, mean_t, wilson
-from skillgate.stats.paired import mean_difference
-from skillgate.stats.resampling import bootstrap
-from skillgate.stats.weighting import mean_interval
+from skillgate.stats.intervals import balanced, balanced_f1, clopper_pearson, mean_difference, mean_t, wilson
+from skillgate.stats.resampling import bootstrap, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

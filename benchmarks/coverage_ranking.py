@@ -11,8 +11,8 @@ from itertools import product
 
 import numpy as np
 
-from skillgate.model.simulating import Rating
-from skillgate.ranking.entrant import MEDIAN
+from skillgate.model.layers import Rating
+from skillgate.ranking import MEDIAN
 from skillgate.ranking.ratings import bradley_terry_one, elo_interval, expected
 
 Cells = list[tuple[float, float]]

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skillgate.model.judging import Assessment, Estimate, JudgeLayer, Triggering, TriggerPrompt
+from skillgate.model.layers import (
+    COMPLETED,
+    FAILED,
+    Arm,
+    Assessment,
+    Estimate,
+    JudgeLayer,
+    LiftTask,
+    MonteCarloLayer,
+    Simulation,
+    Triggering,
+    TriggerPrompt,
+)
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import COMPLETED, FAILED, Arm, LiftTask, MonteCarloLayer, Simulation
 from skillgate.montecarlo.measures import measured
 from skillgate.scoring.sampled import composite_interval, composites, intervals
 from skillgate.stats.intervals import balanced

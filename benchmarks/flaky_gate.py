@@ -21,16 +21,24 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.planning import items_of, scorers_of, scoring_of
+from skillgate.bench.checking import scorers_of, scoring_of
 from skillgate.bench.ports import Reply, Surroundings
-from skillgate.bench.results.diff_limits import DiffPolicy, is_chance
-from skillgate.bench.results.diffing import diff
+from skillgate.bench.request import DiffPolicy
+from skillgate.bench.results.diff import diff, is_chance
 from skillgate.bench.results.metrics import summarise
 from skillgate.bench.results.rerunning import Side, rerun
-from skillgate.bench.runner import Item, Job, run
+from skillgate.bench.runner import Item, Job, items_of, run
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
-from skillgate.model.benchmark import Benchmark, Expected, Loaded, Task
-from skillgate.model.executable import AdapterConfig, AdapterType, Executable, Runnable
+from skillgate.model.benchmark import (
+    AdapterConfig,
+    AdapterType,
+    Benchmark,
+    Executable,
+    Expected,
+    Loaded,
+    Runnable,
+    Task,
+)
 from skillgate.model.report import Tool
 from skillgate.model.score import Outcome
 
@@ -39,8 +47,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.ports import Call
     from skillgate.bench.results.rerunning import Wanted
-    from skillgate.model.bench_diff import BenchDiff
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import BenchDiff, TaskResult
 
 CHANCES = (0.9, 0.5)
 _BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

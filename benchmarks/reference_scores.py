@@ -24,9 +24,8 @@ from benchmarks import attribution, original
 from benchmarks.attribution import Step
 from skillgate import composite_score, evaluate
 from skillgate.model.report import StaticLayer
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
 from skillgate.static import layer
 
 if TYPE_CHECKING:

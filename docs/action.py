@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.action.inputs import choices_of
-from skillgate.action.outputs import OUTPUTS
-from skillgate.cli.workflows import FILES, workflow
+from skillgate.action.plan import OUTPUTS
+from skillgate.action.request import choices_of
+from skillgate.cli.commands.init import FILES, workflow
 from skillgate.model.setting import BASE, BASE_ALONE, CHANGE, NEVER, OUTPUT, UNTRACKED, Kind
 from skillgate.settings import INPUTS
 

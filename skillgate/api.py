@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from skillgate.config import Config
+from skillgate.console import Console
 from skillgate.evaluation import run
 from skillgate.evaluation.request import EvaluateRequest, Scope
 from skillgate.scoring.gate import Policy
-from skillgate.session import Session
 
 if TYPE_CHECKING:
     from pathlib import PurePath
@@ -40,5 +40,5 @@ def evaluate(*paths: str | PurePath, policy: Policy | None = None) -> Report:
         use_cache=False,
         use_processes=False,
     )
-    session = Session(stdout=sys.stdout, stderr=sys.stderr, environ={}, cwd=cwd, quiet=True)
+    session = Console(stdout=sys.stdout, stderr=sys.stderr, environ={}, cwd=cwd, quiet=True)
     return run.evaluate(request, session, policy=lambda _: gate).report

@@ -27,11 +27,7 @@ _HEXADECIMAL = "0123456789abcdef"
 
 
 def directory(environ: Mapping[str, str]) -> str:
-    """Say where the cache lies: the system's own place for such; ``""`` where there is none.
-
-    Args:
-        environ: the environment, for the home directory and the system's variables.
-    """
+    """Return where the cache lies: the system's own place for such; ``""`` where there is none."""
     if os.name == "nt":
         top = environ.get("LOCALAPPDATA", "")
     else:
@@ -43,11 +39,7 @@ def directory(environ: Mapping[str, str]) -> str:
 
 
 class Cache:
-    """Texts by key.
-
-    Attributes:
-        failure: why something could not be kept, None as long as all could; the runs go on without.
-    """
+    """Texts by key; ``failure`` says why something could not be stored, and the run goes on without."""
 
     def __init__(self, folder: str, *, now: Callable[[], float], most_bytes: int = MAX_BYTES) -> None:
         """Take the folder, which need not exist, a clock that gives seconds since 1970, and what all may take."""
@@ -58,11 +50,7 @@ class Cache:
         self._written = False
 
     def get(self, key: str) -> str | None:
-        """Give the text that was kept, None where there is none or it is not what was written.
-
-        Args:
-            key: what :func:`~skillgate.model.digest.digest` gave.
-        """
+        """Return the text under a key made by ``digest``, None where there is none or it is not what was written."""
         path = self._path(key)
         try:
             # Not blocking: somebody may have put a pipe there. Unbuffered: one read gives all of it.
@@ -79,7 +67,7 @@ class Cache:
         return body.decode("utf-8", "surrogatepass")
 
     def put(self, key: str, text: str) -> None:
-        """Keep a text; where it cannot be written it is not kept, and ``failure`` says why."""
+        """Store a text; where it cannot be written, ``failure`` says why."""
         path = self._path(key)
         fresh = f"{path}.{os.urandom(8).hex()}{_UNFINISHED}"  # process numbers repeat from container to container
         body = text.encode("utf-8", "surrogatepass")
@@ -133,7 +121,7 @@ class Cache:
             total -= size
 
     def _files(self) -> Iterator[tuple[str, bool]]:
-        """Give the path of every file that bears an entry's name, and whether it was finished."""
+        """Yield the path of every file that bears an entry's name, and whether it was finished."""
         for folder in _listed(self._folder):
             if not _is_hexadecimal(folder.name, _FOLDER_DIGITS) or not folder.is_dir(follow_symlinks=False):
                 continue

@@ -5,45 +5,78 @@ directory upward to the one that holds ``.git`` (else to the home directory or t
 one read. Either may say ``overrides``, a list of mappings with ``paths`` and settings that hold for these paths alone;
 of several that match, the last wins. A later layer replaces a value as a whole, lists and mappings included.
 """
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
-from skillgate.config_file import (
-    DISK,
-    TOML_NAME,
-    YAML_NAME,
-    Files,
-    Layer,
-    checked,
-    defines_settings,
-    matches,
-    read_other,
-    read_toml,
-    read_yaml,
-)
 from skillgate.errors import UsageError
+from skillgate.format import did_you_mean
+from skillgate.model.setting import UnfitError
 from skillgate.settings import BY_KEY, SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import PurePosixPath
 
     from skillgate.model.setting import Setting, Value
+    from skillgate.model.yaml_bounded import MappingDocument
 
 T = TypeVar("T")
+YAML_NAME = ".skillgate.yaml"
+TOML_NAME = "pyproject.toml"
 OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
 """The files of eval-skills, which are read where there is none of ours; what they say is translated then."""
+YAML_BYTES = 65536  # as the limits of skillgate.model.yaml_bounded
+_TOML_BYTES = 1 << 20
+_TOML_MARK = b"skillgate"  # no file without these bytes is parsed
+
+
+class Files(Protocol):
+    """Where configuration is read from, by absolute paths: the disk, or a commit of the repository that lies there."""
+
+    def is_file(self, path: str) -> bool:
+        """Return whether a path is a file, symbolic links followed."""
+
+    def is_there(self, path: str) -> bool:
+        """Return whether a path is anything at all, be it a link that leads nowhere."""
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Read at most ``limit`` bytes of a file. Raises OSError: it cannot be read."""
+
+
+class _Disk:
+    """The files of this machine."""
+
+    def is_file(self, path: str) -> bool:
+        return os.path.isfile(path)
+
+    def is_there(self, path: str) -> bool:
+        return os.path.lexists(path)
+
+    def read(self, path: str, limit: int) -> bytes:
+        with open(path, "rb") as file:
+            return file.read(limit)
+
+
+DISK: Files = _Disk()
+
+
+class Layer(NamedTuple):
+    """Settings from one place, for every path or, with ``patterns``, for those that match one of them."""
+
+    values: Mapping[str, Value]
+    origins: Mapping[str, str]  # where each value was written, as shown to people
+    patterns: tuple[str, ...] = ()  # globs, matched by :func:`matches`
+    base: str = ""  # the absolute directory the patterns are relative to
 
 
 class Config:
-    """The effective settings. It never changes; :meth:`with_options` gives a new one.
+    """The effective settings: ``layers`` from the weakest to the strongest, without defaults. It never changes.
 
-    Attributes:
-        layers: from the weakest to the strongest, defaults not included.
-        notices: what the user should know about how it was read.
+    ``notices`` say what the user should know about how it was read.
     """
 
     __slots__ = ("_called", "_cwd", "layers", "notices")
@@ -57,7 +90,7 @@ class Config:
         self._called = called
 
     def get(self, setting: Setting[T], path: PurePosixPath | None = None) -> T:
-        """Give a setting's value, with overrides applied where a skill's shown path is given.
+        """Return a setting's value, with overrides applied where a skill's shown path is given.
 
         Patterns are relative to the directory of the file that holds them, wherever the command runs.
         """
@@ -65,12 +98,12 @@ class Config:
         return cast("T", setting.default if layer is None else layer.values[setting.key])
 
     def origin(self, setting: Setting[Any], path: PurePosixPath | None = None) -> str:
-        """Say where a value was set: ``default``, ``option``, or a file, with the line where it is known."""
+        """Return where a value was set: ``default``, ``option``, or a file, with the line where it is known."""
         layer = self._deciding(setting.key, path)
         return "default" if layer is None else layer.origins[setting.key]
 
     def base(self, setting: Setting[Any]) -> str:
-        """Give the absolute directory that a path set for a key is relative to: that of the file which sets it."""
+        """Return the absolute directory that a path set for a key is relative to: that of the file which sets it."""
         layer = self._deciding(setting.key, None)
         return self._cwd if layer is None or not layer.base else layer.base
 
@@ -80,11 +113,7 @@ class Config:
         return any(layer.patterns for layer in self.layers)
 
     def with_options(self, options: Mapping[str, Value]) -> Config:
-        """Lay values given on the command line over everything, overrides by path included.
-
-        Raises:
-            UsageError: a key or value is not valid.
-        """
+        """Lay values of the command line over everything. Raises UsageError: a key or value is not valid."""
         try:
             values = {key: checked(BY_KEY, key, value) for key, value in options.items()}
         except ValueError as error:
@@ -93,7 +122,7 @@ class Config:
         return Config(cwd=self._cwd, layers=(*self.layers, layer), notices=self.notices)
 
     def as_called(self) -> Config:
-        """Give the same with overrides by the path that a skill is called by, wherever links on it lead."""
+        """Return the same with overrides by the path that a skill is called by, wherever links on it lead."""
         return Config(cwd=self._cwd, layers=self.layers, notices=self.notices, called=True)
 
     def between(self, under: Layer, over: Layer) -> Config:
@@ -110,7 +139,7 @@ class Config:
         if path is None:
             return False
         # Without links: another name for a skill must not lead to another gate.
-        place = os.path.join(os.path.realpath(self._cwd), path)  # noqa: PTH118
+        place = os.path.join(os.path.realpath(self._cwd), path)
         place = os.path.normpath(place) if self._called else os.path.realpath(place)
         try:
             relative = os.path.relpath(place, os.path.realpath(layer.base))
@@ -119,65 +148,44 @@ class Config:
         return any(matches(pattern, relative.replace(os.sep, "/")) for pattern in layer.patterns)
 
 
+_Read = tuple[tuple[Layer, ...], tuple[str, ...]]  # layers and notices
+
+
 def load(
-    *,
-    explicit: str | None,
-    cwd: str,
-    environ: Mapping[str, str],
-    files: Files = DISK,
-    shown_from: str | None = None,
+    *, explicit: str | None, cwd: str, environ: Mapping[str, str], files: Files = DISK, shown_from: str | None = None
 ) -> Config:
     """Find and read the configuration files.
 
-    Args:
-        explicit: the one project file to read, as ``--config`` names it; None to look for it.
-        cwd: the working directory, absolute.
-        environ: the environment, for the home directory and where configuration is kept.
-        files: where the project's files are read; the user's own is always the one on this machine.
-        shown_from: the absolute directory that the paths of skills are relative to; None for ``cwd``.
+    The project's are read from ``files``, or just the one that ``--config`` names (``explicit``); the user's own is
+    always the one on this machine. Paths of skills are relative to ``shown_from``, by default ``cwd``; both are
+    absolute.
 
     Raises:
         UsageError: a file is not valid (with all of its problems), too large, or cannot be read.
     """
-    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
-    home = os.path.normpath(home) if home else ""
+    home, user = _home(environ), user_file(environ)
     layers: tuple[Layer, ...] = ()
-    notices: tuple[str, ...] = ()
-    user = user_file(environ)
     if user and DISK.is_file(user):
         label = "~" + user[len(home) :] if home and user.startswith(home + os.sep) else user
-        layers += read_yaml(DISK, user, label=label, base=cwd, personal=True)
+        layers = read_yaml(DISK, user, label=label, base=cwd, personal=True)
     if explicit is not None:
-        own, notices = _read_explicit(files, explicit, cwd)
-        return Config(cwd=shown_from or cwd, layers=layers + own, notices=notices)
-    folders = [folder for folder in _upward(files, cwd, home) if not _is_skill_of_others(files, folder)]
-    readings = ((read, folder) for read in (_read_folder, _read_other) for folder in folders)
-    found = next((one for read, folder in readings if (one := read(files, folder, cwd)) is not None), None)
-    if found is not None:
-        layers, notices = layers + found[0], found[1]
-    return Config(cwd=shown_from or cwd, layers=layers, notices=notices)
+        found: _Read | None = _read_explicit(files, explicit, cwd)
+    else:
+        folders = [folder for folder in _upward(files, cwd, home) if not _is_skill_of_others(files, folder)]
+        readings = (read(files, folder, cwd) for read in (_read_own, _read_eval_skills) for folder in folders)
+        found = next((one for one in readings if one is not None), None)
+    own, notices = found or ((), ())
+    return Config(cwd=shown_from or cwd, layers=layers + own, notices=notices)
 
 
 def read_file(path: str, *, cwd: str) -> Config | None:
-    """Read one project file by itself; None for a pyproject.toml without ``[tool.skillgate]``.
-
-    Raises:
-        UsageError: it is not valid, too large, or cannot be read.
-    """
-    place = os.path.join(cwd, path)  # noqa: PTH118
-    if not DISK.is_file(place):
-        raise UsageError(f"there is no configuration file {path}")
-    if os.path.basename(place) in OTHER_FILES:  # noqa: PTH119
-        layers, notices = read_other(DISK, place, label=path, base=cwd)
-        return Config(cwd=cwd, layers=layers, notices=notices)
-    if not path.endswith(".toml"):
-        return Config(cwd=cwd, layers=read_yaml(DISK, place, label=path, base=cwd))
-    table = read_toml(DISK, place, label=path, base=cwd)
-    return None if table is None else Config(cwd=cwd, layers=table)
+    """Read one project file; None for a pyproject.toml without our table. Raises UsageError as :func:`load`."""
+    found = _read_named(DISK, path, cwd)
+    return None if found is None else Config(cwd=cwd, layers=found[0], notices=found[1])
 
 
 def config_digest(config: Config) -> str:
-    """Give 16 hexadecimal digits that are equal for equal effective settings, wherever they were written."""
+    """Return 16 hexadecimal digits that are equal for equal effective settings, wherever they were written."""
     import hashlib  # only reports need it
     import json
 
@@ -188,22 +196,25 @@ def config_digest(config: Config) -> str:
 
 
 def user_file(environ: Mapping[str, str]) -> str:
-    """Give the path of the user's own file, whether there is one or not; ``""`` where there is no place for it."""
-    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
-    home = os.path.normpath(home) if home else ""
+    """Return the path of the user's own file, whether there is one or not; ``""`` where there is no place for it."""
     if os.name == "nt":
         folder = environ.get("APPDATA", "")
     else:
-        folder = environ.get("XDG_CONFIG_HOME", "")
+        folder, home = environ.get("XDG_CONFIG_HOME", ""), _home(environ)
         if not os.path.isabs(folder):  # noqa: PTH117 - the XDG specification: a relative path is ignored
-            folder = os.path.join(home, ".config") if home else ""  # noqa: PTH118
-    return os.path.join(folder, "skillgate", "config.yaml") if folder else ""  # noqa: PTH118
+            folder = os.path.join(home, ".config") if home else ""
+    return os.path.join(folder, "skillgate", "config.yaml") if folder else ""
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    return os.path.normpath(home) if home else ""
 
 
 def _upward(files: Files, cwd: str, home: str) -> list[str]:
     folders = [cwd]
-    while not files.is_there(os.path.join(folders[-1], ".git")):  # noqa: PTH118
-        parent = os.path.dirname(folders[-1])  # noqa: PTH120
+    while not files.is_there(os.path.join(folders[-1], ".git")):
+        parent = os.path.dirname(folders[-1])
         if folders[-1] == home or parent == folders[-1]:
             break
         folders.append(parent)
@@ -211,43 +222,238 @@ def _upward(files: Files, cwd: str, home: str) -> list[str]:
 
 
 def _is_skill_of_others(files: Files, folder: str) -> bool:
-    """Tell a skill's own directory: what is to be gated does not configure the gate. A repository's top may be both."""
-    names = (os.path.join(folder, name) for name in ("SKILL.md", "skill.md"))  # noqa: PTH118
-    return any(map(files.is_there, names)) and not files.is_there(os.path.join(folder, ".git"))  # noqa: PTH118
+    """Return whether this is a skill's own directory, which must not configure its gate. A repository may be both."""
+    names = (os.path.join(folder, name) for name in ("SKILL.md", "skill.md"))
+    return any(map(files.is_there, names)) and not files.is_there(os.path.join(folder, ".git"))
 
 
-def _read_explicit(files: Files, explicit: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
-    path = os.path.join(cwd, explicit)  # noqa: PTH118
+def _read_named(files: Files, name: str, cwd: str) -> _Read | None:
+    path = os.path.join(cwd, name)
     if not files.is_file(path):
-        raise UsageError(f"there is no configuration file {explicit}")
-    if os.path.basename(path) in OTHER_FILES:  # noqa: PTH119
-        return read_other(files, path, label=explicit, base=cwd)
-    if not explicit.endswith(".toml"):
-        return read_yaml(files, path, label=explicit, base=cwd), ()
-    layers = read_toml(files, path, label=explicit, base=cwd)
-    if layers is None:
-        raise UsageError(f"{explicit} has no [tool.skillgate]")
-    return layers, ()
+        raise UsageError(f"there is no configuration file {name}")
+    if os.path.basename(path) in OTHER_FILES:
+        return read_other(files, path, label=name, base=cwd)
+    read = read_toml if name.endswith(".toml") else read_yaml
+    layers = read(files, path, label=name, base=cwd)
+    return None if layers is None else (layers, ())
 
 
-def _read_other(files: Files, folder: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]] | None:
-    """Read the configuration of eval-skills that a directory holds; None without one."""
+def _read_explicit(files: Files, name: str, cwd: str) -> _Read:
+    found = _read_named(files, name, cwd)
+    if found is None:
+        raise UsageError(f"{name} has no [tool.skillgate]")
+    return found
+
+
+def _read_eval_skills(files: Files, folder: str, cwd: str) -> _Read | None:
     for name in OTHER_FILES:
-        path = os.path.join(folder, name)  # noqa: PTH118
+        path = os.path.join(folder, name)
         if files.is_file(path):
             return read_other(files, path, label=os.path.relpath(path, cwd), base=folder)
     return None
 
 
-def _read_folder(files: Files, folder: str, cwd: str) -> tuple[tuple[Layer, ...], tuple[str, ...]] | None:
+def _read_own(files: Files, folder: str, cwd: str) -> _Read | None:
     """Read what one directory holds; None when it configures nothing."""
-    yaml_file, toml_file = os.path.join(folder, YAML_NAME), os.path.join(folder, TOML_NAME)  # noqa: PTH118
-    has_yaml = files.is_file(yaml_file)
+    yaml_file, toml_file = os.path.join(folder, YAML_NAME), os.path.join(folder, TOML_NAME)
     label = os.path.relpath(toml_file, cwd)
-    if not has_yaml:
-        layers = read_toml(files, toml_file, label=label, base=folder)
-        return None if layers is None else (layers, ())
+    if not files.is_file(yaml_file):
+        table = read_toml(files, toml_file, label=label, base=folder)
+        return None if table is None else (table, ())
     layers = read_yaml(files, yaml_file, label=os.path.relpath(yaml_file, cwd), base=folder)
-    if defines_settings(toml_file, files):
-        return layers, (f"{label}: [tool.skillgate] is not read, because {YAML_NAME} stands beside it",)
-    return layers, ()
+    unread = f"{label}: [tool.skillgate] is not read, because {YAML_NAME} stands beside it"
+    return layers, (unread,) if defines_settings(toml_file, files) else ()
+
+
+def defines_settings(toml_file: str, files: Files = DISK) -> bool:
+    """Return whether a pyproject.toml has a table for skillgate; one that cannot be read has none."""
+    try:
+        return _toml_table(files, toml_file, TOML_NAME) is not None
+    except UsageError:
+        return False
+
+
+def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool = False) -> tuple[Layer, ...]:
+    """Read a file of YAML by its absolute path; ``label`` is shown to people, patterns are relative to ``base``.
+
+    Raises:
+        UsageError: it is not valid (with all of its problems), too large, or cannot be read.
+    """
+    document = _document(files, path, label)
+    if document is None:
+        return ()
+    reader = LayerReader(label=label, base=base, places=document.places, declared=BY_KEY, personal=personal)
+    for key, line in document.duplicates:
+        reader.problems.append(f"{label}:{line}: the key {key} stands here a second time")
+    return reader.layers(document.values)
+
+
+def read_other(files: Files, path: str, *, label: str, base: str) -> _Read:
+    """Read a configuration of eval-skills, YAML or JSON, as :func:`read_yaml`, and say what is not read of it."""
+    notice = f"{label}: read in the place of {YAML_NAME}, which comes before it where there is one"
+    document = _document(files, path, label)
+    if document is None:
+        return (), (notice,)
+    from skillgate.eval_skills import translated
+
+    found = translated(document.values, document.places)
+    reader = LayerReader(label=label, base=base, places=found.places, declared=BY_KEY)
+    return reader.layers(found.values), (notice, *(f"{label}: {line}" for line in found.notices))
+
+
+def read_toml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer, ...] | None:
+    """Read ``[tool.skillgate]`` of a file, as :func:`read_yaml`; None without the file or the table."""
+    table = _toml_table(files, path, label)
+    return None if table is None else LayerReader(label=label, base=base, places={}, declared=BY_KEY).layers(table)
+
+
+def _document(files: Files, path: str, label: str) -> MappingDocument | None:
+    """Parse a file of YAML; None for comments alone: a file that sets nothing yet."""
+    data = read_bytes(files, path, label)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
+        return None
+    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # brings in yaml: only with a file to read
+
+    try:
+        return load_mapping(text)
+    except YamlProblem as problem:
+        raise UsageError(f"{label}:{problem.line}:{problem.column}: {problem.message}") from None
+
+
+def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | None:
+    if not files.is_file(path):
+        return None
+    data = read_bytes(files, path, label, limit=_TOML_BYTES)
+    if _TOML_MARK not in data:
+        return None
+    import tomllib  # only with a table to read
+
+    try:
+        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested without end
+        raise UsageError(f"{label}: not valid TOML: {error}") from None
+    table = tool.get("skillgate") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise UsageError(f"{label}: tool.skillgate: expected a table")
+    return table
+
+
+def read_bytes(files: Files, path: str, label: str, *, limit: int = YAML_BYTES) -> bytes:
+    """Read a file of configuration. Raises UsageError: it cannot be read, or has more than ``limit`` bytes."""
+    try:
+        data = files.read(path, limit + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read {label}: {error.strerror}") from error
+    if len(data) > limit:
+        raise UsageError(f"{label}: larger than {limit // 1024} KiB, which no configuration needs")
+    return data
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Match a ``/``-separated path with a glob: ``**`` stands for any number of directories, none included.
+
+    Within one directory's or file's name, ``*``, ``?`` and ``[…]`` work as in a shell; letter case counts. The whole
+    path must match: ``legacy/**`` is ``legacy`` and everything below it, ``**/old`` is ``old`` at any depth.
+    """
+    from fnmatch import fnmatchcase  # brings in the regular expressions; only overrides need it
+
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    reached = {0}  # how many parts the pattern so far may have consumed
+    for segment in pattern.strip("/").split("/"):
+        if segment == "**":
+            reached = set(range(min(reached), len(parts) + 1)) if reached else reached
+        elif segment not in ("", "."):
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], segment)}
+    return len(parts) in reached
+
+
+class LayerReader:
+    """Turns the mapping of one file into layers and collects everything that is wrong with it in ``problems``."""
+
+    def __init__(
+        self,
+        *,
+        label: str,  # the file as shown to people
+        base: str,
+        places: Mapping[str, int],  # the line of each place in the file, under names such as ``overrides[0].threshold``
+        declared: Mapping[str, Setting[Any]],
+        personal: bool = False,  # the user's own file may say where requests and keys go
+    ) -> None:
+        self.label, self.base, self.places, self.declared, self.personal = label, base, places, declared, personal
+        self.problems: list[str] = []
+
+    def layers(self, table: Mapping[str, object]) -> tuple[Layer, ...]:
+        """Read the settings for every path, then the overrides in order. Raises UsageError: every problem of it."""
+        overrides = [] if table.get("overrides") is None else table["overrides"]
+        layers = [self._layer({key: table[key] for key in table if key != "overrides"}, "")]
+        if not isinstance(overrides, list):
+            self._problem("overrides", "overrides: expected a list of mappings with paths and settings")
+            overrides = []
+        for index, item in enumerate(overrides):
+            place = f"overrides[{index}]"
+            if isinstance(item, dict):
+                layers.append(self._override(item, place))
+            else:
+                self._problem(place, f"{place}: expected a mapping with paths and settings, found {item!r:.80}")
+        if self.problems:
+            count = len(self.problems)
+            head = [f"{self.label}: {count} problems"] if count > 1 else []
+            raise UsageError("\n".join([*head, *self.problems]))
+        return tuple(layers)
+
+    def _override(self, item: Mapping[str, object], place: str) -> Layer:
+        paths = item.get("paths")
+        patterns = [paths] if isinstance(paths, str) else paths
+        if not isinstance(patterns, list) or not patterns or not all(isinstance(p, str) and p for p in patterns):
+            self._problem(f"{place}.paths", f"{place}.paths: expected a list of globs, found {paths!r:.80}", place)
+            patterns = ["**"]
+        values = {key: value for key, value in item.items() if key != "paths"}
+        for key in [key for key in values if key in self.declared and not self.declared[key].per_path]:
+            self._problem(f"{place}.{key}", f"{key} holds for a whole run; it cannot differ by path")
+        return self._layer(values, place, patterns=tuple(patterns))
+
+    def _layer(self, table: Mapping[str, object], place: str, *, patterns: tuple[str, ...] = ()) -> Layer:
+        values: dict[str, Value] = {}
+        origins: dict[str, str] = {}
+        for key, value in table.items():
+            at = f"{place}.{key}" if place else key
+            try:
+                values[key] = checked(self.declared, key, value, also="paths" if place else "overrides")
+            except UnfitError as error:
+                for path, message in error.parts:
+                    self._problem(f"{place}.{path}" if place else path, f"{path}: {message}", at)
+            except ValueError as error:
+                self._problem(at, str(error))
+            if key in values and self.declared[key].personal and not self.personal:
+                self._problem(
+                    at,
+                    f"{key} decides where requests, keys or kept answers go, so a project's file may not"
+                    f" set it; give --{key}, or set it in your own configuration (skillgate/config.yaml)",
+                )
+            origins[key] = self._where(at)
+        return Layer(values=values, origins=origins, patterns=patterns, base=self.base)
+
+    def _problem(self, place: str, message: str, instead: str = "") -> None:
+        self.problems.append(f"{self._where(place if place in self.places else instead or place)}: {message}")
+
+    def _where(self, place: str) -> str:
+        line = self.places.get(place)
+        return self.label if line is None else f"{self.label}:{line}"
+
+
+def checked(declared: Mapping[str, Setting[Any]], key: str, value: object, also: str = "overrides") -> Value:
+    """Check one key, of ``declared`` or ``also``, and its value. Raises ValueError: unknown, or it does not fit."""
+    setting = declared.get(key)
+    if setting is None:
+        raise ValueError(f"unknown key {key!r}{did_you_mean(key, (*declared, also))}")
+    try:
+        return setting.accept(value)
+    except UnfitError as error:
+        raise UnfitError(tuple((f"{key}.{path}", message) for path, message in error.parts)) from None
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None

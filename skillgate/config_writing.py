@@ -1,5 +1,5 @@
 """Write configuration: a new file for a project, or one value of the user's own file, whose other lines stay."""
-# ruff: noqa: PTH103, PTH105, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import os
 import re
 import textwrap
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.config import OTHER_FILES
-from skillgate.config_file import DISK, YAML_NAME, read_bytes, read_other, read_yaml
+from skillgate.config import DISK, OTHER_FILES, YAML_NAME, read_bytes, read_other, read_yaml
 from skillgate.errors import UsageError
+from skillgate.files import replace
 from skillgate.model.setting import Kind
 from skillgate.settings import DEPTH, SETTINGS
 
@@ -34,21 +33,13 @@ _OVERRIDES = """
 
 
 def new_file(values: Mapping[str, Value]) -> str:
-    """Compose a new configuration file: ``depth`` set, every other key as a comment, all from the declarations.
-
-    Args:
-        values: what is set too.
-    """
+    """Compose a new configuration file: ``depth`` and ``values`` set, every other key as a comment."""
     sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
     return _HEAD + "".join(sections) + _OVERRIDES
 
 
 def carried_over(folder: str) -> tuple[Mapping[str, Value], tuple[str, ...]]:
-    """Return what a configuration of eval-skills in a directory sets: beside the new file it is read no more.
-
-    Raises:
-        UsageError: it is not valid.
-    """
+    """Return what a configuration of eval-skills in a directory sets, with notices. Raises UsageError: invalid."""
     for name in OTHER_FILES:
         path = os.path.join(folder, name)
         if DISK.is_file(path):
@@ -80,15 +71,19 @@ def _yaml(value: object) -> str:
 def set_value(path: str, key: str, value: Value) -> None:
     """Set one value in the user's own file of YAML, which is made where there is none.
 
-    Raises:
-        UsageError: the file is not valid, cannot be written, or says the key in a way that cannot be changed alone.
+    Raises UsageError: it is not valid, cannot be written, or says the key in a way that cannot be changed alone.
     """
     data = read_bytes(DISK, path, path) if DISK.is_file(path) else b""
     before = _own_values(data, path) if data else {}
     changed = _with_line(data.decode("utf-8-sig"), key, value).encode()
     if _own_values(changed, path) != {**before, key: value}:
         raise UsageError(f"{path}: {key} cannot be set without changing other lines; edit the file")
-    _replace(path, changed)
+    place = os.path.realpath(path)  # a link to it stays a link
+    try:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        replace(place, changed)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def value_text(value: Value) -> str:
@@ -131,21 +126,3 @@ def _with_line(text: str, key: str, value: Value) -> str:
     while last < len(lines) and lines[last][:1] in (" ", "\t", "-") and lines[last].strip():
         last += 1
     return "".join([*lines[:first], line, *lines[last:]])
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Write a file at once; a link to it stays a link."""
-    import tempfile  # few runs write one
-
-    place = os.path.realpath(path)
-    made = ""
-    try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        number, made = tempfile.mkstemp(prefix=".config-", dir=os.path.dirname(place))
-        with open(number, "wb") as file:
-            file.write(data)
-        os.replace(made, place)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(made)  # noqa: PTH108
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error

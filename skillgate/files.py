@@ -1,15 +1,17 @@
-"""Write files safely, in directories that a stranger may have filled.
+"""Write files safely, in directories that a stranger may have filled, and see which files other users can reach.
 
 A pull request can hold a symbolic link in the place of a report, or of its folder: nothing is written through one.
 """
-# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH114, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
 import stat
 from contextlib import contextmanager, suppress
+from errno import ELOOP
 from pathlib import Path
+from stat import S_ISLNK
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
@@ -20,17 +22,7 @@ if TYPE_CHECKING:
 
 
 def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
-    """Write a file.
-
-    Args:
-        name: as it was given; relative to ``cwd``.
-        data: its bytes.
-        cwd: the working directory, absolute.
-        parents: whether to make the directories above it that are missing.
-
-    Raises:
-        UsageError: it cannot be written, or must not be (see :func:`require_place`).
-    """
+    """Write a file as the user named it, relative to ``cwd``. Raises UsageError, also of :func:`require_place`."""
     place = require_place(name, cwd)
     try:
         if parents:
@@ -44,14 +36,8 @@ def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
 def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> None:
     """Write a file as a whole: a reader sees the old bytes or the new ones, and a failure leaves the old ones.
 
-    Args:
-        path: the file, existing or not; a symbolic link is replaced, not followed.
-        data: its bytes.
-        status: the file whose permissions and, where the system allows it, owner to take; by default only the
-            calling user can read the new file.
-
-    Raises:
-        OSError: it cannot be written.
+    A symbolic link is replaced, not followed. The new file has the permissions and, where the system allows it, the
+    owner of ``status``; by default only the calling user can read it. Raises OSError.
     """
     with prepared(path, data, status=status) as temporary:
         os.replace(temporary, path)
@@ -59,10 +45,7 @@ def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> 
 
 @contextmanager
 def prepared(path: str, data: bytes, *, status: os.stat_result | None = None) -> Iterator[str]:
-    """Write a temporary file beside ``path`` and yield its path; remove it if the block did not move it.
-
-    For callers that check once more before they replace the file; otherwise like :func:`replace`.
-    """
+    """Yield the path of a temporary file, for a caller that checks once more; it is removed where it was not moved."""
     import tempfile  # most runs write no file
 
     descriptor, temporary = tempfile.mkstemp(prefix=".skillgate-", suffix=".tmp", dir=os.path.dirname(path))
@@ -84,12 +67,8 @@ def prepared(path: str, data: bytes, *, status: os.stat_result | None = None) ->
 def toplevel(path: str) -> str | None:
     """Find the repository that a directory lies in, without asking git.
 
-    Args:
-        path: an absolute path without symbolic links.
-
-    Returns:
-        The nearest directory at or above ``path`` that holds a ``.git`` of any kind (worktrees and submodules have a
-        file there); None without one.
+    Returns the nearest directory at or above an absolute path without links that holds a ``.git`` of any kind
+    (worktrees and submodules have a file there); None without one.
     """
     while not os.path.lexists(os.path.join(path, ".git")):
         parent = os.path.dirname(path)
@@ -100,18 +79,16 @@ def toplevel(path: str) -> str | None:
 
 
 def require_place(name: str, cwd: str) -> str:
-    """Give the absolute path of a file that may be written.
+    """Return the absolute path of a file that may be written.
 
-    Links above the repository (without one, above the working directory) are the user's own.
-
-    Raises:
-        UsageError: it is a skill's main file, or it is a symbolic link, or lies behind one in the repository.
+    Links above the repository (without one, above the working directory) are the user's own. Raises UsageError for a
+    skill's main file, a symbolic link, or what lies behind one in the repository.
     """
     place = os.path.normpath(os.path.join(cwd, name))
     # Windows drops blanks and dots from the end of a name.
     if os.path.basename(place).rstrip(" .").upper() == SKILL_FILE.upper():
         raise UsageError(f"cannot write {name}: that is what the main file of a skill is called; name another file")
-    link = _link_on_the_way(place, cwd)
+    link = _first_link(place, cwd)
     if link is not None:
         where = "it" if link == place else os.path.relpath(link, cwd)
         raise UsageError(f"cannot write {name}: {where} is a symbolic link; name the place that it leads to")
@@ -119,16 +96,12 @@ def require_place(name: str, cwd: str) -> str:
 
 
 def require_folder(name: str, cwd: str) -> None:
-    """Refuse a file that must not be written, or whose directory does not exist.
-
-    Raises:
-        UsageError: as said.
-    """
-    if not os.path.isdir(os.path.dirname(require_place(name, cwd))):  # noqa: PTH112
+    """Raise UsageError for a file that must not be written, or whose directory does not exist."""
+    if not os.path.isdir(os.path.dirname(require_place(name, cwd))):
         raise UsageError(f"cannot write {name}: there is no directory {os.path.dirname(name)}")
 
 
-def _link_on_the_way(place: str, cwd: str) -> str | None:
+def _first_link(place: str, cwd: str) -> str | None:
     here = os.path.realpath(cwd)
     top = os.path.join(toplevel(here) or here, "")
     inside = False
@@ -145,3 +118,71 @@ def _link_on_the_way(place: str, cwd: str) -> str | None:
 def _unlinked(path: str, flags: int) -> int:
     """Open a file unless it is a link; where the system cannot promise that, the check before has to do."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+EXECUTE, READ, READ_AND_EXECUTE = 0o001, 0o004, 0o005
+_MOST_LINKS = 40
+
+
+def open_to_all(path: str) -> bool:
+    """Return whether every user can reach an absolute path and execute it (of a directory: enter and read it)."""
+    return closed_by(path, READ_AND_EXECUTE if os.path.isdir(path) else EXECUTE) is None
+
+
+def closed_by(path: str, wanted: int = EXECUTE, *, owned: str | None = None) -> str | None:
+    """Return the first place on the path to a file that other users cannot pass, links followed; None if they can.
+
+    ``wanted`` is the last digit of the mode that they need of the file itself, an absolute path that is there
+    (OSError); of a directory ``owned`` the program gets a copy that its user owns.
+    """
+    final = os.path.realpath(path)
+    is_owned = owned is not None and is_within(path, owned)
+    for place, status in passed(path, owned if is_owned and owned is not None else "/"):
+        if S_ISLNK(status.st_mode):
+            continue
+        bits = status.st_mode >> 6 if owned is not None and is_within(place, owned) else status.st_mode
+        needed = wanted if place == final else EXECUTE
+        if bits & needed != needed:
+            return place
+    return None
+
+
+def passed(path: str, start: str = "/") -> Iterator[tuple[str, os.stat_result]]:
+    """Yield each place that the system passes from ``start`` to an absolute path: links, and what they lead to."""
+    here, links = start, 0
+    waiting = _parts(os.path.relpath(path, start)) if path != start else []
+    yield here, os.lstat(here)
+    while waiting:
+        part = waiting.pop(0)
+        place = os.path.dirname(here) if part == ".." else os.path.join(here, part)
+        status = os.lstat(place)
+        yield place, status
+        if not S_ISLNK(status.st_mode):
+            here = place
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise OSError(ELOOP, os.strerror(ELOOP), path)
+        target = os.readlink(place)
+        here = "/" if target.startswith("/") else here
+        waiting[:0] = _parts(target)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Return whether a path is a directory or below it, going by the words of both."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def unreachable(shown: str, path: str, obstacle: str) -> str:
+    """Return the message for a file that the user of programs of skills cannot reach: what, where, how to fix it."""
+    of = "" if shown == path else f" ({shown})"
+    mode = f"{os.lstat(obstacle).st_mode & 0o7777:04o}"
+    why = f"has mode {mode}" if obstacle == path else f"is behind {obstacle} (mode {mode})"
+    return (
+        f"{path}{of} {why}, and programs of skills run as another user here; install it for all users (below"
+        " /usr/local, for example), open it to them, or use --run-as-caller"
+    )
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from skillgate.access import closed_by, unreachable
 from skillgate.errors import IncompleteError
+from skillgate.files import closed_by, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,17 +72,9 @@ def run(
     timeout_s: float = 60.0,
     env: Mapping[str, str] | None = None,
 ) -> Completed:
-    """Run a program to its end, without a shell and without this process's secrets.
+    """Run a program to its end, without a shell and without this process's secrets; return it whatever its status is.
 
-    Args:
-        argv: the program's name or path, and its arguments.
-        cwd: the directory to run in; None for the current one.
-        stdin: all that the program can read.
-        timeout_s: seconds after which it is killed.
-        env: variables to add to the minimal environment.
-
-    Returns:
-        The status and output, whatever the status is.
+    It is killed after ``timeout_s`` seconds; ``env`` goes over the minimal environment.
 
     Raises:
         MissingExecutableError: there is no such program.
@@ -113,16 +105,10 @@ def start(
 ) -> Child:
     """Start a foreign program that the caller talks to, without a shell, in a session and process group of its own.
 
-    Its three streams are pipes without buffers. Nothing is inherited but what is given: no variable, no open file.
-
-    Args:
-        argv: the program and its arguments; a program without a ``/`` is looked for in the absolute directories of
-            ``PATH`` in ``env``, one with a ``/`` is relative to ``cwd``.
-        cwd: the absolute directory to run in.
-        env: all of its environment.
-        user: the number of the user and group to run as, for which this process must be root; None for its own. Then a
-            program without a ``/`` is the first that every user can run.
-        files: open files that it inherits under their numbers.
+    Its three streams are pipes without buffers. It inherits no variable but ``env`` and no open file but ``files``,
+    under their numbers. A program without a ``/`` is looked for in the absolute directories of ``PATH`` in ``env``, one
+    with a ``/`` is relative to ``cwd``. As another ``user`` (its number and its group's), for which this process must
+    be root, a program without a ``/`` is the first that every user can run.
 
     Raises:
         MissingExecutableError: there is no such program.
@@ -156,11 +142,7 @@ def start(
 
 
 def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None = None) -> str:
-    """Give the absolute path of a program, as :func:`start` finds it.
-
-    Raises:
-        MissingExecutableError: there is no such program.
-    """
+    """Return the absolute path of a program, as :func:`start` finds it. Raises MissingExecutableError."""
     if "/" not in program and os.sep not in program:
         return _locate(program, env) if user is None else _locate_for_all(program, env)
     path = os.path.normpath(os.path.join(cwd, program))  # noqa: PTH118
@@ -170,31 +152,15 @@ def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None 
 
 
 def attend(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> int:
-    """Run a program in the foreground until it ends or this process is interrupted, and end it and its group then.
+    """Run a program in the foreground until it ends or this process is interrupted; then end it and its group.
 
-    It reads nothing, and what it writes goes to this process's standard error.
-
-    Args:
-        argv: the program and its arguments, found as by :func:`start`.
-        cwd: the absolute directory to run in.
-        env: all of its environment.
-
-    Returns:
-        Its exit status; negative: the signal that ended it.
-
-    Raises:
-        MissingExecutableError: there is no such program.
-        IncompleteError: it could not be started.
+    It is found and raises as in :func:`start`, reads nothing, and writes to this process's standard error. Returns its
+    exit status; negative: the signal that ended it.
     """
     program = located(argv[0], cwd=cwd, env=env)
     try:
         child = subprocess.Popen(  # noqa: S603 - no shell; the user asked for this program
-            [program, *argv[1:]],
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=2,
-            start_new_session=True,
+            [program, *argv[1:]], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
         )
     except (OSError, ValueError) as error:
         raise IncompleteError(f"{argv[0]} could not be started: {getattr(error, 'strerror', None) or error}") from error
@@ -223,10 +189,7 @@ def _end_group(child: Child) -> None:
 
 @contextmanager
 def children() -> Iterator[frozenset[int]]:
-    """Give the numbers of the processes that :func:`start` started and that nobody has waited for.
-
-    No other is started while the context lasts.
-    """
+    """Yield the numbers of the running processes that :func:`start` started; no other is started meanwhile."""
     with _STARTING:
         alive = ((pid, known()) for pid, known in list(_CHILDREN.items()))
         yield frozenset(pid for pid, child in alive if child is not None and child.returncode is None)
@@ -242,15 +205,14 @@ def ends_within(child: Child, seconds: float) -> bool:
 
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    return {**kept, "LANG": "C", "LC_ALL": "C", **extra}
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return {**inherited, "LANG": "C", "LC_ALL": "C", **extra}
 
 
 def _locate(program: str, environment: Mapping[str, str]) -> str:
     """Find a program in the absolute directories of ``PATH``.
 
-    Left to the operating system, a ``.`` in ``PATH`` (on Windows: always) would run a program of that name out of the
-    repository under evaluation.
+    Left to the operating system, a ``.`` in ``PATH`` (on Windows: always) would run a program out of the repository.
     """
     for candidate in candidates(program, environment):
         if _can_be_run(candidate):
@@ -273,12 +235,12 @@ def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
 
 
 def _can_be_run(candidate: Path) -> bool:
-    """Tell whether it is a program for this user; a directory of ``PATH`` that is closed to this user holds none."""
+    """Return whether it is a program for this user; a directory of ``PATH`` that is closed to this user holds none."""
     return os.path.isfile(candidate) and os.access(candidate, os.X_OK)  # noqa: PTH113 - pathlib's raises there
 
 
 def candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Give the files that a program's name may mean, in the order of ``PATH``, whether they are there or not."""
+    """Return the files that a program's name may mean, in the order of ``PATH``, whether they are there or not."""
     if Path(program).is_absolute():
         yield Path(program)
         return

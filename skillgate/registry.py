@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, overload
 
 from skillgate.errors import UsageError
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,37 +46,19 @@ class Room:
         return tuple(name.replace("_", separator) for name in sorted(places, key=lambda name: (places[name], name)))
 
     def load(self, name: str) -> ModuleType:
-        """Import one module of the room; ``-`` and ``_`` are the same in its name.
-
-        Raises:
-            UsageError: the room has no such module; the nearest name is suggested.
-        """
+        """Import a module of the room; ``-`` and ``_`` are the same. Raises UsageError with the nearest known name."""
         return importlib.import_module(f"{self.package}.{self._module(name)}")
 
     def summary(self, name: str) -> str:
-        """Read the first line of a module's docstring from its file, without importing it.
-
-        Raises:
-            UsageError: as :meth:`load`.
-        """
+        """Read the first line of a module's docstring without importing it. Raises UsageError as :meth:`load`."""
         return next(self._lines(name), "").strip().lstrip('r"').rstrip('"')
 
     def text(self, name: str, constant: str) -> str:
-        """Read a constant that a module sets to a plain text, without importing it; ``""`` where it sets none.
-
-        Raises:
-            UsageError: as :meth:`load`.
-        """
+        """Read a constant that a module sets to a plain text, without importing it; ``""`` where it sets none."""
         return next(iter(self.texts(name, constant)), "")
 
     def texts(self, name: str, constant: str) -> tuple[str, ...]:
-        """Read the texts of a constant, one or those of a tuple, without importing the module.
-
-        The texts hold neither quotes nor brackets.
-
-        Raises:
-            UsageError: as :meth:`load`.
-        """
+        """Read the texts of a constant, one or a tuple, without quotes or brackets in them, without an import."""
         return tuple(self._literal(name, constant).split('"')[1::2])
 
     def table(self, name: str, constant: str) -> dict[str, str]:
@@ -85,19 +67,11 @@ class Room:
         return dict(zip(texts[::2], texts[1::2], strict=True))
 
     def flag(self, name: str, constant: str) -> bool:
-        """Read whether a module sets a constant to True, without importing it.
-
-        Raises:
-            UsageError: as :meth:`load`.
-        """
+        """Read whether a module sets a constant to True, without importing it."""
         return self._literal(name, constant) == "True"
 
     def defines(self, name: str, function: str) -> bool:
-        """Whether a module defines a function of this name, without importing it.
-
-        Raises:
-            UsageError: as :meth:`load`.
-        """
+        """Return whether a module defines a function of this name, without importing it."""
         return any(line.startswith(f"def {function}(") for line in self._lines(name))
 
     def _literal(self, name: str, constant: str) -> str:
@@ -141,7 +115,6 @@ ADAPTERS = Room("skillgate.bench.adapters")
 SCORERS = Room("skillgate.bench.scorers")
 STARTERS = Room("skillgate.bench.starters")
 SERVERS = Room("skillgate.bench.servers")
-CHECKS = Room("skillgate.bench.checks")
 EVAL_FORMATS = Room("skillgate.evals.formats")
 INVOCATION_FORMATS = Room("skillgate.invocations.formats")
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate import settings
-from skillgate.config import Config, config_digest, load
-from skillgate.config_file import matches
+from skillgate.config import Config, config_digest, load, matches
 from skillgate.errors import UsageError
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from skillgate.cache import Cache
 from skillgate.evaluation.assess import assess
-from skillgate.evaluation.keeper import Keeper
-from skillgate.model.assessment import Assessment, Listing, Member, Told
+from skillgate.evaluation.pipeline import Assessor
+from skillgate.model.finding import Assessment, Listing, Member, SkillTexts
 from skillgate.model.skill import SkillSource
-from skillgate.skill.discover import discover, discover_commit
-from skillgate.skill.read import read
+from skillgate.skill.find import discover, discover_commit, read
 from tests.skills import PROSE, filler, run, run_python, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def sources(*paths: Path) -> list[SkillSource]:
 
 def opened(facts: Assessment) -> Assessment:
     """Put what is read later in the place of what gives it, and leave out what only a keeper knows."""
-    later = {"told": facts.told(), "detail": facts.detail()}
+    later = {"told": facts.texts(), "detail": facts.detail()}
     return facts._replace(**later, duration_ms=0, mark="", outside=())  # type: ignore[arg-type]
 
 
@@ -59,7 +58,7 @@ class Judged(NamedTuple):
 
 
 def judged(found: Sequence[SkillSource], cache: Path, *, made_by: bytes = b"these tests") -> Judged:
-    keeper = Keeper(Cache(str(cache), now=time.time), clock=CLOCK, made_by=made_by)
+    keeper = Assessor(Cache(str(cache), now=time.time), clock=CLOCK, made_by=made_by)
     facts = [opened(one) for one in keeper.assess(found)]
     keeper.close()
     return Judged(facts, keeper.reused, keeper.failure)
@@ -320,7 +319,9 @@ def test_what_another_program_judged_is_not_used(top: Path, tmp_path: Path) -> N
 def test_any_change_of_the_program_is_another_program(tmp_path: Path) -> None:
     package = tmp_path / "skillgate"
     shutil.copytree(Path(assess.__code__.co_filename).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from skillgate.evaluation.keeper import stamp; print(stamp())"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from skillgate.evaluation.pipeline import stamp; print(stamp())"
+    )
     rules = package / "static" / "rules"
 
     def stamp() -> str:
@@ -367,24 +368,24 @@ def test_skills_of_a_commit_are_kept_too(top: Path, tmp_path: Path) -> None:
 
 
 def member(path: str, name: str, *, plugin: str | None = None, mark: str = "m", description: str = "d") -> Member:
-    told = Told(lines=tuple((row, f"the same line number {row} in all of them") for row in range(1, 12)))
+    told = SkillTexts(lines=tuple((row, f"the same line number {row} in all of them") for row in range(1, 12)))
     return Member(path, Listing(name, description), lambda: told, plugin, mark=mark)
 
 
 def test_what_shows_beside_others_is_kept_while_they_are_the_same(tmp_path: Path) -> None:
     def across(*members: Member) -> list[object]:
-        keeper = Keeper(Cache(str(tmp_path), now=time.time), clock=CLOCK, made_by=b"these tests")
+        keeper = Assessor(Cache(str(tmp_path), now=time.time), clock=CLOCK, made_by=b"these tests")
         return list(keeper.across(members))
 
     one, two = member("a", "same", mark="1"), member("b", "same", mark="2")
     found = across(one, two)
     assert found
-    assert across(one, two) == found == list(Keeper(None, clock=CLOCK).across((one, two)))
+    assert across(one, two) == found == list(Assessor(None, clock=CLOCK).across((one, two)))
     assert across(one, two._replace(listing=Listing("other", "x"))) == found  # the mark stands for all that it says
     changed = two._replace(listing=Listing("other", "x"), mark="3")
-    assert across(one, changed) == list(Keeper(None, clock=CLOCK).across((one, changed))) != found
+    assert across(one, changed) == list(Assessor(None, clock=CLOCK).across((one, changed))) != found
     for other in (two._replace(plugin="None"), two._replace(file="skill.md"), two._replace(path="c")):
-        assert across(one, other) == list(Keeper(None, clock=CLOCK).across((one, other)))
+        assert across(one, other) == list(Assessor(None, clock=CLOCK).across((one, other)))
 
 
 def test_a_name_with_a_nul_takes_no_other_skills_place(tmp_path: Path) -> None:
@@ -392,10 +393,10 @@ def test_a_name_with_a_nul_takes_no_other_skills_place(tmp_path: Path) -> None:
         head = json.dumps(name), json.dumps(description)
         write_skill(tmp_path / "skills", "one", frontmatter=f"name: {head[0]}\ndescription: {head[1]}")
         write_skill(tmp_path / "skills", "two", frontmatter="name: twin\ndescription: x")
-        keeper = Keeper(Cache(str(tmp_path / "cache"), now=time.time), clock=CLOCK, made_by=b"these tests")
+        keeper = Assessor(Cache(str(tmp_path / "cache"), now=time.time), clock=CLOCK, made_by=b"these tests")
         there = sources(tmp_path / "skills")
         pairs = zip(there, keeper.assess(there), strict=True)
-        members = [Member(str(s.root.path), f.listing, f.told, mark=f.mark) for s, f in pairs]
+        members = [Member(str(s.root.path), f.listing, f.texts, mark=f.mark) for s, f in pairs]
         return {claim.id for _, claim in keeper.across(members)}
 
     assert "DUPLICATE_NAME" not in found("twin\0x", "y")
@@ -403,7 +404,7 @@ def test_a_name_with_a_nul_takes_no_other_skills_place(tmp_path: Path) -> None:
 
 
 def test_without_a_cache_everything_is_judged(top: Path) -> None:
-    keeper = Keeper(None, clock=CLOCK)
+    keeper = Assessor(None, clock=CLOCK)
     assert [opened(one) for one in keeper.assess(sources(top))] == anew(sources(top))
     keeper.close()
     assert (keeper.reused, keeper.failure) == (0, None)

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from skillgate import registry, settings
-from skillgate.action.inputs import read_inputs
+from skillgate.action.request import read_inputs
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import reader
-from skillgate.model.benchmark import Evaluator, Expected
-from skillgate.model.executable import UNSUPPORTED, AdapterType
+from skillgate.invocations.formats import reader
+from skillgate.model.benchmark import UNSUPPORTED, AdapterType, Evaluator, Expected
 from skillgate.model.marks import key_of
 from skillgate.model.setting import Setting
 from skillgate.registry import (
@@ -240,9 +239,9 @@ def test_an_input_of_the_action_is_one_entry(package: Copy, tmp_path: Path) -> N
     table.write_text(changed, encoding="utf-8")
     code = """
         from skillgate import settings
-        from skillgate.action.inputs import given_settings, read_inputs
+        from skillgate.action.request import read_inputs, set_options
         from skillgate.config import Config
-        found = Config(cwd="/").with_options(given_settings(read_inputs({"INPUT_IN-FLIGHT": "7"})))
+        found = Config(cwd="/").with_options(set_options(read_inputs({"INPUT_IN-FLIGHT": "7"})))
         print(found.get(settings.IN_FLIGHT))
     """
     done = subprocess.run(
@@ -299,7 +298,7 @@ def test_a_scorer_is_one_file(package: Copy, tmp_path: Path) -> None:
         """The beginning of the answer's text."""
 
         from skillgate.bench.answers import scalar_text
-        from skillgate.bench.scorers._scorer import right, scorer, wrong
+        from skillgate.bench.scorers import right, scorer, wrong
 
         ALIASES = ("prefix",)
         NEEDS = ("expectedOutput.value",)

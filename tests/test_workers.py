@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluation.workers import WORTH_BYTES, Crew, Job, LostError, pays, processors
+from skillgate.evaluation.workers import WORTH_BYTES, Job, LostError, WorkerPool, pays, processors
 from tests.skills import filler, run_python, write_skill
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ import sys, time
 from skillgate.evaluation import assess
 from skillgate.evaluation import workers
 from skillgate.cache import Cache
-from skillgate.evaluation.keeper import Keeper, _jobs
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.evaluation.pipeline import Assessor
+from skillgate.skill.find import discover
+from skillgate.skill.find import read
 clock = time.perf_counter_ns
 
 def found():
@@ -72,7 +72,7 @@ def script(body: str, skills: Path, cwd: Path, *options: str) -> str:
 
 @pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=POSIX)])
 def test_the_entries_are_those_made_here_in_the_same_order(skills: Path, tmp_path: Path, method: str) -> None:
-    code = f"print(list(workers.entries(_jobs(found()), method={method!r})) == here(), len(here()))"
+    code = f"print(list(workers.entries(workers.jobs_of(found()), method={method!r})) == here(), len(here()))"
     assert script(code, skills, tmp_path) == "True 30"
 
 
@@ -81,7 +81,7 @@ def test_the_processes_share_the_work(skills: Path, tmp_path: Path) -> None:
     code = """
 import multiprocessing
 count = set()
-for text in workers.entries(_jobs(found())):
+for text in workers.entries(workers.jobs_of(found())):
     count.add(len(multiprocessing.active_children()))
 print(max(count) == min(workers.processors(), workers.MOST), multiprocessing.active_children())
 """
@@ -93,7 +93,7 @@ print(max(count) == min(workers.processors(), workers.MOST), multiprocessing.act
 def test_where_a_process_dies_nothing_is_lost(skills: Path, tmp_path: Path, method: str) -> None:
     code = f"""
 import multiprocessing
-entries = workers.entries(_jobs(found()), method={method!r})
+entries = workers.entries(workers.jobs_of(found()), method={method!r})
 given = [next(entries)]
 for child in multiprocessing.active_children():
     child.kill()
@@ -110,13 +110,13 @@ except workers.LostError:
 def test_what_dead_processes_left_is_judged_here(skills: Path, tmp_path: Path) -> None:
     code = """
 import multiprocessing
-facts = Keeper(Cache(sys.argv[1] + "/../cache", now=time.time), clock=clock).assess(found())
+facts = Assessor(Cache(sys.argv[1] + "/../cache", now=time.time), clock=clock).assess(found())
 first = next(facts)
 children = multiprocessing.active_children()
 for child in children:
     child.kill()
 print(len(children) > 1, seen([first, *facts]) == seen(map(lambda one: assess.assess(one, clock), found())))
-kept = Keeper(Cache(sys.argv[1] + "/../cache", now=time.time), clock=clock)
+kept = Assessor(Cache(sys.argv[1] + "/../cache", now=time.time), clock=clock)
 print(len(list(kept.assess(found()))), kept.reused)
 """
     assert script(code, skills, tmp_path) == "True True\n30 30"
@@ -133,10 +133,10 @@ free = os.dup(0)
 os.close(free)
 resource.setrlimit(resource.RLIMIT_NOFILE, (free + 3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 try:
-    list(workers.entries(_jobs(there)))
+    list(workers.entries(workers.jobs_of(there)))
 except workers.LostError as error:
     print(error)
-print(len(list(Keeper(None, clock=clock).assess(there))), multiprocessing.active_children())
+print(len(list(Assessor(None, clock=clock).assess(there))), multiprocessing.active_children())
 """
     assert script(code, skills, tmp_path) == "[Errno 24] Too many open files\n30 []"
 
@@ -146,7 +146,7 @@ def test_on_one_processor_no_other_process_is_started(skills: Path, tmp_path: Pa
     code = """
 import os
 os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
-print(len(list(Keeper(None, clock=clock).assess(found()))), "multiprocessing" in sys.modules)
+print(len(list(Assessor(None, clock=clock).assess(found()))), "multiprocessing" in sys.modules)
 """
     assert script(code, skills, tmp_path) == "30 False"
 
@@ -167,9 +167,9 @@ def test_the_files_of_a_commit_stay_in_this_process(skills: Path, tmp_path: Path
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
         subprocess.run(["git", *identity, *words], cwd=skills, check=True, capture_output=True)
     code = """
-from skillgate.skill.discover import discover_commit
+from skillgate.skill.find import discover_commit
 there = [read(root) for root in discover_commit("HEAD", "./", cwd=sys.argv[1]).roots]
-print(len(list(Keeper(None, clock=clock).assess(there))), "multiprocessing" in sys.modules, _jobs(there))
+print(len(list(Assessor(None, clock=clock).assess(there))), "multiprocessing" in sys.modules, workers.jobs_of(there))
 """
     assert script(code, skills, tmp_path) == "30 False []"
 
@@ -240,7 +240,7 @@ def doubled(job: int) -> str:
 
 @POSIX
 def test_a_crew_answers_jobs_in_their_order() -> None:
-    with Crew(doubled, 3) as crew:
+    with WorkerPool(doubled, 3) as crew:
         assert list(crew.results(iter(range(100)))) == [doubled(job) for job in range(100)]
         assert list(crew.results([])) == []
 
@@ -254,7 +254,7 @@ def test_a_crew_takes_jobs_only_as_they_are_needed() -> None:
             taken.append(job)
             yield job
 
-    with Crew(doubled, 2) as crew:
+    with WorkerPool(doubled, 2) as crew:
         results = crew.results(jobs())
         assert next(results) == "2"
         assert taken == [1, 2, 3, 4, 5]  # two in hand and two waiting for each, and the one whose place is free
@@ -262,6 +262,6 @@ def test_a_crew_takes_jobs_only_as_they_are_needed() -> None:
 
 @POSIX
 def test_a_crew_that_lost_a_process_says_so_and_leaves_none() -> None:
-    with pytest.raises(LostError), Crew(doubled, 2) as crew:
+    with pytest.raises(LostError), WorkerPool(doubled, 2) as crew:
         list(crew.results([1, 2, -1, 3, 4, 5, 6, 7]))
     assert multiprocessing.active_children() == []

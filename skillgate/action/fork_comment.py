@@ -16,32 +16,28 @@ from typing import TYPE_CHECKING, TypeVar
 
 from skillgate import __version__, settings
 from skillgate.action.comment.subject import Subject
-from skillgate.action.plan import BENCH, BENCH_DIFF, DIFF, INVOCATIONS, REPORT, RUN
+from skillgate.action.plan import BENCH, BENCH_DIFF, DIFF, INVOCATIONS, REPORT, RUN, Publication
 from skillgate.action.publish import repository_of
 from skillgate.errors import CodecError, UsageError
-from skillgate.model.bench import BenchReport
-from skillgate.model.bench_diff import BenchDiff
+from skillgate.model.bench import BenchDiff, BenchReport
 from skillgate.model.codec import decode
-from skillgate.model.diff import Diff
-from skillgate.model.invocation_report import InvocationReport
+from skillgate.model.documents import ActionRun, Diff
+from skillgate.model.invocation import InvocationReport
 from skillgate.model.report import Report, Tool
-from skillgate.model.run import ActionRun
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.report import addresses
 from skillgate.report.json import parsed, read
 
 if TYPE_CHECKING:
-    from skillgate.action.github.event import Event
-    from skillgate.action.plan import Publication
+    from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
-    from skillgate.action.session import ActionSession
+    from skillgate.action.workspace import ActionSession
 
 MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
 MAX_SKILLS = 5_000
 MAX_FINDINGS = 50_000
 MAX_TASKS = 200_000
 MAX_CHECKS = 50_000
-
 T = TypeVar("T")
 
 
@@ -105,11 +101,7 @@ def _without_quotation(error: UsageError) -> str:
 def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
     """Read the documents of the run that has ended.
 
-    Args:
-        workspace: the absolute directory that the folder lies in.
-        folder: where the documents are.
-        event: of the name ``workflow_run``.
-        key: of the comment.
+    ``workspace``: the absolute directory that the folder lies in. ``event``: of the name ``workflow_run``.
 
     Raises:
         UsageError: it is another event, or a document is missing, too large, or not what it should be.

@@ -10,37 +10,35 @@ from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.action.comment.subject import Subject
-from skillgate.action.github.event import LARGEST, Event, mode_of, read_event
-from skillgate.action.github.redaction import Redactor, secrets_of
-from skillgate.action.inputs import read_inputs, unknown_inputs, variable
-from skillgate.action.output_paths import (
+from skillgate.action.github import LARGEST, Event, mode_of, read_event
+from skillgate.action.plan import Publication, WriteCertificates, WriteFile, plan
+from skillgate.action.protocol import Redactor, secrets_of
+from skillgate.action.publish import Certificates, Publisher, token
+from skillgate.action.request import ActionRequest, read_inputs, request_of, unknown_inputs, variable
+from skillgate.action.workspace import (
+    ActionSession,
     remove_old_documents,
     require_certificate_paths,
     require_output_paths,
     writable,
 )
-from skillgate.action.plan import Publication, WriteCertificates, WriteFile, plan
-from skillgate.action.publish import Publisher, token
-from skillgate.action.request import request_of
-from skillgate.action.session import ActionSession
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, SkillgateError, UsageError
+from skillgate.model.documents import ActionRun
 from skillgate.model.report import Tool
-from skillgate.model.run import ActionRun
 from skillgate.settings import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.action.certificates import Certificates
     from skillgate.action.outcome import Results
-    from skillgate.action.request import ActionRequest
-    from skillgate.model.page import Page
-    from skillgate.session import Session
+    from skillgate.console import Console
+    from skillgate.model.finding import Page
 
+_DOCUMENTS = ("run", "report", "diff", "bench", "bench_diff", "invocations")
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def run(session: Session) -> int:
+def run(session: Console) -> int:
     """Gate or comment, and publish what came of it; what cannot be evaluated is published too.
 
     Returns:
@@ -88,20 +86,16 @@ def run(session: Session) -> int:
 
 
 def _gate(request: ActionRequest, event: Event, session: ActionSession) -> tuple[Results, Certificates | None]:
-    """Evaluate, or join what earlier jobs have found; and prepare the certificate that is written of it.
-
-    Raises:
-        SkillgateError: neither can be done.
-    """
+    """Evaluate, or join what earlier jobs have found; and prepare the certificate that is written of it."""
     require_output_paths(session.cwd, request.report_dir, request.sarif)
     certificates = None
     if request.certificate or request.badges:
-        from skillgate.action.certificates import prepare  # few runs ask for them
+        from skillgate.action.publish import prepare  # few runs ask for them
 
         require_certificate_paths(session.cwd, request.certificate, request.badges, request.report_dir)
         certificates = prepare(request, session)
     if request.reports:
-        from skillgate.action.report_shards import merge_reports  # most runs evaluate
+        from skillgate.action.run import merge_reports  # most runs evaluate
 
         results = merge_reports(request, event, session)
     else:
@@ -132,7 +126,7 @@ def _publish(subject: Subject, publication: Publication, publisher: Publisher, r
         from skillgate.static.catalogue import pages as every_page  # every rule's file
 
         pages = every_page()
-    subject = _redacted(subject, redactor)
+    subject = subject._replace(**{name: redactor.clean_values(getattr(subject, name)) for name in _DOCUMENTS})
     effects = plan(subject, publication, token=token, pages=pages)
     files = (WriteFile, WriteCertificates)
     publisher.publish(effect for effect in effects if isinstance(effect, files))
@@ -149,17 +143,6 @@ def _publish(subject: Subject, publication: Publication, publisher: Publisher, r
     # The verdict is another run's: what counts here is whether the comment could be written.
     posted = publisher.posted
     return EXIT_PASSED if posted is None or posted.status not in ("failed", "forbidden") else EXIT_INCOMPLETE
-
-
-def _redacted(subject: Subject, redactor: Redactor) -> Subject:
-    return subject._replace(
-        run=redactor.clean_values(subject.run),
-        report=redactor.clean_values(subject.report),
-        diff=redactor.clean_values(subject.diff),
-        bench=redactor.clean_values(subject.bench),
-        bench_diff=redactor.clean_values(subject.bench_diff),
-        invocations=redactor.clean_values(subject.invocations),
-    )
 
 
 def _valid_request(environ: Mapping[str, str]) -> ActionRequest:

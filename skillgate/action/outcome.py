@@ -1,4 +1,4 @@
-"""What came of a run: its documents, its result, its exit code and the reasons."""
+"""What came of a run: its documents, its result, its exit code and the reasons; and the store they go to."""
 
 from __future__ import annotations
 
@@ -6,56 +6,47 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, settings
-from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
+from skillgate.action.workspace import ActionSession, Checkout, require_untracked
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, UsageError
 from skillgate.evaluation.run import is_unjudged
-from skillgate.model.bench_diff import Pairing
+from skillgate.model.bench import BenchDiff, Pairing
+from skillgate.model.documents import ActionRun
 from skillgate.model.finding import Severity
-from skillgate.model.judging import JudgeLayer
-from skillgate.model.report import Tool
-from skillgate.model.run import ActionRun
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.report import Report, SkillResult, Tool
 from skillgate.model.score import Outcome
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.report.tally import worst_first
 from skillgate.report.text import blamed_outside, failures
-from skillgate.scoring.regression import sampled_layers
+from skillgate.scoring.gate import sampled_layers
+from skillgate.store.target import Target, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.action.context import RunContext
-    from skillgate.action.github.event import Event
-    from skillgate.action.session import ActionSession
+    from skillgate.action.github import Event
     from skillgate.model.bench import BenchReport
-    from skillgate.model.bench_diff import BenchDiff
-    from skillgate.model.diff import Diff, SkillChange
-    from skillgate.model.invocation_report import GateCheck, InvocationReport
-    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.documents import Diff, SkillChange
+    from skillgate.model.invocation import GateCheck, InvocationReport
+
 
 BENCHMARK = "benchmark"
 """The gate that a benchmark answers."""
-
 _LAYERS = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
 _FAILED = {"failed": "failed", "triggered": "went off"}
 _MISSING = ("no_data", "unmeasured")
 
 
 class Results(NamedTuple):
-    """The documents of a run.
-
-    Attributes:
-        run, report, diff: of the skills.
-        bench, bench_diff: of the benchmark; None without one or without a base.
-        invocations: what is recorded of the skills, with the gates on it; None where none was asked for.
-        config_digest: of the configuration that held.
-    """
+    """The documents of a run."""
 
     run: ActionRun
     report: Report
     diff: Diff | None
     bench: BenchReport | None = None
     bench_diff: BenchDiff | None = None
-    invocations: InvocationReport | None = None
-    config_digest: str = ""
+    invocations: InvocationReport | None = None  # what is recorded of the skills, with the gates on it
+    config_digest: str = ""  # of the configuration that held
 
 
 def new_record(context: RunContext, event: Event) -> ActionRun:
@@ -187,9 +178,9 @@ def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
     return f" (errors: {words})"
 
 
-def _unread(report: Report, beside: Sequence[str], *, complete: bool) -> Iterator[str]:
+def _unread(report: Report, extras: Sequence[str], *, complete: bool) -> Iterator[str]:
     for result in report.results:
-        if result.skill.path in beside:
+        if result.skill.path in extras:
             continue
         if result.composite.score is None:
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
@@ -239,3 +230,39 @@ def _gate(check: GateCheck) -> str:
 
 def _why(check: GateCheck) -> str:
     return "; ".join(check.failures) or check.status.replace("_", " ")
+
+
+def store_target(checkout: Checkout, address: str) -> Target:
+    """Return the store that the input ``store`` names, before anything is run.
+
+    Raises:
+        UsageError: the store cannot be used, or a change could have filled it; or its address holds a password.
+    """
+    if "://" not in address:
+        require_untracked(checkout, address, f"input store: {address}")
+    target = target_of(address, cwd=checkout.workspace)
+    if target.secrets:
+        raise UsageError("input store: an address with a password is in the log; give the step PGPASSWORD under env")
+    require_packages(target)
+    if target.path is not None:
+        require_file(target, create=True)
+    return target
+
+
+def write_results(results: Results, target: Target, head: str, session: ActionSession) -> str | None:
+    """Write the reports of the commit ``head``, without secrets; return what to say where that failed."""
+    from skillgate.model.codec import encode
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+
+    branch = session.environ.get("GITHUB_HEAD_REF") or session.environ.get("GITHUB_REF_NAME") or None
+    documents = [one for one in (results.report if results.report.results else None, results.bench) if one is not None]
+    try:
+        store = open_store(target, create=True)
+        try:
+            for one in map(session.redactor.clean_values, documents):
+                store.write(one, document_digest(encode(one)), Provenance("action", None, head or None, branch))
+        finally:
+            store.close()
+    except (IncompleteError, UsageError) as error:
+        return f"the results could not be kept: {error}"
+    return None

@@ -1,14 +1,15 @@
-"""What a run publishes: effects as plain values, decided here and performed elsewhere."""
+"""What is published of a run: files, log, summary, comment, issue and outputs."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.action.comment.benchmark import has_moved
 from skillgate.action.comment.comment import comment, headline, marker, summary
-from skillgate.action.comment.issue import issue
-from skillgate.action.github.outputs import SCORE_OUTPUTS, benchmark_outputs, gate_outputs, score_outputs
-from skillgate.action.github.protocol import command, quiet
+from skillgate.action.comment.issue import Issue, issue
+from skillgate.action.protocol import command, quiet
+from skillgate.model.bench import Flip
 from skillgate.model.finding import Severity
 from skillgate.report import bench_text, html
 from skillgate.report import json as documents
@@ -18,23 +19,62 @@ from skillgate.report.terminal import Style
 from skillgate.report.text import render_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from skillgate.action.comment.issue import Issue
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.page import Page
+    from skillgate.model.finding import Page
     from skillgate.model.report import Report
+
 
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
 INVOCATIONS = "invocations.json"
 """The documents of a run in its report directory: what a second workflow reads."""
-
 DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, "report.html", "report.md")
 """All that is written there."""
-
 _WIDTH = 120  # columns of the log
 _REASONS = 100  # that an output holds; all stand in run.json
+
+
+class Output(NamedTuple):
+    """One output: always written, also when the step fails; empty where there is no value."""
+
+    name: str
+    help: str
+
+
+OUTPUTS = (
+    Output("result", "pass, fail or error."),
+    Output("reasons", "Why it is not pass; one per line."),
+    Output("skills", "How many skills were asked about."),
+    Output("errors", "How many errors they have."),
+    Output("warnings", "How many warnings they have."),
+    Output("score", "The lowest score among them."),
+    Output("scores", "Every score as JSON, by path; null where there is none."),
+    Output("coverage", "The share of the weight that was measured, 0 to 1."),
+    Output("model-calls", "How many requests a model answered."),
+    Output("cached-answers", "How many answers were kept from an earlier run."),
+    Output("cost-usd", "What the calls cost; empty where a price is unknown."),
+    Output("new-findings", "How many findings came; empty without a base."),
+    Output("fixed-findings", "How many findings went; empty without a base."),
+    Output("baseline-rev", "The commit that was compared with; empty without one."),
+    Output("report-json", "The path of report.json in the workspace."),
+    Output("report-html", "The path of report.html in the workspace."),
+    Output("report-md", "The path of report.md in the workspace."),
+    Output("sarif-file", "The path of the SARIF file; empty for none."),
+    Output("completion", "The lowest completion rate among the skills of the benchmark, 0 to 1; empty without one."),
+    Output("completions", "Every completion rate as JSON, by the skill's id; null where there is none."),
+    Output("broken-tasks", "How many tasks passed in the base and no longer do; empty without a base."),
+    Output("benchmark-json", "The path of benchmark.json in the workspace; empty without a benchmark."),
+    Output("gates", "What came of each gate on recorded invocations as JSON, by path and gate; empty without one."),
+    Output("invocations-json", "The path of invocations.json in the workspace; empty without such a gate."),
+    Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
+    Output("comment-url", "The comment's address; empty without one."),
+    Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),
+    Output("issue-url", "The address of the regression's issue; empty without one."),
+    Output("certificate-file", "The path of the certificate; empty for none."),
+    Output("badges-dir", "The directory of the badges; empty for none."),
+)
 
 
 class WriteFile(NamedTuple):
@@ -91,29 +131,17 @@ Effect = WriteFile | Log | Summarise | PutComment | PutIssue | WriteCertificates
 
 
 class Publication(NamedTuple):
-    """What of a run is published, and where.
+    """What of a run is published, and where."""
 
-    Attributes:
-        report_dir: where the documents go, relative to the workspace; ``""`` for nowhere.
-        sarif: where SARIF goes, ``""`` for nowhere.
-        pull_request: which one to comment on, None for none.
-        comment: ``always``, ``changes``, ``failures`` or ``never``.
-        annotations: ``all``, ``errors`` or ``none``.
-        create: whether a pull request without a comment may get one.
-        issue: whether a regression opens an issue.
-        certificate: where a certificate goes, ``""`` for nowhere.
-        badges: the directory where badges go, ``""`` for nowhere.
-    """
-
-    report_dir: str = ""
-    sarif: str = ""
-    pull_request: int | None = None
-    comment: str = "always"
-    annotations: str = "all"
-    create: bool = True
-    issue: bool = False
-    certificate: str = ""
-    badges: str = ""
+    report_dir: str = ""  # where the documents go, relative to the workspace; ``""`` for nowhere
+    sarif: str = ""  # where SARIF goes, ``""`` for nowhere
+    pull_request: int | None = None  # which one to comment on, None for none
+    comment: str = "always"  # ``always``, ``changes``, ``failures`` or ``never``
+    annotations: str = "all"  # ``all``, ``errors`` or ``none``
+    create: bool = True  # whether a pull request without a comment may get one
+    issue: bool = False  # whether a regression opens an issue
+    certificate: str = ""  # where a certificate goes, ``""`` for nowhere
+    badges: str = ""  # the directory where badges go, ``""`` for nowhere
 
 
 def plan(
@@ -121,11 +149,8 @@ def plan(
 ) -> tuple[Effect, ...]:
     """Decide what is written where.
 
-    Args:
-        subject: the run; secrets were taken out of its texts.
-        publication: what is published.
-        token: gives random text, for what nobody may foresee (see :func:`skillgate.action.github.protocol.quiet`).
-        pages: every rule's page, where SARIF is written.
+    ``token``: gives random text, for what nobody may foresee (see :func:`skillgate.action.protocol.quiet`).
+    ``pages``: every rule's page, where SARIF is written.
 
     Returns:
         Effects in the order they are performed in.
@@ -147,14 +172,14 @@ def _effects(
     yield Summarise(text)
     if publication.pull_request is not None and publication.comment != "never":
         yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
-    told_of = issue(subject) if publication.issue else None
-    if told_of is not None:
-        yield PutIssue(told_of)
+    regression = issue(subject) if publication.issue else None
+    if regression is not None:
+        yield PutIssue(regression)
     yield SetOutputs(tuple(_outputs(subject, publication).items()))
 
 
 def creates(subject: Subject, publication: Publication) -> bool:
-    """Return whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
+    """Whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
     if not publication.create:
         return False
     if subject.run.result != "pass":
@@ -193,10 +218,10 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
 
 def _scored_results(subject: Subject) -> Report | None:
     """Leave out of the log the skills that are only named beside others, unless they fail."""
-    report, beside = subject.report, subject.run.beside
-    if report is None or not beside:
+    report, extras = subject.report, subject.run.beside
+    if report is None or not extras:
         return report
-    results = [one for one in report.results if one.skill.path not in beside or one.gate.passed is False]
+    results = [one for one in report.results if one.skill.path not in extras or one.gate.passed is False]
     summary = report.summary._replace(skills=len(results))
     return report._replace(results=tuple(results), summary=summary)
 
@@ -211,17 +236,17 @@ def _errors(report: Report) -> Report:
 
 
 def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
-    yield WriteFile(f"{folder}/{RUN}", documents.render(subject.run), is_json=True)
-    if subject.report is not None:
-        yield WriteFile(f"{folder}/{REPORT}", documents.render(subject.report), is_json=True)
-    if subject.diff is not None:
-        yield WriteFile(f"{folder}/{DIFF}", documents.render(subject.diff), is_json=True)
-    if subject.bench is not None:
-        yield WriteFile(f"{folder}/{BENCH}", documents.render(subject.bench), is_json=True)
-    if subject.bench_diff is not None:
-        yield WriteFile(f"{folder}/{BENCH_DIFF}", documents.render(subject.bench_diff), is_json=True)
-    if subject.invocations is not None:
-        yield WriteFile(f"{folder}/{INVOCATIONS}", documents.render(subject.invocations), is_json=True)
+    values = {
+        RUN: subject.run,
+        REPORT: subject.report,
+        DIFF: subject.diff,
+        BENCH: subject.bench,
+        BENCH_DIFF: subject.bench_diff,
+        INVOCATIONS: subject.invocations,
+    }
+    for name, value in values.items():
+        if value is not None:
+            yield WriteFile(f"{folder}/{name}", documents.render(value), is_json=True)
     yield WriteFile(f"{folder}/report.md", markdown)
     page = html.page(
         report=subject.report,
@@ -235,30 +260,62 @@ def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
 
 
 def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
-    run, report, diff = subject.run, subject.report, subject.diff
-    here = publication.report_dir and report is not None
-    return {
+    run, report, diff, bench = subject.run, subject.report, subject.diff, subject.bench
+    folder = publication.report_dir
+    left = len(run.reasons) - _REASONS
+    values = dict.fromkeys((output.name for output in OUTPUTS), "")
+    values |= {
         "result": run.result,
-        "reasons": "\n".join((*run.reasons[:_REASONS], *_left(run.reasons))),
-        **(score_outputs(report, run.beside) if report is not None else dict.fromkeys(SCORE_OUTPUTS, "")),
-        "new-findings": str(diff.summary.findings_new) if diff else "",
-        "fixed-findings": str(diff.summary.findings_fixed) if diff else "",
+        "reasons": "\n".join((*run.reasons[:_REASONS], *([f"{left} more"] if left > 0 else []))),
         "baseline-rev": run.base or "",
-        "report-json": f"{publication.report_dir}/{REPORT}" if here else "",
-        "report-html": f"{publication.report_dir}/report.html" if publication.report_dir else "",
-        "report-md": f"{publication.report_dir}/report.md" if publication.report_dir else "",
-        "sarif-file": publication.sarif if report is not None else "",
-        **benchmark_outputs(subject, f"{publication.report_dir}/{BENCH}" if publication.report_dir else ""),
-        **gate_outputs(subject, f"{publication.report_dir}/{INVOCATIONS}" if publication.report_dir else ""),
         "comment-status": "skipped",
-        "comment-url": "",
         "issue-status": "skipped",
-        "issue-url": "",
-        "certificate-file": publication.certificate if report is not None else "",
-        "badges-dir": publication.badges if report is not None else "",
     }
+    if folder:
+        values |= {"report-html": f"{folder}/report.html", "report-md": f"{folder}/report.md"}
+    if report is not None:
+        values |= _score_outputs(report, run.beside)
+        values |= {
+            "report-json": f"{folder}/{REPORT}" if folder else "",
+            "sarif-file": publication.sarif,
+            "certificate-file": publication.certificate,
+            "badges-dir": publication.badges,
+        }
+    if diff:
+        values |= {"new-findings": str(diff.summary.findings_new), "fixed-findings": str(diff.summary.findings_fixed)}
+    if bench is not None:
+        rates = {one.skill_id: one.summary.completion_rate for one in bench.reports}
+        known = [rate for rate in rates.values() if rate is not None]
+        changed = subject.bench_diff
+        broken = sum(one.flip is Flip.BROKEN for change in changed.changes for one in change.tasks) if changed else None
+        values |= {
+            "completion": f"{min(known):.4f}" if known else "",
+            "completions": json.dumps(rates, ensure_ascii=True),
+            "broken-tasks": "" if broken is None else str(broken),
+            "benchmark-json": f"{folder}/{BENCH}" if folder else "",
+        }
+    if subject.invocations is not None:
+        gates: dict[str, dict[str, str]] = {}
+        for check in subject.invocations.gates:
+            gates.setdefault(check.skill, {})[check.gate] = check.status
+        values["gates"] = json.dumps(gates, ensure_ascii=True)
+        values["invocations-json"] = f"{folder}/{INVOCATIONS}" if folder else ""
+    return values
 
 
-def _left(reasons: Sequence[str]) -> list[str]:
-    left = len(reasons) - _REASONS
-    return [f"{left} more"] if left > 0 else []
+def _score_outputs(report: Report, extras: Collection[str]) -> dict[str, str]:
+    """Count what is asked about, with the findings that others share with it or that belong to no skill."""
+    scores = {one.skill.path: one.composite.score for one in report.results if one.skill.path not in extras}
+    known = [score for score in scores.values() if score is not None]
+    counts, usage = report.summary.findings, report.usage
+    return {
+        "skills": str(len(scores)),
+        "errors": str(counts.get("error", 0)),
+        "warnings": str(counts.get("warning", 0)),
+        "score": f"{min(known):.2f}" if known else "",
+        "scores": json.dumps(scores, ensure_ascii=True),
+        "coverage": f"{report.coverage:.2f}" if report.coverage is not None else "",
+        "model-calls": str(usage.calls),
+        "cached-answers": str(usage.cached),
+        "cost-usd": f"{usage.cost_usd:.4f}" if usage.cost_usd is not None else "",
+    }

@@ -1,5 +1,5 @@
 """Publish what a run has planned: the one place where the Action writes to GitHub and to the workspace."""
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH103, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -7,24 +7,105 @@ import os
 import random
 import time
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.github.protocol import command, outputs_text
-from skillgate.action.inputs import variable
-from skillgate.action.plan import Log, PutComment, PutIssue, SetOutputs, Summarise, WriteCertificates, WriteFile
-from skillgate.errors import SkillgateError, UsageError
+from skillgate.action.plan import Effect, Log, PutComment, PutIssue, SetOutputs, Summarise, WriteCertificates, WriteFile
+from skillgate.action.protocol import command, outputs_text
+from skillgate.action.request import ActionRequest, variable
+from skillgate.errors import IncompleteError, SkillgateError, UsageError
 from skillgate.files import write
+from skillgate.model.score import Depth
+from skillgate.scoring.gate import sampled_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.action.certificates import Certificates
     from skillgate.action.comment.issue import Issue
-    from skillgate.action.github.event import Event
-    from skillgate.action.github.repository import Posted, Repository
-    from skillgate.action.plan import Effect
-    from skillgate.action.session import ActionSession
+    from skillgate.action.github import Event
+    from skillgate.action.repository import Posted, Repository
+    from skillgate.action.workspace import ActionSession
+    from skillgate.evaluation.request import CertificateRequest, Scope
+    from skillgate.model.documents import Content
     from skillgate.model.report import Report
+    from skillgate.model.skill import SkillRoot
+
+
+class Certificates(NamedTuple):
+    """Certificate and badges that are wanted."""
+
+    wanted: CertificateRequest  # what is to be written
+    scope: Scope  # the skills that it is about
+    before: Mapping[str, Content]  # what their files were before anything was evaluated, by shown path
+    config_digest: str = ""  # of the configuration that held
+
+
+def prepare(request: ActionRequest, session: ActionSession) -> Certificates:
+    """Require that both can be written, and take down what the skills' files are, before anything is evaluated.
+
+    Raises:
+        UsageError: one cannot be written.
+        IncompleteError: git is missing, or refuses the repository.
+    """
+    from skillgate.evaluation.certify import contents_of, require_certificates
+    from skillgate.evaluation.request import CertificateRequest, Scope
+
+    for folder in (os.path.dirname(request.certificate), request.badges):
+        try:
+            os.makedirs(os.path.join(session.cwd, folder), exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write {folder}: {error.strerror}") from error
+    wanted = CertificateRequest(request.certificate or None, badges=request.badges or None)
+    paths = (os.path.normpath(os.path.join(request.working_directory, path)) for path in request.paths or (".",))
+    scope = Scope(tuple(paths), shard=request.shard)
+    require_certificates(wanted, scope, session)
+    return Certificates(wanted, scope, contents_of(scope, session, wanted))
+
+
+def write_certificates(report: Report, certificates: Certificates, session: ActionSession) -> Iterator[str]:
+    """Write both, and return the files, relative to the workspace.
+
+    Raises:
+        UsageError: one cannot be written.
+        IncompleteError: git is missing, or refuses the repository.
+    """
+    from skillgate.evaluation import certify
+
+    wanted, scope, before, digest = certificates
+    contents: Mapping[str, Content] = {}
+    if wanted.certificate is not None:
+        contents = certify.unmoved(before, certify.contents_of(scope, session, wanted))
+    certify.write_certificates(report._replace(config_digest=digest), contents, wanted, session)
+    if wanted.certificate is not None:
+        yield wanted.certificate
+    if wanted.badges is not None:
+        for name in sorted(os.listdir(os.path.join(session.cwd, wanted.badges))):
+            yield os.path.join(wanted.badges, name)
+
+
+def digests(roots: Sequence[SkillRoot], depth: Depth, cwd: str) -> dict[str, str]:
+    """Return the digest of each skill's files, by shown path, where it covers all of them; none where git cannot tell.
+
+    Only skills that are measured by sessions can be certified, and only theirs are digested.
+    """
+    if depth not in (Depth.DEEP, Depth.CERTIFY):
+        return {}
+    from skillgate.evaluation.certify import content_of  # few runs go as deep
+
+    try:
+        found = {str(root.path): content_of(os.path.join(cwd, str(root.path))) for root in roots}
+    except IncompleteError:
+        return {}
+    return {path: one.digest for path, one in found.items() if one.digest is not None and one.reason is None}
+
+
+def with_digests(report: Report, before: Mapping[str, str], after: Mapping[str, str]) -> Report:
+    """Put into each result that a model was asked about what its files were, where they are so still."""
+    same = {path: digest for path, digest in before.items() if after.get(path) == digest}
+    results = (
+        one._replace(content=same[one.skill.path]) if one.skill.path in same and sampled_layers(one) else one
+        for one in report.results
+    )
+    return report._replace(results=tuple(results))
 
 
 def token() -> str:
@@ -104,7 +185,7 @@ class Publisher:
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
     def _comment(self, effect: PutComment) -> None:
-        from skillgate.action.github.repository import Posted  # brings in the client: only for who comments
+        from skillgate.action.repository import Posted  # brings in the client: only for who comments
 
         try:
             repository = repository_of(self._event, self._session.environ)
@@ -120,7 +201,7 @@ class Publisher:
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _issue(self, issue: Issue) -> None:
-        from skillgate.action.github.repository import Posted  # brings in the client: only for who writes
+        from skillgate.action.repository import Posted  # brings in the client: only for who writes
 
         clean = self._redactor.clean
         try:
@@ -137,7 +218,6 @@ class Publisher:
             self._warn(f"issue {self.issue.status}: {self.issue.reason}")
 
     def _write_certificates(self, report: Report) -> None:
-        from skillgate.action.certificates import write_certificates  # few runs ask for them
 
         if self._certificates is None:
             return
@@ -162,7 +242,7 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
         UsageError: there is no token, or nothing says which repository it is.
         IncompleteError: the address of the API does not do.
     """
-    from skillgate.action.github.repository import open_repository  # brings in the client: only for who comments
+    from skillgate.action.repository import open_repository  # brings in the client: only for who comments
 
     secret = environ.get(variable("github-token"), "").strip()
     if not secret or not event.repository:
@@ -192,4 +272,4 @@ def _give_to_owner(workspace: str, path: str) -> None:
         if os.lstat(place).st_uid != 0:
             break
         change_owner(place, owner.st_uid, owner.st_gid)
-        place = os.path.dirname(place)  # noqa: PTH120
+        place = os.path.dirname(place)

@@ -1,17 +1,145 @@
-"""What the inputs of one run ask for."""
+"""Read the Action's inputs as the runner gives them, and what they ask for; every mistake is reported at once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate import settings
-from skillgate.action.inputs import given_settings
+from skillgate.errors import UsageError
+from skillgate.format import did_you_mean
+from skillgate.model.setting import KEY, SHARD, WORDS, Kind, Setting, Value
+from skillgate.settings import BY_KEY, INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from skillgate.action.inputs import Value as Input
-    from skillgate.model.setting import Setting, Value
+
+N = TypeVar("N", int, float)
+Input = str | float | bool | tuple[str, ...] | None
+_REFUSED = {
+    "run-as-caller": "it is for the command line: here skills are a stranger's, whose programs must not run as root"
+}
+_SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
+_MOST_SHARDS = 1000
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # as the toolkit's getBooleanInput has them
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of an input: the runner keeps hyphens and makes letters upper-case."""
+    return "INPUT_" + name.replace(" ", "_").upper()
+
+
+def read_inputs(environ: Mapping[str, str]) -> dict[str, Input]:
+    """Read every input, by name.
+
+    Returns:
+        Text as str, numbers as float or int, flags as bool, lists as tuples of str; None for an input that is not
+        given and has no default. A default that GitHub fills in is empty here.
+
+    Raises:
+        UsageError: with every input that is not valid.
+    """
+    values: dict[str, Input] = {}
+    problems = [f"input {name}: {why}" for name, why in _REFUSED.items() if environ.get(variable(name), "").strip()]
+    for entry in INPUTS:
+        text = environ.get(variable(entry.key), "").strip() or default_of(entry)
+        try:
+            values[entry.key] = _value(entry, text)
+        except ValueError as error:
+            problems.append(f"input {entry.key}: {error}")
+    if problems:
+        raise UsageError("\n".join(problems))
+    return values
+
+
+def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a sentence about each input that was given and does not exist: GitHub itself only warns."""
+    known = {variable(entry.key): entry.key for entry in INPUTS}
+    unknown = sorted(name for name in environ if name.startswith("INPUT_") and name not in known)
+    return tuple(_unknown(name.removeprefix("INPUT_").lower(), known.values()) for name in unknown)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    setting = BY_KEY.get(name)
+    if setting is not None and not setting.personal:
+        return f"there is no input {name!r}: it does nothing; set {name} in the configuration"
+    return f"there is no input {name[:80]!r}{did_you_mean(name, known)}: it does nothing"
+
+
+def set_options(inputs: Mapping[str, Input]) -> dict[str, Value]:
+    """Collect the inputs that lie over the configuration, as ``Config.with_options`` takes them."""
+    over = (entry.key for entry in INPUTS if entry.configured and entry.action is not None and entry.action.configures)
+    return {key: value for key in over if (value := inputs.get(key)) not in (None, ())}
+
+
+def choices_of(entry: Setting[Any]) -> tuple[str, ...]:
+    """Return the words that an input takes; none where any text will do."""
+    without = () if entry.action is None else entry.action.without
+    return tuple(word for word in entry.choices if word not in without)
+
+
+def default_of(entry: Setting[Any]) -> str:
+    """Return the text that holds where an input is not given, empty where GitHub fills it in."""
+    default = "" if entry.action is None else entry.action.default
+    return "" if default.startswith("${{") else default
+
+
+def _value(entry: Setting[Any], text: str) -> Input:
+    form = "" if entry.action is None else entry.action.form
+    match entry.kind:
+        case Kind.CHOICES:
+            return tuple(_chosen(entry, word) for word in _words(text)) or None
+        case Kind.TEXTS if form == WORDS:
+            return _words(text) or None
+        case Kind.TEXTS:
+            return tuple(line.strip() for line in text.split("\n") if line.strip())
+        case _ if not text:
+            return None
+        case Kind.CHOICE:
+            return _chosen(entry, text)
+        case Kind.FLAG:
+            if text not in _TRUE + _FALSE:
+                raise ValueError(f"expected true or false, found {text[:80]!r}")
+            return text in _TRUE
+        case Kind.NUMBER | Kind.INTEGER:
+            return _accepted(entry, text)
+        case _ if form == SHARD:
+            return _shard(text)
+        case _ if form == KEY and not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", text):
+            raise ValueError(f"expected 1 to 64 {KEY}, found {text[:80]!r}")
+        case _:
+            return text
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in re.split(r"[,\n]", text) if word.strip()))
+
+
+def _chosen(entry: Setting[Any], word: str) -> str:
+    choices = choices_of(entry)
+    if word in choices:
+        return word
+    raise ValueError(f"expected {', '.join(choices)}; found {word[:80]!r}{did_you_mean(word, choices)}")
+
+
+def _shard(text: str) -> str:
+    match = _SHARD.fullmatch(text)
+    if match is None or not int(match[1]) <= int(match[2]) <= _MOST_SHARDS:
+        raise ValueError(f"expected I/N with I from 1 to N and N up to {_MOST_SHARDS}, found {text[:80]!r}")
+    return text
+
+
+def _accepted(entry: Setting[Any], text: str) -> float:
+    if re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,6})?", text):
+        number = float(text)
+        try:
+            accepted = entry.accept(int(number) if entry.kind is Kind.INTEGER and number.is_integer() else number)
+        except ValueError:
+            accepted = None
+        if isinstance(accepted, int | float):
+            return accepted
+    raise ValueError(f"expected {entry.expected()}, found {text[:80]!r}")
 
 
 class BenchmarkRequest(NamedTuple):
@@ -37,35 +165,26 @@ class BenchmarkRequest(NamedTuple):
 
 
 class ActionRequest(NamedTuple):
-    """The inputs of a run; each field has the name of its input.
+    """The inputs of a run; each field has the name of its input, and an empty text stands for none."""
 
-    Attributes:
-        options: the inputs that are settings, as ``Config.with_options`` takes them.
-        paths: what is asked about, relative to the working directory.
-        excluded: the paths that are left out, likewise.
-        shard: which part of how many is asked about, from (1, 1) on; None for all skills.
-        on_unmeasured: what a skill without a score does: ``fail`` or ``pass``.
-        report_dir, sarif, certificate, badges: places in the workspace, ``""`` for none.
-    """
-
-    options: Mapping[str, Value]
+    options: Mapping[str, Value]  # the inputs that are settings, as ``Config.with_options`` takes them
     mode: str
-    paths: tuple[str, ...]
-    excluded: tuple[str, ...]
+    paths: tuple[str, ...]  # what is asked about, relative to the working directory
+    excluded: tuple[str, ...]  # the paths that are left out, likewise
     working_directory: str
     config: str | None
     baseline: str
     changed_only: str
-    on_unmeasured: str
+    on_unmeasured: str  # what a skill without a score does: ``fail`` or ``pass``
     cache_dir: str | None
     store: str | None
-    shard: tuple[int, int] | None
+    shard: tuple[int, int] | None  # which part of how many is asked about, from (1, 1) on; None for all skills
     reports: tuple[str, ...]
     merge_sarif: tuple[str, ...]
     benchmark: BenchmarkRequest
     invocations: tuple[str, ...]
     gate: tuple[str, ...]
-    report_dir: str
+    report_dir: str  # this and the next three are places in the workspace
     sarif: str
     certificate: str
     badges: str
@@ -81,7 +200,7 @@ def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
     paths = _texts(inputs, settings.PATHS)
     part, _, parts = _text(inputs, settings.REQUESTED_SHARD).partition("/")
     return ActionRequest(
-        options=given_settings(inputs),
+        options=set_options(inputs),
         mode=_text(inputs, settings.MODE),
         paths=tuple(path for path in paths if not path.startswith("!")),
         excluded=tuple(path.removeprefix("!").strip() for path in paths if path.startswith("!")),
@@ -99,8 +218,8 @@ def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
             benchmark=_text(inputs, settings.BENCHMARK) or None,
             tasks=_text(inputs, settings.TASKS) or None,
             skills=_texts(inputs, settings.SKILLS),
-            runs=_whole(inputs, settings.RUNS),
-            min_completion=_number(inputs, settings.MIN_COMPLETION),
+            runs=_number(inputs, settings.RUNS, int),
+            min_completion=_number(inputs, settings.MIN_COMPLETION, float),
             allow_exec=inputs[settings.ALLOW_EXEC.key] is True,
             allow_env=_texts(inputs, settings.ALLOW_ENV),
         ),
@@ -112,7 +231,7 @@ def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
         badges=_text(inputs, settings.BADGES),
         comment=_text(inputs, settings.COMMENT),
         comment_key=_text(inputs, settings.COMMENT_KEY),
-        pr_number=_whole(inputs, settings.PR_NUMBER),
+        pr_number=_number(inputs, settings.PR_NUMBER, int),
         regression_issue=inputs[settings.REGRESSION_ISSUE.key] is True,
         annotations=_text(inputs, settings.ANNOTATIONS),
     )
@@ -128,11 +247,6 @@ def _texts(inputs: Mapping[str, Input], entry: Setting[Any]) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _number(inputs: Mapping[str, Input], entry: Setting[Any]) -> float | None:
+def _number(inputs: Mapping[str, Input], entry: Setting[Any], kind: type[N]) -> N | None:
     value = inputs[entry.key]
-    return value if isinstance(value, float) else None
-
-
-def _whole(inputs: Mapping[str, Input], entry: Setting[Any]) -> int | None:
-    value = inputs[entry.key]
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, kind) else None

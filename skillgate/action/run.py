@@ -1,51 +1,74 @@
-"""Evaluate what is checked out, compare it with its base, and decide."""
+"""Evaluate what is checked out or join what earlier jobs have found, compare it with its base, and decide."""
 
 from __future__ import annotations
 
 import dataclasses
-import time
+import os
+import re
+import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from skillgate.action.base.corpus import corpus_changes
-from skillgate.action.base.files import read_of_base
-from skillgate.action.base.gate_changes import gate_changes
-from skillgate.action.base.policies import policies_of, strict_selections
-from skillgate.action.certificates import digests, with_digests
-from skillgate.action.comparison import difference, evaluate_base
-from skillgate.action.context import load_context
-from skillgate.action.discovery import find_skills, requested_paths
-from skillgate.action.models import require_current_prompts, sampled
-from skillgate.action.outcome import BENCHMARK, Results, new_record, with_budget, with_failure, with_scores
+from skillgate import settings
+from skillgate.action.base import BaseSkills, difference, evaluate_base, policies_of, read_of_base, strict_selections
+from skillgate.action.context import RunContext, find_skills, load_context, requested_paths
+from skillgate.action.gate_changes import corpus_changes, gate_changes, with_base_corpus
+from skillgate.action.outcome import (
+    BENCHMARK,
+    Results,
+    new_record,
+    store_target,
+    with_budget,
+    with_failure,
+    with_scores,
+    write_results,
+)
+from skillgate.action.publish import digests, with_digests
+from skillgate.action.workspace import ActionSession, require_untracked
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
 from skillgate.evaluation import pipeline
-from skillgate.evaluation.baseline.loading import across_change
+from skillgate.evaluation.baseline import across_change
 from skillgate.evaluation.changed import touched
-from skillgate.evaluation.depth import chosen_depth
-from skillgate.evaluation.findings import selections, wants_optional
-from skillgate.evaluation.keeper import Keeper
-from skillgate.evaluation.policies import require_bounds
-from skillgate.evaluation.reporting import reported
-from skillgate.evaluation.request import EvaluateRequest, Scope
-from skillgate.evaluation.run import in_shard
+from skillgate.evaluation.request import (
+    EvaluateRequest,
+    ModelOptions,
+    Scope,
+    chosen_depth,
+    read_whole,
+    require_able,
+    require_bounds,
+    selections,
+    wants_optional,
+)
+from skillgate.evaluation.run import in_shard, reported
+from skillgate.format import printable
+from skillgate.llm.extras import require_packages
+from skillgate.model.documents import SingleReport
+from skillgate.model.report import Report, SkillResult, Verdict
+from skillgate.model.score import Depth, Outcome
+from skillgate.report.joining import decided
+from skillgate.report.json import read, render
+from skillgate.scoring.gate import sampled_layers
+from skillgate.skill.git import changes, differing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
-    from skillgate.action.comparison import BaseSkills
-    from skillgate.action.context import RunContext
-    from skillgate.action.github.event import Event
-    from skillgate.action.invocations.gates import GateRequest
+    from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
-    from skillgate.action.session import ActionSession
-    from skillgate.model.assessment import Assessment
-    from skillgate.model.run import ActionRun
-    from skillgate.model.score import Depth
+    from skillgate.evaluation.models import Models
+    from skillgate.evaluation.pipeline import SampledLayers
+    from skillgate.model.documents import ActionRun, Diff
+    from skillgate.model.finding import Assessment
     from skillgate.model.skill import SkillRoot
-    from skillgate.skill.discover import Discovery
-    from skillgate.store.target import Target
+    from skillgate.skill.find import Discovery
 
-    Touched = Callable[[SkillRoot, Assessment | None], bool]
+_EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
+_MOST = 3  # directories that are named
+_CHANGES = "input reports: what earlier jobs have found is told where the workflow's own commit was evaluated, not in"
+_COMPARABLE = "depth", "scoring_version", "models"
+_BUDGETS = (settings.MAX_COST_USD.key, settings.MAX_CALLS.key)  # a reason that a budget gave names one of them
 
 
 def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Results:
@@ -59,42 +82,107 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
     session = session.with_config(context.config)
     depth = chosen_depth(context.config)
     require_bounds(context.config, depth, also=(BENCHMARK,) if request.benchmark.is_wanted else ())
-    require_current_prompts(context, depth)
-    store, gates = _store(context), wanted_gates(context, session)
-    changes: tuple[str, ...] = ()
+    _require_current_prompts(context, depth)
+    store = None if request.store is None else store_target(context.checkout, request.store)
+    gates = _gates(context, session)
+    policy_changes: tuple[str, ...] = ()
     if context.is_change:
-        changes = (*gate_changes(context), *corpus_changes(context, session.environ))
-    found = find_skills(context)
-    for notice in (*context.notes, *found.notices):
+        policy_changes = (*gate_changes(context), *corpus_changes(context, session.environ))
+    skills = find_skills(context)
+    for notice in (*context.notes, *skills.notices):
         session.note(notice)
-    keeper = Keeper(None, clock=time.perf_counter_ns, optional=wants_optional(context.config))
-    with sampled(context, session, depth) as (layers, models):
-        evaluator = pipeline.Evaluator(
-            pipeline.Assessor(keeper.assess, keeper.across),
-            pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config)),
-            sampled=layers,
-        )
-        results, base = _scored(context, new_record(context, event), session, found, evaluator, depth, changes)
+    assessor = pipeline.Assessor(optional=wants_optional(context.config))
+    criteria = pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config))
+    run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
+    with _sampled(context, session, depth) as (layers, models):
+        evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
+        results, base = _scored(context, run, session, skills, evaluator, depth)
         if models is not None:
             results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
     results = _with_notices(results, session)  # also what the models' end brought
     # Gates go before a benchmark, whose programs must find nothing that decides.
-    results = with_gates(results, gates, context, session, base)
-    results = _with_benchmark(results, context, session)
-    return results if store is None else _stored(results, store, context, session)
+    results = gates(results, None if base is None else base.results)
+    if request.benchmark.is_wanted:
+        from skillgate.action.benchmark import with_benchmark  # most runs have none
+
+        results = with_benchmark(results, context, session)
+    elif request.benchmark.names:
+        session.note(f"input {request.benchmark.names[0]} does nothing without the input benchmark")
+        results = _with_notices(results, session)
+    problem = None if store is None else write_results(results, store, context.base.head, session)
+    return results if problem is None else results._replace(run=with_failure(results.run, problem))
+
+
+def _with_notices(results: Results, session: ActionSession) -> Results:
+    return results._replace(run=dataclasses.replace(results.run, notices=session.notes))
+
+
+@contextmanager
+def _sampled(
+    context: RunContext, session: ActionSession, depth: Depth
+) -> Iterator[tuple[SampledLayers | None, Models | None]]:
+    """Connect what judges skills, and the models that it asks; neither at quick depth."""
+    if depth is Depth.QUICK:
+        yield None, None
+        return
+    require_able(context.config, depth)
+    require_packages()
+    folder = context.request.cache_dir
+    if folder is not None:  # answers that a change brings may be anybody's
+        require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
+    from skillgate.evaluation.sampled import sampling  # brings in the judge
+
+    with with_base_corpus(context, session) as config, sampling(config, ModelOptions(), session, depth) as one:
+        yield one.layers, one.models
+
+
+def _require_current_prompts(context: RunContext, depth: Depth) -> None:
+    """Refuse to measure a skill on prompts that the base branch has replaced.
+
+    Both sides of a change are measured on the prompts that it began with. They are policy too, and another set at the
+    tip cannot be put to a skill that was written before it without changing what the skill is compared with.
+    """
+    base = context.base
+    if depth is Depth.QUICK or base.commit is None or base.tip is None or base.tip == base.commit:
+        return
+    matches = filter(None, map(_EVALS.match, differing(context.checkout.top, base.commit, base.tip)))
+    folders = sorted({match["folder"] or "" for match in matches})
+    if context.changed_only and folders:
+        paths = [f"/{path}" for path in changes(context.checkout.top, base.commit, committed=True)]
+        folders = [one for one in folders if any(path.startswith(f"/{one}/".replace("//", "/")) for path in paths)]
+    if folders:
+        named = ", ".join(f"{printable(one)[:80] or '.'}/evals" for one in folders[:_MOST])
+        more = f" and {len(folders) - _MOST} more" if len(folders) > _MOST else ""
+        raise UsageError(
+            f"the base branch has changed {named}{more} since this change began, and its skill would be measured on"
+            " the old prompts; bring the branch up to date"
+        )
+
+
+def _gates(
+    context: RunContext, session: ActionSession
+) -> Callable[[Results, Mapping[str, SkillResult] | None], Results]:
+    """Find the gates on recorded invocations that the inputs ask for, and return what answers them."""
+    if not (context.request.invocations or context.request.gate):
+        return lambda results, _: results
+    from skillgate.action.invocations import answer_gates, gate_request  # most runs ask for none
+
+    gates = gate_request(context, session)
+    if gates is None:
+        return lambda results, _: results
+    return lambda results, base: answer_gates(results, gates, context, session, base)
 
 
 def _scored(
     context: RunContext,
     run: ActionRun,
     session: ActionSession,
-    found: Discovery,
+    skills: Discovery,
     evaluator: pipeline.Evaluator,
     depth: Depth,
-    changes: tuple[str, ...],
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them."""
-    before, base = evaluate_base(context, found, session, evaluator)
+    before, base = evaluate_base(context, skills, session, evaluator)
     if base is not None:
         criteria = evaluator.criteria._replace(
             policy=policies_of(context, session, base.moved, depth),
@@ -102,46 +190,56 @@ def _scored(
             honoured=base.waivers,
         )
         evaluator = evaluator._replace(criteria=criteria)
+    touches = None
+    if context.changed_only:
+        since = context.base.commit or context.compared.commit
+        touches = touched(skills.roots, since, session, committed=True)
+    narrowed = in_shard(context.request.shard, skills.roots, touches)
     touching: set[str] = set()
-    narrowed = in_shard(context.request.shard, found.roots, _touched(context, found, session))
-    touches = None if narrowed is None else _recording(narrowed, touching)
-    evaluated = _measured(context, session, found, evaluator, before, touches, depth)
+
+    def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
+        is_touched = narrowed is None or narrowed(root, facts)
+        if is_touched:
+            touching.add(str(root.path))
+        return is_touched
+
+    evaluated = _measured(context, session, skills, evaluator, before, recorded if narrowed else None, depth)
     report = evaluated.report
     gone = before.gone if before else ()
-    if not found.roots and found.complete and not gone and not context.request.benchmark.is_wanted:
+    if not skills.roots and skills.complete and not gone and not context.request.benchmark.is_wanted:
         raise UsageError(
             f"no skill found in {', '.join(requested_paths(context))}: a skill is a directory with a SKILL.md"
         )
     removed = len(gone) if context.base.commit in (None, context.compared.commit) else 0  # else it may be long ago
-    beside = tuple(
-        result.skill.path for result in report.results if narrowed is not None and result.skill.path not in touching
-    )
+    paths = [result.skill.path for result in report.results]
+    extras = tuple(path for path in paths if narrowed is not None and path not in touching)
     changed = None
     if before is not None:
         then = before if evaluated.baseline is None else before._replace(results=evaluated.baseline)
-        changed = difference(context, report, then, beside, evaluator.criteria.policy, evaluated.across)
+        changed = difference(context, report, then, extras, evaluator.criteria.policy, evaluated.across)
+    policy_changes = run.policy_changes
     if base is not None:
-        changes = (*changes, *base.waivers.refused())
+        policy_changes = (*policy_changes, *base.waivers.refused())
         for sentence in base.waivers.outdated():
             session.note(sentence)
     run = dataclasses.replace(
         run,
-        policy_changes=changes,
+        policy_changes=policy_changes,
         notices=session.notes,
         touched=len(touching) + removed if context.changed_only else None,
-        beside=beside,
+        beside=extras,
     )
-    run = with_scores(run, report, changed, context, complete=found.complete)
+    run = with_scores(run, report, changed, context, complete=skills.complete)
     return Results(run, report, changed, config_digest=report.config_digest), base
 
 
 def _measured(
     context: RunContext,
     session: ActionSession,
-    found: Discovery,
+    skills: Discovery,
     evaluator: pipeline.Evaluator,
     baseline: pipeline.Baseline | None,
-    touches: Touched | None,
+    touches: pipeline.Touched | None,
     depth: Depth,
 ) -> pipeline.Evaluated:
     """Evaluate the head; its report says what it is of."""
@@ -152,10 +250,10 @@ def _measured(
         merge_sarif=context.request.merge_sarif,
         use_cache=False,
     )
-    files = digests(found.roots, depth, session.cwd)
+    files = digests(skills.roots, depth, session.cwd)
     evaluated = reported(
         request,
-        found,
+        skills,
         evaluator,
         session,
         touched=touches,
@@ -163,97 +261,108 @@ def _measured(
         read_known=context.read_policy_file,
         read_sarif=read_of_base(context),
     )
-    report = with_digests(evaluated.report, files, digests(found.roots, depth, session.cwd) if files else {})
-    across = None if baseline is None else across_change(report, baseline, evaluated.across)
-    return evaluated._replace(
-        report=report._replace(
-            config_digest=config_digest(context.config),
-            shard=None if shard is None else "{}/{}".format(*shard),
-            across=across,
-        )
+    report = with_digests(evaluated.report, files, digests(skills.roots, depth, session.cwd) if files else {})
+    report = report._replace(
+        config_digest=config_digest(context.config),
+        shard=None if shard is None else "{}/{}".format(*shard),
+        across=None if baseline is None else across_change(report, baseline, evaluated.across),
     )
+    return evaluated._replace(report=report)
 
 
-def _recording(touches: Touched, paths: set[str]) -> Touched:
-    """Return a test that puts the shown paths of what it says yes to into ``paths``."""
+def merge_reports(request: ActionRequest, event: Event, session: ActionSession) -> Results:
+    """Join the reports of earlier jobs of this run, compare them with another report, and decide.
 
-    def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
-        is_touched = touches(root, facts)
-        if is_touched:
-            paths.add(str(root.path))
-        return is_touched
-
-    return recorded
-
-
-def _touched(context: RunContext, found: Discovery, session: ActionSession) -> Touched | None:
-    """Return the test of whether the change touches a skill; None where all are asked about."""
-    if not context.changed_only:
-        return None
-    return touched(found.roots, context.base.commit or context.compared.commit, session, committed=True)
-
-
-def wanted_gates(context: RunContext, session: ActionSession) -> GateRequest | None:
-    """Return the gates on recorded invocations that the inputs ask for; None without any.
+    The reports are this workflow's own, as those of its jobs on a commit that is trusted; in a pull request they could
+    be anybody's, and there they are refused. Gates of skills are those that the earlier jobs had; what is decided here
+    is the regression.
 
     Raises:
-        UsageError: they cannot be answered.
-        IncompleteError: git fails.
+        UsageError: the event is a change, or a report does not do.
     """
-    if not (context.request.invocations or context.request.gate):
+    if event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment"):
+        raise UsageError(f"{_CHANGES} {event.name}")
+    context = load_context(request, event, session.cwd)
+    session = session.with_config(context.config)
+    require_bounds(context.config, chosen_depth(context.config))
+    for notice in context.notes:
+        session.note(notice)
+    gates = _gates(context, session)
+    report = _joined(context, session)
+    diff = _compared(context, report, session)
+    if diff is not None:
+        report = _with_regressions(report, diff)
+    run = dataclasses.replace(new_record(context, event), notices=session.notes)
+    run = with_scores(run, report, diff, context, complete=True)
+    reasons = {one.reason for result in report.results for one in sampled_layers(result) if one.reason}
+    short = sorted(reason for reason in reasons if any(limit in reason for limit in _BUDGETS))
+    run = with_budget(run, report, "; ".join(short[:3]) or None)
+    return gates(Results(run, report, diff, config_digest=config_digest(context.config)), None)
+
+
+def _joined(context: RunContext, session: ActionSession) -> Report:
+    """Read the reports: one over all skills as it is, or all the shards of one run, joined."""
+    from skillgate.evaluation.shards import joined
+
+    names = [_inside(context, name, "reports") for name in context.request.reports]
+    if len(names) == 1:
+        alone = _read(names[0], session.cwd, "the report")
+        if alone.shard is None:
+            return alone
+    return joined(names, None, lambda depth: policies_of(context, session, {}, depth), session)[0]
+
+
+def _compared(context: RunContext, report: Report, session: ActionSession) -> Diff | None:
+    """Compare with the report that the input ``baseline`` names; None without one, and where numbers mean others."""
+    from skillgate.evaluation.compare import DiffRequest, diff_files
+
+    name = context.compared.value
+    if name is None:
         return None
-    from skillgate.action.invocations.gates import gate_request  # most runs ask for none
-
-    return gate_request(context, session)
-
-
-def with_gates(
-    results: Results,
-    gates: GateRequest | None,
-    context: RunContext,
-    session: ActionSession,
-    base: BaseSkills | None = None,
-) -> Results:
-    """Answer the gates on recorded invocations."""
-    if gates is None:
-        return results
-    from skillgate.action.invocations.gates import answer_gates
-
-    return answer_gates(results, gates, context, session, None if base is None else base.results)
-
-
-def _with_benchmark(results: Results, context: RunContext, session: ActionSession) -> Results:
-    """Run the benchmark, where the inputs ask for one."""
-    request = context.request.benchmark
-    if request.is_wanted:
-        from skillgate.action.benchmarks.running import with_benchmark  # most runs have none
-
-        return with_benchmark(results, context, session)
-    if request.names:
-        session.note(f"input {request.names[0]} does nothing without the input benchmark")
-    return _with_notices(results, session)
-
-
-def _store(context: RunContext) -> Target | None:
-    """Return the store that results go to; None without one.
-
-    Raises:
-        UsageError: it cannot be used.
-    """
-    if context.request.store is None:
+    if not name.endswith(".json"):
+        raise UsageError("input baseline: reports are compared with a report: write report:PATH, or none")
+    name = _inside(context, name, "baseline")
+    before = _read(name, session.cwd, "the baseline")
+    other = [key for key in _COMPARABLE if getattr(before, key) != getattr(report, key)]
+    if other:
+        session.note(f"not compared with {name}: it has another {' and '.join(other).replace('_', ' ')}")
         return None
-    from skillgate.action.storing import store_target  # most runs store nothing
-
-    return store_target(context.checkout, context.request.store)
-
-
-def _stored(results: Results, store: Target, context: RunContext, session: ActionSession) -> Results:
-    """Write the results to the store; a run that cannot does not pass."""
-    from skillgate.action.storing import write_results
-
-    problem = write_results(results, store, context.base.head, session)
-    return results if problem is None else results._replace(run=with_failure(results.run, problem))
+    with tempfile.TemporaryDirectory(prefix="skillgate-report-") as folder:
+        place = os.path.join(folder, "report.json")  # noqa: PTH118
+        with open(place, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(render(report))
+        gated = "regression" in (context.config.get(settings.FAIL_ON) or ())
+        return diff_files(DiffRequest(a=name, b=place, label_a=name, label_b="this run", gated=gated), session)
 
 
-def _with_notices(results: Results, session: ActionSession) -> Results:
-    return results._replace(run=dataclasses.replace(results.run, notices=session.notes))
+def _with_regressions(report: Report, diff: Diff) -> Report:
+    """Add to each skill the outcome of its regression gate, where there is one."""
+    if diff.gate.passed is None and not diff.gate.outcomes:
+        return report
+    outcomes = {one.after.path: one.regression for one in diff.skills if one.after and one.regression}
+    results = []
+    for result in report.results:
+        outcome = outcomes.get(result.skill.path)
+        if outcome is not None:
+            fails = outcome.verdict is Outcome.FAIL or result.gate.passed is False
+            # Shards that were compared with the same report have said so already, each for its own skills.
+            others = tuple(one for one in result.gate.outcomes if one.gate != outcome.gate)
+            gate = Verdict(False if fails else result.gate.passed, (*others, outcome))
+            result = result._replace(gate=gate)
+        results.append(result)
+    return decided(report._replace(results=tuple(results)))
+
+
+def _read(name: str, workspace: str, what: str) -> Report:
+    """Read a report over several skills."""
+    document = read(read_whole(os.path.join(workspace, name), name, what), source=name)  # noqa: PTH118
+    if isinstance(document, SingleReport):
+        raise UsageError(f"{name} is about one skill, and not a report of the Action")
+    if not isinstance(document, Report):
+        raise UsageError(f"{name} is not a report of scores")
+    return document
+
+
+def _inside(context: RunContext, name: str, declared: str) -> str:
+    place = context.checkout.inside(name, f"input {declared}: {name!r}")
+    return os.path.relpath(place, context.checkout.workspace)

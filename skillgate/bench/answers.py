@@ -1,28 +1,41 @@
-"""What of an answer is scored, and the text that it is: shared by the scorers."""
+"""Read what a skill answered: the JSON-RPC reply, the part that is scored, its text; without values of secrets."""
 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.pointer import at, steps_of
-from skillgate.model.text import printable
+from skillgate.bench.ports import MAX_WORDS, Reply
+from skillgate.format import printable
+from skillgate.model.bench import BenchUsage, ErrorKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from skillgate.model.benchmark import Evaluator
 
 WRAPPERS = ("result", "output", "answer")
-_SHOWN = 120  # characters of an answer in a reason
+MASK = "[redacted]"
+_SHORTEST = 4  # characters of a secret: what is shorter stands in texts by chance
+_MOST_TOKENS = 10**15  # more is no count, and more than a database keeps
+_BLOCK = re.compile(r"^ {0,3}```[ \t]*([\w-]*)[ \t]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+class MissingPartError(LookupError):
+    """An answer has nothing at the pointer."""
+
+
+class _NotFiniteError(ValueError):
+    """NaN or an infinity, which JSON does not have."""
 
 
 def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
-    """Give what is scored: what the evaluator's path leads to; else an object's only value, where its key is a wrapper.
+    """Return what is scored: what the evaluator's path leads to; else an object's only value, if its key is a wrapper.
 
     Raises:
-        NothingThere: the path leads nowhere.
+        MissingPartError: the path leads nowhere.
     """
     if evaluator.path is not None:
         return at(output, evaluator.path)
@@ -32,32 +45,47 @@ def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
     return output
 
 
-def require_path(evaluator: Evaluator) -> None:
-    """Refuse a path that is no pointer.
+def at(value: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
+    """Return the part of a value that a JSON pointer (RFC 6901) leads to.
 
     Raises:
-        ValueError: naming the key.
+        MissingPartError: there is none.
     """
-    if evaluator.path is not None:
-        try:
-            steps_of(evaluator.path)
-        except ValueError as error:
-            raise ValueError(f"evaluator.path: {error}") from None
+    for step in steps_of(pointer):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            raise MissingPartError(pointer)
+    return value
+
+
+def steps_of(pointer: str) -> list[str]:
+    """Split a pointer; raise ValueError if it is none."""
+    if not pointer:
+        return []
+    if not pointer.startswith("/"):
+        raise ValueError(f"expected a JSON pointer such as /result/0, found {pointer[:80]!r}")
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+
+
+def joined(pointer: str, *steps: str | int) -> str:
+    """Add steps to a pointer."""
+    return pointer + "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
 def scalar_text(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Give a scalar's text: 25.0 is ``25``, true is ``true``; None for lists and objects."""
+    """Return a scalar's text: 25.0 is ``25``, true is ``true``; None for lists and objects."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    if value is None or isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return None
+    return json.dumps(value) if value is None or isinstance(value, bool | int | float) else None
 
 
 def searched(value: Any, scope: str) -> str:  # noqa: ANN401 - JSON
-    """Give the text that is searched: the scalars of a value, a line each; in scope ``json`` the value as JSON."""
+    """Return the text that is searched: the scalars of a value, a line each; in scope ``json`` the value as JSON."""
     if scope == "json":
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return "\n".join(_leaves(value))
@@ -67,21 +95,176 @@ def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
     stack = [value]
     while stack:
         one = stack.pop()
-        if isinstance(one, dict):
-            stack.extend(reversed(one.values()))
-        elif isinstance(one, list):
-            stack.extend(reversed(one))
+        if isinstance(one, dict | list):
+            stack.extend(reversed(one.values() if isinstance(one, dict) else one))
         else:
             yield scalar_text(one) or ""
 
 
 def folded(text: str, *, case_sensitive: bool, normalize: bool) -> str:
-    """Bring a text into the form in which it is compared."""
+    """Return the form in which a text is compared."""
     text = unicodedata.normalize("NFC", text) if normalize else text
     return text if case_sensitive else text.casefold()
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - JSON
-    """Give a value a short form for a reason."""
-    text = printable(json.dumps(value, ensure_ascii=False, default=str))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    """Return a value's short form for a reason, as JSON."""
+    return _short(json.dumps(value, ensure_ascii=False, default=str), 120)
+
+
+def _short(text: str, most: int) -> str:
+    text = printable(text)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def read_answer(text: str) -> Any:  # noqa: ANN401 - JSON
+    """Read a model's last message.
+
+    Returns:
+        The JSON value that the whole text is; else that of its only code block, where that is marked as JSON or not at
+        all and is JSON; else the text, without white space around it.
+    """
+    text = text.strip()
+    blocks = _BLOCK.findall(text)
+    candidates = [text]
+    if len(blocks) == 1 and blocks[0][0].lower() in ("", "json"):
+        candidates.append(blocks[0][1])
+    for candidate in candidates:
+        try:
+            return strict_json(candidate)
+        except (ValueError, RecursionError):
+            continue
+    return text
+
+
+def strict_json(text: str) -> Any:  # noqa: ANN401 - JSON
+    """Parse JSON; raise ValueError for what is none, NaN and infinities included."""
+    return json.loads(text, parse_constant=_refuse)
+
+
+def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
+    raise _NotFiniteError(word)
+
+
+def redacted(reply: Reply, secrets: Sequence[str]) -> Reply:
+    """Return a reply without the secrets, in output and error: a server may give back what it was sent."""
+    hidden = [secret for secret in secrets if len(secret) >= _SHORTEST]
+    if not hidden:
+        return reply
+    return reply._replace(output=without(reply.output, hidden), error=without(reply.error, hidden))
+
+
+def without(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
+    """Return JSON without the secrets, in its keys too."""
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, list):
+        return [without(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {without(key, secrets): without(item, secrets) for key, item in value.items()}
+    return value
+
+
+def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Reply:
+    """Read the one JSON-RPC reply to a request in what a program wrote, or say precisely why there is none.
+
+    Lines of any other kind may stand before and after it; a reply over several lines counts where it is all there is.
+    Two replies to one request are an error, since either may be forged.
+
+    Args:
+        stdout: what the program wrote.
+        number: the request's id.
+        exactly: whether the reply must have that id; else it may also be null or left out.
+    """
+    try:
+        text = stdout.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _broken(f"byte {error.start} of its output is not UTF-8")
+    if not text.strip():
+        return _broken("it wrote nothing")
+    whole, problem = _message(text)
+    if whole is not None:
+        return _reply_of(whole, number, exactly=exactly)
+    lines = [_message(line) for line in text.split("\n")]
+    messages = [message for message, _ in lines if message is not None]
+    replies = [message for message in messages if _is_reply(message, number, exactly=exactly)]
+    if len(replies) > 1:
+        return _broken(f"it wrote {len(replies)} replies with id {number}, expected 1")
+    if messages:
+        return _reply_of(replies[0] if replies else messages[-1], number, exactly=exactly)
+    problem = next((why for _, why in reversed(lines) if why), problem)
+    return _broken(problem or f"there is no JSON-RPC reply in its output: {_quoted(text)}")
+
+
+def _is_reply(message: dict[str, Any], number: int, *, exactly: bool) -> bool:
+    """Whether a message is a reply to a request, be it a broken one."""
+    return ("result" in message or "error" in message) and _has_id(message, number, exactly=exactly)
+
+
+def _has_id(message: dict[str, Any], number: int, *, exactly: bool) -> bool:
+    found = message.get("id")
+    return (found == number and not isinstance(found, bool)) or (found is None and not exactly)
+
+
+def _message(line: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the JSON-RPC message that a line is, or why it is none; ``""`` where it does not look like one."""
+    line = line.strip()
+    if not (line.startswith("{") and line.endswith("}")):
+        return None, ""
+    try:
+        data = strict_json(line)
+    except _NotFiniteError as error:
+        return None, f"its reply holds {error}, which JSON does not have"
+    except json.JSONDecodeError:
+        return None, ""
+    except RecursionError:
+        return None, "its reply is nested too deeply"
+    except ValueError:  # of the interpreter, about the digits of a whole number
+        return None, "its reply holds a number with too many digits"
+    return (data, "") if "jsonrpc" in data else (None, "its output is JSON and no JSON-RPC reply: jsonrpc is missing")
+
+
+def _reply_of(data: dict[str, Any], number: int, *, exactly: bool) -> Reply:
+    if data["jsonrpc"] != "2.0":
+        return _broken(f'its reply has jsonrpc {_quoted(data["jsonrpc"])}, expected "2.0"')
+    if not _has_id(data, number, exactly=exactly):
+        return _broken(f"its reply has id {_quoted(data.get('id'))}, expected {number}")
+    if ("result" in data) == ("error" in data):
+        both = "both result and error" if "error" in data else "neither result nor error"
+        return _broken(f"its reply has {both}")
+    if "error" in data:
+        return _rpc_error(data["error"])
+    return Reply(output=data["result"], usage=_usage(data.get("usage")))
+
+
+def _rpc_error(error: Any) -> Reply:  # noqa: ANN401 - JSON
+    code = error.get("code") if isinstance(error, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    kind = "an error" if code is None else f"error {_quoted(code)}"
+    text = f"it answered with {kind}: {_quoted(message)}"
+    return Reply(output=error, kind=ErrorKind.RPC, error=text[:MAX_WORDS], answered=True)
+
+
+def _usage(data: Any) -> BenchUsage | None:  # noqa: ANN401 - JSON
+    """Read the tokens of a reply; what is no count is taken for 0."""
+    if not isinstance(data, dict):
+        return None
+    counts = [data.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    used, answered, total = (
+        count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < _MOST_TOKENS else 0
+        for count in counts
+    )
+    if not (used or answered or total):
+        return None
+    return BenchUsage(input=used, output=answered, total=total or used + answered)
+
+
+def _broken(why: str) -> Reply:
+    return Reply(kind=ErrorKind.PROTOCOL, error=why[:MAX_WORDS], retryable=True, answered=False)
+
+
+def _quoted(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return _short(text.strip(), 200)

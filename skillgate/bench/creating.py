@@ -1,4 +1,4 @@
-"""Makes new skills: a name becomes an id, and its files are put down all at once or not at all."""
+"""Create new skills: a name becomes an id, and its files are written all at once or not at all."""
 # ruff: noqa: PTH100, PTH102, PTH103, PTH104, PTH108, PTH112, PTH114, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.starters._wanted import Wanted
+from skillgate.bench.starters import Wanted
 from skillgate.errors import UsageError
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 from skillgate.registry import STARTERS
 
 if TYPE_CHECKING:
@@ -25,43 +25,25 @@ _MOST_DESCRIPTION = 1_024
 
 
 class CreateRequest(NamedTuple):
-    """Which skill is created.
+    """Which skill is created."""
 
-    Attributes:
-        name: of the skill; its id is made of it. Required.
-        template: None for the default, or for that of an operation.
-        openapi: an OpenAPI document, whose ``operation`` the skill calls.
-        operation: an id, or a method and a path; None where there is one alone.
-        directory: the one above the skill's.
-        description: what it does.
-        force: whether a starter's files are overwritten.
-    """
-
-    name: str | None
-    template: str | None
-    openapi: str | None
-    operation: str | None
-    directory: str
-    description: str
-    force: bool
+    name: str | None  # its id is made of it; required
+    template: str | None  # None for the default, or for that of an operation
+    openapi: str | None  # an OpenAPI document with the operation that the skill calls
+    operation: str | None  # an id, or a method and a path; None where there is one alone
+    directory: str  # the one above the skill's
+    description: str  # what it does
+    force: bool  # whether a starter's files are overwritten
 
 
 class Created(NamedTuple):
-    """What was created.
-
-    Attributes:
-        id: of the skill.
-        template: of its files.
-        directory: of the skill, as shown.
-        files: their paths in the directory.
-        notices: what a reader should know.
-    """
+    """What was created."""
 
     id: str
     template: str
-    directory: str
-    files: tuple[str, ...]
-    notices: tuple[str, ...]
+    directory: str  # of the skill, as shown
+    files: tuple[str, ...]  # their paths in the directory
+    notices: tuple[str, ...]  # what a reader should know
 
 
 def create(request: CreateRequest, *, cwd: str) -> Created:
@@ -73,16 +55,22 @@ def create(request: CreateRequest, *, cwd: str) -> Created:
     template = _template(request)
     if request.name is None:
         raise UsageError("--name NAME is required\nTry: skillgate create --help")
-    identifier = id_of(request.name, template)
-    wanted = Wanted(identifier, request.name.strip(), require_description(request.description))
+    identifier = _id_of(request.name, template)
+    text = request.description
+    if not text.isprintable():
+        raise UsageError("--description: expected one line without control characters")
+    if len(text) > _MOST_DESCRIPTION:
+        raise UsageError(f"--description: expected at most {_MOST_DESCRIPTION:,} characters, found {len(text):,}")
+    wanted = Wanted(identifier, request.name.strip(), text.strip())
+    files: Mapping[str, str]
     notices: tuple[str, ...] = ()
     if request.openapi is None:
-        files = starter(template, wanted)
+        files = STARTERS.load(template).files(wanted)
     else:
-        from skillgate.bench.openapi.starter import from_document  # few skills are made of one
+        from skillgate.bench.openapi import from_document  # few skills are made of one
 
         files, notices = from_document(request.openapi, request.operation, wanted, cwd=cwd)
-    place = put_down(files, wanted.id, request.directory, cwd=cwd, force=request.force)
+    place = _write_all(files, wanted.id, request.directory, cwd=cwd, force=request.force)
     return Created(wanted.id, template, place, tuple(files), notices)
 
 
@@ -101,8 +89,8 @@ def _template(request: CreateRequest) -> str:
     return template
 
 
-def id_of(name: str, template: str) -> str:
-    """Give the id that a name stands for: lower case, and ``_`` in the place of what an id cannot have.
+def _id_of(name: str, template: str) -> str:
+    """Return the id of a name: lower case, and ``_`` in the place of what an id cannot have.
 
     The name of a SKILL.md has ``-`` in that place, one at a time and never at an end.
 
@@ -117,56 +105,24 @@ def id_of(name: str, template: str) -> str:
     if len(name) > _MOST_NAME:
         raise UsageError(f"--name: expected at most {_MOST_NAME} characters, found {len(name)}")
     if "/" in name or "\\" in name or name.strip(". ") == "":
-        raise UsageError(
-            f"--name: {name[:80]!r} is a path; --{settings.OUTPUT_DIR.key} says where, and the name is one word{hint}"
-        )
+        where = f"--{settings.OUTPUT_DIR.key} says where, and the name is one word"
+        raise UsageError(f"--name: {name[:80]!r} is a path; {where}{hint}")
     identifier = re.sub(r"[^a-z0-9_-]", "_", name.strip().lower())
     if STARTERS.flag(template, "HYPHENS"):
         identifier = re.sub(r"[_-]+", "-", identifier).strip("-")
     if not re.search(r"[a-z0-9]", identifier):
         raise UsageError(f"--name: {name[:80]!r} leaves no letter a to z and no digit for an id{hint}")
     if identifier[0] in "_-":
-        raise UsageError(
-            f"--name: {name[:80]!r} gives the id {identifier!r}, which begins with no letter or digit{hint}"
-        )
+        words = f"gives the id {identifier!r}, which begins with no letter or digit"
+        raise UsageError(f"--name: {name[:80]!r} {words}{hint}")
     return identifier
 
 
-def require_description(text: str) -> str:
-    """Give a description back.
+def _write_all(files: Mapping[str, str], identifier: str, folder: str, *, cwd: str, force: bool) -> str:
+    """Write a skill's directory, all of it or nothing; return its path as shown.
 
-    Raises:
-        UsageError: it is too long or holds a control character.
-    """
-    if not text.isprintable():
-        raise UsageError("--description: expected one line without control characters")
-    if len(text) > _MOST_DESCRIPTION:
-        raise UsageError(f"--description: expected at most {_MOST_DESCRIPTION:,} characters, found {len(text):,}")
-    return text.strip()
-
-
-def starter(template: str, wanted: Wanted) -> Mapping[str, str]:
-    """Give the files of a template, by their path in the skill's directory.
-
-    Raises:
-        UsageError: there is no such template.
-    """
-    found: Mapping[str, str] = STARTERS.load(template).files(wanted)
-    return found
-
-
-def put_down(files: Mapping[str, str], identifier: str, folder: str, *, cwd: str, force: bool) -> str:
-    """Write a skill's directory, all of it or nothing; give its path as shown.
-
-    The files are written beside it and moved into their place in one step. With ``force`` a directory that is there
-    keeps what it has beside these files.
-
-    Args:
-        files: their text, by their path in the directory.
-        identifier: the directory's name.
-        folder: the directory above, as it was given; it is made where it is missing.
-        cwd: the working directory, absolute.
-        force: whether a skill that is there may be overwritten.
+    A new directory is filled and moved into its place in one step. With ``force`` a directory that is there keeps its
+    other files.
 
     Raises:
         UsageError: it is there already, or cannot be written.

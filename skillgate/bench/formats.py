@@ -150,7 +150,7 @@ def _runs_from_right(letter: str) -> bool:
 
 
 def _mailbox(beyond: str, is_host: Check) -> Check:
-    """Give the check of RFC 5321's mailbox, or of RFC 6531's, whose letters go beyond ASCII."""
+    """Return the check of RFC 5321's mailbox, or of RFC 6531's, whose letters go beyond ASCII."""
     atom = f"[{_ATOM}{beyond}]+"
     local = re.compile(rf"{atom}(?:\.{atom})*|{_QUOTED.replace('{more}', beyond)}")
 
@@ -219,5 +219,5 @@ FORMATS: dict[str, Check] = {
     "regex": _is_regex,
     "uuid": _whole(_UUID),
 }
+# The packages that checks need in addition to the standard library.
 NEEDS = dict.fromkeys(("email", "idn-email", "hostname", "idn-hostname"), "idna") | {"regex": "regress"}
-"""The packages that checks need beside the standard library."""

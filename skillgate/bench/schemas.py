@@ -1,11 +1,15 @@
-"""What is wrong with a JSON Schema, found before anything is validated with it."""
+"""Check JSON Schemas before anything is validated with them, and validate; also run as a program."""
 
 from __future__ import annotations
 
+import itertools
+import json
+import sys
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import validator_for
 from jsonschema_specifications import REGISTRY
@@ -13,11 +17,11 @@ from referencing import Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
-from skillgate.bench.formats import FORMATS, NEEDS
-from skillgate.model.text import did_you_mean, printable
+from skillgate.bench.formats import FORMATS, NEEDS, Check
+from skillgate.format import did_you_mean, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _OLD, _NEW = "http://json-schema.org/draft-0{}/schema", "https://json-schema.org/draft/{}/schema"
 _REPLACING = frozenset(_OLD.format(number) for number in (4, 6, 7))  # a $ref in them replaces what is beside it
@@ -25,6 +29,8 @@ _DRAFTS = (*sorted(_REPLACING), _NEW.format("2019-09"), _NEW.format("2020-12"))
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 _SHOWN = 80
+_MOST_SHOWN = 3  # errors whose words are returned
+MOST_ERRORS = 1_000  # that are counted: an answer can have as many as it has bytes, and each takes a kilobyte
 
 
 class _Node(NamedTuple):
@@ -88,11 +94,7 @@ def _draft(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _nodes(schema: Any) -> Iterator[_Node]:  # noqa: ANN401 - JSON
-    """Yield a schema, the schemas in it, and those that references lead to, each once.
-
-    Raises:
-        _BadReferenceError: a reference leads to nothing or to no schema.
-    """
+    """Yield a schema, the schemas in it, and those that references lead to, each once."""
     draft = _draft(schema)
     kind = specification_with(draft)
     root = kind.create_resource(schema)
@@ -160,3 +162,53 @@ def _circle(nodes: list[_Node]) -> str | None:
                 path.append(step)
                 waiting.append(iter(children.get(step, ())))
     return None
+
+
+class Errors(NamedTuple):
+    """What is wrong with an answer: the first errors by place and words, and how many there are, up to MOST_ERRORS."""
+
+    first: list[tuple[list[str | int], str]]
+    number: int
+
+
+@cache
+def _checker() -> FormatChecker:
+    checker = FormatChecker(())
+    for name, check in FORMATS.items():
+        checker.checks(name)(_of_texts(check))
+    return checker
+
+
+def _of_texts(check: Check) -> Callable[[object], bool]:
+    return lambda value: not isinstance(value, str) or check(value)
+
+
+def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
+    """Find what is wrong with a value.
+
+    Raises:
+        Unresolvable, RecursionError: the schema cannot be applied.
+    """
+    validator: Any = validator_for(schema, default=Draft202012Validator)
+    # A registry of the drafts alone: nothing is fetched, and two tasks may share an $id.
+    found = validator(schema, registry=REGISTRY, format_checker=_checker()).iter_errors(value)
+    first: list[tuple[list[str | int], str]] = []
+    count = 0
+    try:
+        for error in itertools.islice(found, MOST_ERRORS):
+            count += 1
+            if count <= _MOST_SHOWN:
+                first.append((list(error.absolute_path), error.message[:200]))
+    except OverflowError:  # multipleOf, of a whole number that no float holds
+        return Errors([*first[: _MOST_SHOWN - 1], ([], "holds a number that is too large")], count + 1)
+    return Errors(first, count)
+
+
+def main() -> None:
+    """Validate the answer with the schema on standard input, and write what is wrong: where it may take for ever."""
+    schema, value = json.load(sys.stdin)
+    try:
+        found: dict[str, Any] = errors_of(schema, value)._asdict()
+    except (Unresolvable, RecursionError) as problem:
+        found = {"problem": str(problem)}
+    sys.stdout.write(json.dumps(found))

@@ -1,8 +1,9 @@
-"""Starts the server that a benchmark names, says where it is, and ends it."""
-# ruff: noqa: PTH101, PTH118, PTH123
+"""Servers of benchmarks and of skills: started for a run, or in the foreground as ``bench serve`` does."""
+# ruff: noqa: PTH101, PTH113, PTH118, PTH119, PTH123
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -10,56 +11,48 @@ import threading
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.ports import Reply
-from skillgate.errors import IncompleteError
-from skillgate.model.bench_result import ErrorKind
+from skillgate import settings
+from skillgate.bench.catalog import find_benchmark
+from skillgate.bench.ports import Reply, Surroundings
+from skillgate.bench.program import variables_of
+from skillgate.bench.skills import SKILL_JSON, load_skills
+from skillgate.console import deliver
+from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
+from skillgate.format import printable
+from skillgate.model.bench import ErrorKind
+from skillgate.model.benchmark import AdapterType
 from skillgate.registry import SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skillgate.bench.ports import Call
-    from skillgate.bench.servers._listening import Listener
+    from skillgate.bench.servers import Listener
+    from skillgate.console import Console
 
 
 class Served(NamedTuple):
-    """What is served while a benchmark runs.
+    """What is served while a benchmark runs."""
 
-    Attributes:
-        variables: that tell programs where it is.
-        added: what a task's input is given, by key: ``{"url": …}``, and ``path`` where there is a file of it.
-        problem: why nothing is served although it should be; None where all is well.
-    """
-
-    variables: Mapping[str, str]
-    added: Mapping[str, Any]
-    problem: str | None = None
-
-
-NOTHING = Served({}, {})
+    variables: Mapping[str, str]  # that say to programs where it is
+    added: Mapping[str, Any]  # to a task's input, by key: {"url": …}, and path where there is a file of it
+    problem: str | None = None  # why nothing is served although it should be
 
 
 @contextmanager
 def serving(name: str | None) -> Iterator[Served]:
-    """Serve in a thread for as long as the context lasts; where that cannot be, say why.
-
-    Args:
-        name: of the room of servers; None for nothing.
-
-    Raises:
-        UsageError: there is no such server.
-    """
+    """Serve a file of :mod:`skillgate.bench.servers` in a thread for the context; where that cannot be, say why."""
     if name is None:
-        yield NOTHING
+        yield Served({}, {})
         return
     with ExitStack() as ready:
-        problem: str | None = None
+        listener: Listener | None
         try:
-            listener, served = ready.enter_context(opening(name))
+            listener, served = ready.enter_context(_opening(name))
         except IncompleteError as error:
-            problem = str(error)
-        if problem is not None:
-            yield Served({}, {}, problem)
+            listener, served = None, Served({}, {}, str(error))
+        if listener is None:
+            yield served
             return
         thread = threading.Thread(target=listener.serve_forever, args=(0.1,), name=f"serves {name}", daemon=True)
         thread.start()
@@ -72,16 +65,10 @@ def serving(name: str | None) -> Iterator[Served]:
 
 
 @contextmanager
-def opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
-    """Bind a server's address, 0 for a port that is free; the caller makes it answer.
-
-    Raises:
-        UsageError: there is no such server.
-        IncompleteError: it cannot be started.
-    """
-    module = SERVERS.load(name)
-    service = module.SERVICE
-    from skillgate.bench.servers._listening import HOST, Listener
+def _opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
+    """Bind a server's address, 0 for a port that is free; the caller makes it answer."""
+    service = SERVERS.load(name).SERVICE
+    from skillgate.bench.servers import HOST, Listener
 
     try:
         listener = Listener(service.handler, port)
@@ -93,7 +80,7 @@ def opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
         if service.file is not None:
             try:
                 folder = tempfile.mkdtemp(prefix="skillgate-served-")
-                known["path"] = _written(folder, *service.file)
+                known["path"] = _write_for_all(folder, *service.file)
             except OSError as error:
                 raise IncompleteError(f"the file of server {name} cannot be written: {error.strerror}") from error
         variables = {f"SKILLGATE_{service.key.upper()}_{word.upper()}": value for word, value in known.items()}
@@ -105,8 +92,8 @@ def opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _written(folder: str, name: str, content: bytes) -> str:
-    """Write a file that programs can read whatever user they run as; give its path."""
+def _write_for_all(folder: str, name: str, content: bytes) -> str:
+    """Write a file that programs can read whatever user they run as; return its path."""
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(content)
@@ -116,7 +103,7 @@ def _written(folder: str, name: str, content: bytes) -> str:
 
 
 class Unserved:
-    """Stands for a skill that cannot be asked: the benchmark's own server, or its program, cannot be started."""
+    """Stands for a skill that cannot be called: the benchmark's own server, or its program, cannot be started."""
 
     def __init__(self, problem: str, kind: ErrorKind = ErrorKind.SERVER) -> None:
         self._problem, self._kind = problem, kind
@@ -127,3 +114,103 @@ class Unserved:
 
     def close(self) -> None:
         """Nothing was opened."""
+
+
+def serve(word: str, *, port: int, benchmarks_dir: str, session: Console) -> int:
+    """Answer until interrupted; the address goes to stdout at once.
+
+    Args:
+        word: a server, a benchmark that needs one, or the path of a skill that has one.
+        port: to listen on; 0 for one that is free.
+        benchmarks_dir: of benchmarks in addition to the packaged ones.
+        session: the run.
+
+    Raises:
+        UsageError: there is no such server.
+        IncompleteError: it cannot listen there.
+    """
+    if word not in SERVERS.names() and _is_skill(word, session):
+        return _serve_skill(word, port, session)
+    name = _server_named(word, benchmarks_dir, session)
+    with _opening(name, port) as (listener, served):
+        # Now, not when the command ends: its caller waits for the address.
+        deliver(session.stdout, _announce_benchmark(name, served, as_json=session.json) + "\n", flush=True)
+        listener.serve_forever(0.1)
+    return EXIT_PASSED
+
+
+def _announce_benchmark(name: str, served: Served, *, as_json: bool) -> str:
+    if as_json:
+        whole = {"server": name, "variables": dict(served.variables), "input": dict(served.added)}
+        return json.dumps(whole, ensure_ascii=False)
+    lines = [f"export {variable}={value}" for variable, value in served.variables.items()]
+    return "\n".join([f"Serving {name}, and to this machine alone. Ctrl-C ends it.", "", *lines])
+
+
+def _server_named(word: str, folder: str, session: Console) -> str:
+    """Return the server that a word means: by its own name, or by that of a benchmark that needs it."""
+    if word in SERVERS.names():
+        return word
+    known = ", ".join(SERVERS.names())
+    try:
+        loaded, notices = find_benchmark(word, folder, cwd=session.cwd)
+    except UsageError as error:
+        raise UsageError(f"there is no server {word!r}; known: {known}\n{error}") from None
+    for notice in notices:
+        session.note(notice)
+    if loaded.benchmark.server is None:
+        raise UsageError(f"benchmark {loaded.benchmark.id} needs no server; servers: {known}")
+    return loaded.benchmark.server
+
+
+def _is_skill(word: str, session: Console) -> bool:
+    """Return whether a word is the path of a skill.json, or of a directory with one."""
+    place = os.path.join(session.cwd, word)
+    if os.path.basename(place) == SKILL_JSON:
+        return os.path.isfile(place)
+    return os.path.isfile(os.path.join(place, SKILL_JSON))
+
+
+def _serve_skill(path: str, port: int, session: Console) -> int:
+    """Run a skill's server until it is interrupted."""
+    from skillgate import process  # `--help` spawns nothing
+
+    (skill,) = load_skills([path], cwd=session.cwd).found
+    config = skill.config
+    if skill.spec.adapter_type is not AdapterType.HTTP or not config.serve:
+        words = 'name its program in adapter.config.json, as in "serve": ["python3", "server.py"]'
+        hint = words if skill.spec.adapter_type is AdapterType.HTTP else "eval starts programs by itself"
+        raise UsageError(f"{path} has no server to run: {hint}")
+    if port:
+        raise UsageError(f"--port: {path} listens where its entrypoint says; change it in skill.json")
+    if not session.config.get(settings.ALLOW_EXEC):
+        raise UsageError(
+            f"{path}: no program may be started here: {settings.ALLOW_EXEC.key} is false in your configuration"
+        )
+    surroundings = Surroundings(
+        spawner=None,
+        environ=session.environ,
+        allow_env=frozenset(session.config.get(settings.ALLOW_ENV)),
+        allow_host=frozenset(),
+        guarded=False,
+        served={},
+        stop=threading.Event(),
+    )
+    env = {
+        "PATH": session.environ.get("PATH", os.defpath),
+        "HOME": session.environ.get("HOME", skill.root),
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",  # what it leaves behind would change the skill's digest
+        **variables_of(skill, surroundings),
+    }
+    deliver(session.stdout, _announce_skill(skill.key, skill.spec.entrypoint, as_json=session.json) + "\n", flush=True)
+    status = process.attend(config.serve, cwd=skill.root, env=env)
+    if status:
+        raise IncompleteError(f"the server of {path} ended by itself with status {status}; what it said stands above")
+    return EXIT_PASSED
+
+
+def _announce_skill(key: str, entrypoint: str, *, as_json: bool) -> str:
+    if as_json:
+        return json.dumps({"skill": key, "entrypoint": entrypoint}, ensure_ascii=False)
+    return printable(f"Starting the server of {key}, which is to answer at {entrypoint}. Ctrl-C ends it.")

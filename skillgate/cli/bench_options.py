@@ -1,13 +1,35 @@
-"""The options of the commands that run skills on benchmarks."""
+"""Options of the commands that run, find and select skills on benchmarks, and the requests that they make."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import section
+from skillgate.bench.request import (
+    DEFAULT_COMPLETION,
+    BenchPolicy,
+    EvalRequest,
+    Execution,
+    Output,
+    Permissions,
+    TaskChoice,
+)
+from skillgate.bench.selecting import StrategyRequest
+from skillgate.cli.options import option_values, read_number, section, shard_of_word, whole_number
 from skillgate.cli.parser import Rare
-from skillgate.cli.shard_word import shard_of_word
+from skillgate.cli.store_options import store_choice
+from skillgate.errors import UsageError
+from skillgate.evaluation.request import ModelOptions
+from skillgate.format import did_you_mean
+from skillgate.model.benchmark import AdapterType, Order, SortKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.config import Config
+    from skillgate.console import Console
+    from skillgate.model.setting import Value
 
 _LEAST_MS = 100
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
@@ -53,7 +75,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def add_gates(parser: argparse.ArgumentParser, command: str) -> None:
-    """Declare what is asked of each skill; ``report merge`` has ``--on-inconclusive`` for scores too."""
+    """Declare what is required of each skill; ``report merge`` has ``--on-inconclusive`` for scores too."""
     group = section(parser, settings.BOUNDS.titles.get(command, settings.BOUNDS.title))
     group.add_argument("--exit-on-fail", action="store_true", help="exit 1 where a skill completes too few tasks")
     _words(group, "--require-task", "ID", Rare("a task that must pass in every run; repeatable"))
@@ -105,7 +127,7 @@ def add_write_back(parser: argparse.ArgumentParser) -> None:
 
 
 def milliseconds(text: str) -> int:
-    """Read milliseconds, or a number with ``ms``, ``s`` or ``m``; a bare number under 100 is surely meant otherwise.
+    """Read milliseconds, or a number with ``ms``, ``s`` or ``m``; a bare number under 100 is not accepted.
 
     Raises:
         argparse.ArgumentTypeError: it is none, or too short or too long a time.
@@ -133,3 +155,178 @@ def _formats(text: str) -> list[str]:
         if word not in settings.FORMATS.choices:
             raise argparse.ArgumentTypeError(f"expected {', '.join(settings.FORMATS.choices)}; found {word!r}")
     return words
+
+
+SKILLS_DIR = "./skills"
+count = whole_number("a whole number of at least 1", 1, 999_999_999)
+_ADAPTERS = tuple(kind.value for kind in AdapterType)
+
+
+def add_query(parser: argparse.ArgumentParser) -> None:
+    """Declare what skills are searched for; ``-q`` is the query here, and ``--quiet`` has its long form alone."""
+    group = parser.add_argument_group("which skills", conflict_handler="resolve")  # it takes -q from --quiet
+    group.add_argument("-q", "--query", metavar="WORDS", help="all of these words, in id, name, description or tags")
+    group.add_argument(
+        "-t", "--tag", metavar="TAG", nargs="+", action="extend", default=[], help="with all of these tags"
+    )
+    group.add_argument("-a", "--adapter", metavar="KIND", type=adapter, help=f"run so: {', '.join(_ADAPTERS)}")
+    group.add_argument(
+        "--skills-dir", metavar="DIR", default=SKILLS_DIR, help=f"where skills are looked for (default: {SKILLS_DIR})"
+    )
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Declare the filters of figures; ``run`` has them as gates."""
+    group = parser.add_argument_group("what a skill must have")
+    group.add_argument(
+        f"--{settings.MIN_COMPLETION.key}", metavar="SHARE", type=share, help="the least completion rate"
+    )
+    group.add_argument(
+        f"--{settings.MAX_ERROR_RATE.key}", metavar="SHARE", type=share, help="the largest share of errors and timeouts"
+    )
+    group.add_argument(
+        f"--{settings.MAX_P95_MS.key}", metavar="MS", type=_latency, help="the largest 95th percentile of latencies"
+    )
+    group.add_argument(
+        "--adapter", metavar="KIND", nargs="+", action="extend", type=adapter, help="run in one of these ways"
+    )
+    group.add_argument(
+        "--allow-skipped", action="store_true", help=Rare("select also what was not wholly measured, by what was")
+    )
+
+
+def add_ranking(parser: argparse.ArgumentParser, *, top_k: int | None = None) -> None:
+    """Declare the strategy's file, tags, the order and how many."""
+    group = parser.add_argument_group("how skills are selected")
+    group.add_argument(
+        "--strategy", metavar="FILE", help="filters, order and number in YAML or JSON; options hold over it"
+    )
+    group.add_argument("--require-tag", metavar="TAG", nargs="+", action="extend", help=Rare("has all of these tags"))
+    group.add_argument(
+        "--sort-by", choices=[key.value for key in SortKey], help="what they are ranked by (default: compositeScore)"
+    )
+    group.add_argument(
+        "--order", choices=[order.value for order in Order], help=Rare("smallest or largest first (default: the best)")
+    )
+    default = "all that pass" if top_k is None else top_k
+    group.add_argument("--top-k", metavar="N", type=count, help=f"how many are selected at most (default: {default})")
+
+
+def adapter(text: str) -> str:
+    """Read the word for how a skill is run.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if text not in _ADAPTERS:
+        near = did_you_mean(text, _ADAPTERS)
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(_ADAPTERS)}; found {text!r}{near}")
+    return text
+
+
+def share(text: str) -> float:
+    """Read a ratio.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none; the message for a percentage has the ratio that was meant.
+    """
+    number = read_number(text.removesuffix("%"))
+    if text.endswith("%") or not 0 <= number <= 1:
+        hint = f"; did you mean {number / 100:g}?" if 0 < number <= 100 else ""
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
+    return number
+
+
+def _latency(text: str) -> float:
+    """Read a time in milliseconds, at least 0."""
+    number = read_number(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected milliseconds, found {text!r}")
+    return number
+
+
+def eval_request(
+    args: argparse.Namespace, session: Console, *, skills: Sequence[str], shard: tuple[int, int] | None = None
+) -> EvalRequest:
+    """Return the request of ``eval`` or ``run``.
+
+    Raises:
+        UsageError: an option is not valid, or a shard has a gate.
+    """
+    config = session.config.with_options(option_values(args))
+    named = named_gates(args)
+    if shard is not None and named:
+        raise UsageError(
+            f"--{named[0]} is asked of all results and not of one shard: give it to skillgate report merge"
+        )
+    formats = tuple(dict.fromkeys(form for item in args.format or () for form in item))
+    return EvalRequest(
+        skills=tuple(skills),
+        config=config,
+        tasks=TaskChoice.configured(config, file=args.tasks, ids=args.task_id, tags=args.task_tag),
+        execution=Execution.configured(config),
+        permissions=Permissions.configured(
+            config,
+            env=args.allow_env,
+            hosts=args.allow_host,
+            programs=not args.no_allow_exec,
+            as_caller=args.run_as_caller,
+        ),
+        output=Output.configured(config, formats=formats or None, progress=args.progress, metadata=args.write_metadata),
+        models=model_options(args),
+        store=store_choice(args),
+        policy=bench_policy(args, config) if shard is None else BenchPolicy(),
+        prose=args.prose,
+        allow_skipped=args.allow_skipped,
+        exit_on_fail=args.exit_on_fail,
+        shard=shard,
+    )
+
+
+def model_options(args: argparse.Namespace) -> ModelOptions:
+    """Return how models are called, as the options of ``add_model_answers`` say."""
+    return ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
+
+
+def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
+    """Return the gates; ``config`` has the options over it."""
+    policy = BenchPolicy.configured(config)._replace(
+        require_tasks=tuple(dict.fromkeys(args.require_task)), on_inconclusive=args.on_inconclusive or "point"
+    )
+    if policy.min_completion is None and args.exit_on_fail:
+        return policy._replace(min_completion=DEFAULT_COMPLETION)
+    return policy
+
+
+def merge_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
+    """Return the gates of shards that are joined; other options of the gate are about scores."""
+    return bench_policy(args, config.with_options(_bounds(args)))
+
+
+def named_gates(args: argparse.Namespace) -> list[str]:
+    """List the options of gates that are used, without their dashes."""
+    named = [*_bounds(args)]
+    named += ["exit-on-fail"] * args.exit_on_fail
+    return [*named, *["require-task"] * bool(args.require_task)]
+
+
+def strategy_request(args: argparse.Namespace) -> StrategyRequest:
+    """Return the strategy that the options of ``select`` or ``run`` ask for."""
+    kinds = args.adapter if isinstance(args.adapter, list) else None  # of run it is one word, and narrows the search
+    return StrategyRequest(
+        file=args.strategy,
+        min_completion_rate=args.min_completion,
+        max_error_rate=args.max_error_rate,
+        max_latency_p95_ms=args.max_p95_ms,
+        adapter_types=None if kinds is None else tuple(map(AdapterType, kinds)),
+        required_tags=None if args.require_tag is None else tuple(args.require_tag),
+        sort_by=None if args.sort_by is None else SortKey(args.sort_by),
+        order=None if args.order is None else Order(args.order),
+        top_k=args.top_k,
+    )
+
+
+def _bounds(args: argparse.Namespace) -> dict[str, Value]:
+    """Return the gates of benchmarks that options set."""
+    of_benchmarks = {setting.key for setting in settings.of_group(settings.BOUNDS)}
+    return {key: value for key, value in option_values(args).items() if key in of_benchmarks}

@@ -11,24 +11,26 @@ from skillgate.cli.options import (
     add_output,
     add_paths,
     add_settings,
-    given_settings,
+    option_values,
     output_format,
+    rendered,
+    style_of,
+    write_text,
 )
 from skillgate.cli.parser import Rare
-from skillgate.cli.rendering import rendered
 from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
-from skillgate.files import require_folder, write
+from skillgate.files import require_folder
 from skillgate.report.rendering import writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.evaluation.models.spending import DryRun
+    from skillgate.console import Console
     from skillgate.evaluation.run import Evaluation
+    from skillgate.evaluation.spending import DryRun
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report
-    from skillgate.session import Session
 
 _DAYS = 90  # as in report/certificate.py, which is loaded only where one is written
 _MOST_DAYS = 3650
@@ -48,10 +50,7 @@ def add_certificates(group: argparse._ActionsContainer) -> None:
     """Declare ``--certificate``, ``--certificate-days`` and ``--badges``."""
     group.add_argument("--certificate", metavar="FILE", help="write a certificate, which certificate verify checks")
     group.add_argument(
-        "--certificate-days",
-        metavar="N",
-        type=_days,
-        help=Rare(f"how many days it holds (default: {_DAYS})"),
+        "--certificate-days", metavar="N", type=_days, help=Rare(f"how many days it holds (default: {_DAYS})")
     )
     group.add_argument(
         "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and NAME.json for shields.io"
@@ -63,7 +62,7 @@ def certificate_request(args: argparse.Namespace) -> CertificateRequest:
     return CertificateRequest(args.certificate, args.certificate_days, args.badges)
 
 
-def evaluate_request(args: argparse.Namespace, session: Session, *, command: str) -> EvaluateRequest:
+def evaluate_request(args: argparse.Namespace, session: Console, *, command: str) -> EvaluateRequest:
     """Build the request from what :func:`add_evaluation` declares.
 
     Raises:
@@ -72,7 +71,7 @@ def evaluate_request(args: argparse.Namespace, session: Session, *, command: str
     require_places(args, session)
     formats = {output_format(args), *(name for name, _ in args.output_file)}
     return EvaluateRequest(
-        config=session.config.with_options(given_settings(args)),
+        config=session.config.with_options(option_values(args)),
         scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
         command=command,
         merge_sarif=tuple(args.merge_sarif),
@@ -94,7 +93,7 @@ def model_options(args: argparse.Namespace) -> ModelOptions:
     )
 
 
-def score_request(args: argparse.Namespace, session: Session) -> EvaluateRequest:
+def score_request(args: argparse.Namespace, session: Console) -> EvaluateRequest:
     """Build the request of a command that has the options of models and sessions too.
 
     Raises:
@@ -104,7 +103,7 @@ def score_request(args: argparse.Namespace, session: Session) -> EvaluateRequest
     return evaluate_request(args, session, command="score")._replace(models=models)
 
 
-def require_places(args: argparse.Namespace, session: Session) -> None:
+def require_places(args: argparse.Namespace, session: Console) -> None:
     """Refuse formats and files that cannot be written, before anything is done.
 
     Raises:
@@ -116,7 +115,7 @@ def require_places(args: argparse.Namespace, session: Session) -> None:
         require_folder(path, session.cwd)
 
 
-def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, *, command: str) -> None:
+def publish(evaluation: Evaluation, args: argparse.Namespace, session: Console, *, command: str) -> None:
     """Write the report to stdout and to every ``--output-file``.
 
     Raises:
@@ -126,7 +125,7 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Session, 
     publish_document(evaluation.report, args, session, command=command, single=evaluation.single, seconds=seconds)
 
 
-def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Session) -> None:
+def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Console) -> None:
     """Write what :func:`publish` writes, and after it the lift, where a file is named for it.
 
     Raises:
@@ -134,12 +133,12 @@ def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Ses
     """
     publish(evaluation, args, session, command="score")
     if args.benchmark_json is not None:
-        from skillgate.evaluation.lifting import write_benchmark  # few runs write one
+        from skillgate.evaluation.sampled import write_benchmark  # few runs write one
 
         write_benchmark(args.benchmark_json, evaluation.report, session)
 
 
-def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Session) -> None:
+def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Console) -> None:
     """Print what asking models would take: the JSON document where that is the format, else lines for people."""
     session.out(estimate.document if output_format(args) == "json" else estimate.text)
 
@@ -147,7 +146,7 @@ def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Sessio
 def publish_document(
     document: Report | Comparison,
     args: argparse.Namespace,
-    session: Session,
+    session: Console,
     *,
     command: str,
     single: bool = False,
@@ -168,10 +167,10 @@ def publish_document(
     """
     for name, path in args.output_file:
         text = rendered(_shaped(document, name, command, single=single), command, name, Style())
-        write(path, text.encode(errors="backslashreplace"), cwd=session.cwd)
+        write_text(path, text, session)
     name = output_format(args)
     shown = _shaped(document, name, command, single=single)
-    style = Style(width=session.width, color=session.color)
+    style = style_of(session)
     session.out(rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds))
 
 

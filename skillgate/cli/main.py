@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from skillgate.cli.parser import HELP_ALL, Answer, Parser, shared_defaults, takes_value
+from skillgate.console import Console, deliver
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
-from skillgate.model.text import printable
+from skillgate.format import printable
 from skillgate.registry import COMMANDS
-from skillgate.session import Session, deliver
 
 if TYPE_CHECKING:
     import argparse
@@ -31,14 +31,14 @@ _DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their qualit
 
 
 def _starts_programs(word: str | None) -> bool:
-    """Tell whether a command will start foreign programs; the Action does so where its input says so.
+    """Whether a command will start foreign programs; the Action does so where its input says so.
 
     That input is among what a first start hands over to the second, which takes it where there is something to take.
     """
     if word == "bench":
         return "serve" in sys.argv
-    asked = os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
-    return word in _STARTS_PROGRAMS or (word == "action" and (asked or "SKILLGATE_HANDED" in os.environ))
+    allowed = os.environ.get("INPUT_ALLOW-EXEC", "").strip().lower() == "true"
+    return word in _STARTS_PROGRAMS or (word == "action" and (allowed or "SKILLGATE_HANDED" in os.environ))
 
 
 def entry() -> NoReturn:
@@ -47,7 +47,7 @@ def entry() -> NoReturn:
     Raises:
         SystemExit: always, with the exit code.
     """
-    # A short life with hardly a cycle: the collector would walk every document's tokens again and again.
+    # A short life with hardly a cycle: the collector would walk every document's tokens repeatedly.
     gc.disable()
     if _starts_programs(_split(sys.argv[1:])[1]):
         from skillgate.bench.isolation.seclusion import seclude  # before anything else is loaded: it may start again
@@ -68,7 +68,7 @@ def main(
     environ: Mapping[str, str] | None = None,
     cwd: str | None = None,
 ) -> int:
-    """Run one command and give its exit code; whatever is not given is the process's own.
+    """Run one command and return its exit code; the defaults are the process's own.
 
     Raises:
         SystemExit: SIGTERM came, where :func:`entry` listens for it.
@@ -101,7 +101,7 @@ def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, s
     except Answer as answer:
         deliver(out, answer.args[0])
         return EXIT_PASSED
-    session = Session(
+    session = Console(
         stdout=out,
         stderr=err,
         environ=environ,
@@ -119,7 +119,7 @@ def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, s
 def _require_no_files(arguments: Sequence[str], cwd: str | None) -> None:
     """Refuse an option that is also the name of a file here.
 
-    Hooks hand over file names, and who adds a file called ``--config=x.yaml`` must not thereby give an option.
+    Hooks hand over file names, and a file called ``--config=x.yaml`` must not set an option.
 
     Raises:
         UsageError: naming the file.
@@ -141,7 +141,7 @@ def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:
 
 
 def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[ModuleType, argparse.Namespace]:
-    """Read the arguments, and of all commands import only the one that was asked for."""
+    """Read the arguments, and of all commands import only the one that is used."""
     if command is None:
         return _without_command(before)
     help_words = [word for word in before if word in ("-h", "--help", HELP_ALL)]
@@ -189,17 +189,17 @@ def _complain(err: TextIO, message: str) -> None:
 
 
 def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
-    """Report a bug: where it is, what it is, and where to tell about it."""
+    """Report a bug: where it is, what it is, and where to report it."""
     import traceback  # only on the way out
 
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
     place = f"{_short(last.filename)}:{last.lineno}" if last else "unknown place"
-    said = printable(f"{type(error).__name__}: {error}")[:500]
-    _write(err, f"skillgate: this is a bug in skillgate: {said} (at {place})\n")
+    text = printable(f"{type(error).__name__}: {error}")[:500]
+    _write(err, f"skillgate: this is a bug in skillgate: {text} (at {place})\n")
     if verbose:
-        text = "".join(traceback.format_exception(error))
-        _write(err, "".join(f"{printable(line)}\n" for line in text.split("\n")))
+        lines = "".join(traceback.format_exception(error)).split("\n")
+        _write(err, "".join(f"{printable(line)}\n" for line in lines))
     more = "the traceback above" if verbose else "what the same command says with -v"
     _write(err, f"Please report it with {more}: {_tracker()}\n")
 
@@ -224,7 +224,7 @@ def _write(err: TextIO, text: str) -> None:
         err.write(text)
         err.flush()
     except OSError:
-        return  # nobody is left to be told
+        return  # there is no reader left
 
 
 def _flushed() -> bool:

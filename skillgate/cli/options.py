@@ -1,32 +1,38 @@
-"""Options that several commands share. Values are checked by the declarations of the settings they stand for."""
+"""Options that several commands share, and how what they print is written."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
 from skillgate.cli.parser import Rare
 from skillgate.errors import UsageError
+from skillgate.files import write
+from skillgate.format import did_you_mean
 from skillgate.model.setting import Kind
-from skillgate.model.text import did_you_mean
-from skillgate.report.rendering import format_of, suffixes
+from skillgate.report.rendering import format_of, render, suffixes
+from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from skillgate.console import Console
+    from skillgate.model.finding import Page
     from skillgate.model.setting import Option, Setting, Value
 
 _LISTS = (Kind.CHOICES, Kind.TEXTS)
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
-    """Add ``PATH…``; ``args.paths`` is a list of str, ``["."]`` where none was given."""
+    """Add ``PATH…``; ``args.paths`` is a list of str, ``["."]`` by default."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="skills, or directories that hold some (default: .)")
 
 
 def add_settings(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add every setting that a command takes as an option, in their groups; :func:`given_settings` collects them.
+    """Add every setting that a command takes as an option, in their groups; :func:`option_values` collects them.
 
     An option that the command has declared by then, under the setting's own name, stays as it is.
     """
@@ -42,13 +48,13 @@ def section(parser: argparse.ArgumentParser, title: str) -> argparse._ActionsCon
     """Return the group of options with a title, new where there is none yet; the parser itself for no title."""
     if not title:
         return parser
-    found = (group for group in parser._action_groups if group.title == title)
-    return next(found, None) or parser.add_argument_group(title)
+    groups = (group for group in parser._action_groups if group.title == title)
+    return next(groups, None) or parser.add_argument_group(title)
 
 
-def given_settings(args: argparse.Namespace) -> dict[str, Value]:
-    """Collect the settings that were given as options, by key, as ``Config.with_options`` takes them."""
-    given: dict[str, Value] = {}
+def option_values(args: argparse.Namespace) -> dict[str, Value]:
+    """Collect the settings that options set, by key, as ``Config.with_options`` takes them."""
+    values: dict[str, Value] = {}
     for setting in settings.SETTINGS:
         value = vars(args).get(setting.variable) if args.command in setting.commands else None
         if value is None:
@@ -57,8 +63,8 @@ def given_settings(args: argparse.Namespace) -> dict[str, Value]:
             value = {name: number for item in value for name, number in item.items()}
         elif setting.kind in _LISTS:
             value = tuple(dict.fromkeys(word for item in value for word in item))
-        given[setting.key] = value
-    return given
+        values[setting.key] = value
+    return values
 
 
 def add_allow_empty(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +74,7 @@ def add_allow_empty(parser: argparse.ArgumentParser) -> None:
 
 
 def add_findings(parser: argparse.ArgumentParser) -> None:
-    """Add what else decides which skills and findings are reported, besides the settings."""
+    """Add what else decides which skills and findings are reported, in addition to the settings."""
     group = section(parser, settings.FINDINGS.title)
     group.add_argument(
         "--write-known-findings", metavar="FILE", help=Rare("write what is found now to a file of known findings")
@@ -90,7 +96,7 @@ def add_findings(parser: argparse.ArgumentParser) -> None:
 
 
 def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> None:
-    """Add what else decides how models are asked, besides the settings.
+    """Add what else decides how models are called, in addition to the settings.
 
     ``no_cache`` adds ``--no-cache`` too, for commands without the options of findings.
     """
@@ -100,8 +106,8 @@ def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> No
     group.add_argument("--dry-run", action="store_true", help="say what it would ask and cost, and ask nothing")
 
 
-def add_asking(parser: argparse.ArgumentParser) -> None:
-    """Add where the answers of models come from in benchmarks, besides the settings."""
+def add_model_answers(parser: argparse.ArgumentParser) -> None:
+    """Add where the answers of models come from in benchmarks, in addition to the settings."""
     _add_answers(section(parser, settings.MODELS.titles[settings.EVAL]), no_cache=True)
 
 
@@ -118,7 +124,7 @@ def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:
 
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
-    """Add what else is measured where sessions are simulated, besides the settings."""
+    """Add what else is measured where sessions are simulated, in addition to the settings."""
     group = section(parser, settings.SESSIONS.title)
     group.add_argument("--lift", action="store_true", help=Rare("do the skill's tasks with it and without it too"))
     group.add_argument(
@@ -148,10 +154,10 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
 
 
 def output_format(args: argparse.Namespace) -> str:
-    """Say which format goes to stdout: ``--output``, else JSON with ``--json``, else the command's default.
+    """Return which format goes to stdout: ``--output``, else JSON with ``--json``, else the command's default.
 
     Raises:
-        UsageError: ``--json`` beside another format.
+        UsageError: ``--json`` and another format.
     """
     chosen: str | None = args.output
     if args.json and chosen not in (None, "json"):
@@ -231,7 +237,7 @@ def _names(value: object) -> list[str]:
 
 
 def _as_ratio(setting: Setting[Any], text: str) -> str:
-    """Say what a percentage was meant to be."""
+    """Return what a percentage was meant to be."""
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
@@ -258,7 +264,7 @@ _READ: Mapping[Kind, Callable[[str], object]] = {
 
 
 def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") -> Callable[[str], str]:
-    """Make an argparse type of formats; who gives a file's name is told to write it with ``instead``."""
+    """Make an argparse type of formats; for a file's name the message is to write it with ``instead``."""
 
     def checked(text: str) -> str:
         if text in formats:
@@ -273,9 +279,9 @@ def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") ->
 
 def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
     def file_of(text: str) -> tuple[str, str]:
-        found = format_of(text)
-        if found in formats:
-            return found, text
+        form = format_of(text)
+        if form in formats:
+            return form, text
         raise argparse.ArgumentTypeError(
             f"the suffix says the format and must be one of {_suffixes_of(formats)}, found {text!r}"
         )
@@ -287,8 +293,8 @@ def _suffixes_of(formats: Sequence[str]) -> str:
     return ", ".join(suffix for suffix, form in suffixes().items() if form in formats)
 
 
-def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str) -> str:
-    """Say which format ``report`` is to write: by name, by ``--json``, by the suffix of ``--output``, else text.
+def report_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str) -> str:
+    """Return which format ``report`` is to write: by name, by ``--json``, by the suffix of ``--output``, else text.
 
     Args:
         args: with ``format``, ``json`` and ``output``.
@@ -296,7 +302,7 @@ def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str
         suffixes: in words, for the message; ``""`` for none.
 
     Raises:
-        UsageError: two formats are asked for, or the suffix says none.
+        UsageError: there are two formats, or the suffix says none.
     """
     chosen: str | None = args.format
     if args.json and chosen not in (None, "json"):
@@ -305,8 +311,80 @@ def asked_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str
         return chosen or "json"
     if args.output is None:
         return "text"
-    found = format_of(args.output)
-    if found not in formats:
-        told = f" ({suffixes})" if suffixes else ""
-        raise UsageError(f"--output {args.output}: the suffix names no format{told}; say which with --format")
-    return found
+    form = format_of(args.output)
+    if form not in formats:
+        which = f" ({suffixes})" if suffixes else ""
+        raise UsageError(f"--output {args.output}: the suffix names no format{which}; say which with --format")
+    return form
+
+
+_MOST_SHARDS = 1000
+_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+
+
+def shard_of_word(text: str) -> tuple[int, int]:
+    """Read ``I/N``: the I-th of N shards, 1 ≤ I ≤ N ≤ 1,000. An argparse type."""
+    match = _SHARD.fullmatch(text)
+    part, of = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= part <= of <= _MOST_SHARDS:
+        raise argparse.ArgumentTypeError(
+            f"expected I/N, the I-th of N shards as in 2/4, at most {_MOST_SHARDS} of them; found {text!r}"
+        )
+    return part, of
+
+
+def rendered(
+    document: Any,  # noqa: ANN401 - any of the kinds
+    kind: str,
+    form: str,
+    style: Style,
+    *,
+    verbose: bool = False,
+    seconds: float | None = None,
+) -> str:
+    """Show a document; the arguments are those of :func:`skillgate.report.rendering.render`.
+
+    Raises:
+        UsageError: it cannot be shown in this format.
+    """
+    return render(document, kind, form, style, verbose=verbose, seconds=seconds, pages=_pages)
+
+
+def _pages() -> Sequence[Page]:
+    from skillgate.static.catalogue import pages  # every rule's file
+
+    return pages()
+
+
+def style_of(session: Console) -> Style:
+    """Return how text is shown on stdout."""
+    return Style(width=session.width, color=session.color)
+
+
+def json_text(document: object) -> str:
+    """Return a document as indented JSON."""
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def write_text(path: str, text: str, session: Console) -> None:
+    """Write a text to a file, as a whole; what UTF-8 lacks is written out."""
+    write(path, text.encode(errors="backslashreplace"), cwd=session.cwd)
+
+
+def whole_number(expected: str, least: int, most: int, *, digits: int = 9) -> Callable[[str], int]:
+    """Make an argparse type of whole numbers; ``expected`` says in its message what fits."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or len(text) > digits or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+        return int(text)
+
+    return read
+
+
+def read_number(text: str) -> float:
+    """Read a number; -1 for anything else."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from skillgate import __version__
 from skillgate.errors import UsageError
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ _WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
-    """``--help`` or ``--version`` was asked for; its text is the first argument."""
+    """``--help`` or ``--version`` was used; its text is the first argument."""
 
 
 class Rare(str):
@@ -35,11 +35,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, prog: str, description: str = "", **_: object) -> None:
         # Later versions of argparse hand more down to sub-parsers, colour for one; none of it is wanted here.
         super().__init__(
-            prog=prog,
-            description=description,
-            add_help=False,
-            allow_abbrev=False,
-            formatter_class=_formatter,
+            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_formatter
         )
         self.color = False  # Python 3.14 would colour help by its own rules
         self._shared = self.add_argument_group("options of every command")
@@ -52,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 
         Raises:
             UsageError: the arguments do not fit.
-            Answer: help or the version was asked for.
+            Answer: help or the version is to be printed.
         """
         words = list(arguments)
         # Argparse gives an open-ended list only the words of one stretch; the rest is gathered here.
@@ -101,12 +97,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def shared_defaults() -> argparse.Namespace:
-    """Give the values of the shared options where none is given."""
+    """Return the defaults of the shared options."""
     return argparse.Namespace(config_file=None, json=False, no_color=False, verbose=False, quiet=False)
 
 
 def takes_value(word: str) -> bool:
-    """Say whether an option that may stand before the command takes the next word as its value."""
+    """Return whether an option that may stand before the command takes the next word as its value."""
     return word == "--config" or (word.endswith("c") and word[:1] == "-" and set(word[1:-1]) <= set("vqh"))
 
 

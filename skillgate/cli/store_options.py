@@ -1,15 +1,14 @@
-"""The options that say where results are kept."""
+"""Options about the store of results and about times."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+import re
+from datetime import UTC, datetime, timedelta
 
 from skillgate.cli.parser import Rare
 from skillgate.store.results import StoreChoice
 from skillgate.store.target import DEFAULT
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def add_store(parser: argparse._ActionsContainer, *, default: object = None) -> None:
@@ -24,18 +23,50 @@ def add_store(parser: argparse._ActionsContainer, *, default: object = None) -> 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
     """Declare ``--store`` and ``--no-store`` of a command that writes results; :func:`store_choice` reads them."""
-    group = parser.add_argument_group("store of results").add_mutually_exclusive_group()
-    add_store(group)
-    group.add_argument("--no-store", action="store_true", help=Rare("keep nothing there"))
+    _add_both(parser, "store of results", "keep nothing there")
 
 
 def add_looking(parser: argparse.ArgumentParser) -> None:
     """Declare both of a command that looks past results up; :func:`store_choice` reads them."""
-    group = parser.add_argument_group("store of past results").add_mutually_exclusive_group()
+    _add_both(parser, "store of past results", "look up nothing there")
+
+
+def _add_both(parser: argparse.ArgumentParser, title: str, without: str) -> None:
+    group = parser.add_argument_group(title).add_mutually_exclusive_group()
     add_store(group)
-    group.add_argument("--no-store", action="store_true", help=Rare("look up nothing there"))
+    group.add_argument("--no-store", action="store_true", help=Rare(without))
 
 
 def store_choice(args: argparse.Namespace) -> StoreChoice:
     """Return what ``--store`` and ``--no-store`` say."""
     return StoreChoice(args.store, unused=args.no_store)
+
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def past(text: str) -> datetime:
+    """Read a day or a time, or how long ago it was, as in ``30d``."""
+    match = re.fullmatch(r"(\d{1,5})([hdw])", text)
+    if match is None:
+        return time_of(text)
+    try:
+        return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    except OverflowError:  # before the year 1
+        raise argparse.ArgumentTypeError(f"{text} ago there was no calendar") from None
+
+
+def day_of(text: str) -> datetime:
+    """Read a time, or a day, of which the end is meant."""
+    time = time_of(text)
+    is_last = time.year == datetime.max.year
+    return time + timedelta(days=1) if not is_last and re.fullmatch(r"\d{4}-\d\d-\d\d", text) else time
+
+
+def time_of(text: str) -> datetime:
+    """Read a day or a time in ISO 8601; one without a zone is UTC."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"expected a date such as 2026-01-31, found {text!r}") from None

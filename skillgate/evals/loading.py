@@ -1,19 +1,19 @@
-"""Reads one JSON or YAML file of an eval set: bounded, with the line of everything in it, and never an exception."""
+"""Read one JSON or YAML file of an eval set: bounded, with the line of everything in it, and never an exception."""
 
 from __future__ import annotations
 
 import errno
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.model.evals import Unread
+from skillgate.model.evals import STYLES, TriggerCase, Unread
+from skillgate.model.finding import Severity
 from skillgate.model.yaml_bounded import YamlProblem, load_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skillgate.model.ports import Entry, Tree
+    from skillgate.model.skill import Entry, Tree
 
 MAX_BYTES = 1_000_000
 """Bytes of one file; sets of a thousand prompts take about a fifth of it."""
@@ -76,7 +76,7 @@ class Loaded(NamedTuple):
     repeated: tuple[tuple[str, int], ...] = ()
 
     def line(self, place: str) -> int:
-        """Give the line of a place, or of what encloses it; 1 for the whole."""
+        """Return the line of a place, or of what encloses it; 1 for the whole."""
         while place and place not in self.places:
             cut = max(place.rfind("."), place.rfind("["))
             place = place[:cut] if cut > 0 else ""
@@ -86,10 +86,7 @@ class Loaded(NamedTuple):
 def read_text(tree: Tree, directory: str, file: str) -> str | Unread:
     """Read a file as text, its line ends normalised.
 
-    Args:
-        tree: where the skill lies.
-        directory: the skill's directory in it.
-        file: relative to that.
+    ``file`` is relative to the skill's ``directory`` in the tree.
     """
     try:
         data = tree.read(f"{directory}/{file}" if directory else file, limit=MAX_BYTES + 1)
@@ -145,7 +142,7 @@ def load_yaml(text: str, file: str) -> Loaded | Unread:
 
 
 def _is_list(text: str) -> bool:
-    """Tell whether the first line that says something begins a list."""
+    """Whether the first line that says something begins a list."""
     for line in text.split("\n"):
         said = line.strip()
         if said and not said.startswith(("#", "---")):
@@ -208,3 +205,97 @@ class _Scan:
 
     def _note(self, place: str) -> None:
         self.places.setdefault(place, self._line)
+
+
+# -- The lists of prompts with a label that files hold, and what the formats of eval sets share
+
+MAX_CASES = 1_000  # of one file
+MAX_PROMPT = 20_000  # characters
+_PROMPTS = ("query", "prompt")  # skill-creator's word, and ours
+_TRIGGER_KEYS = ("prompt", "query", "should_trigger", "style", "note")
+_TRIGGER_LISTS = ("triggers", "queries", "prompts", "evals")
+
+
+def trigger_place(loaded: Loaded) -> str | None:
+    """Say where a document holds its trigger prompts: ``""`` for the document itself, else a key; None for nowhere."""
+    value = loaded.value
+    if isinstance(value, list):
+        return "" if _labelled(value) else None
+    if isinstance(value, dict):
+        for key in _TRIGGER_LISTS:
+            items = value.get(key)
+            if isinstance(items, list) and (_labelled(items) or key == "triggers"):
+                return key
+    return None
+
+
+def _labelled(items: list[Any]) -> bool:
+    return any(isinstance(item, dict) and ("should_trigger" in item or "query" in item) for item in items)
+
+
+def triggers(loaded: Loaded, file: str, place: str) -> Iterator[TriggerCase | Unread]:
+    """Read the prompts at a place, as :func:`trigger_place` gives it."""
+    items = loaded.value[place] if place else loaded.value
+    if not items:
+        yield Unread(file, loaded.line(place), "the file holds no prompt at all")
+    for index, item in enumerate(items[:MAX_CASES]):
+        yield from _trigger(item, f"{place}[{index}]", loaded, file)
+    if len(items) > MAX_CASES:
+        line = loaded.line(f"{place}[{MAX_CASES}]")
+        yield Unread(
+            file, line, f"the file holds {len(items):,} prompts; those after the first {MAX_CASES:,} were not read"
+        )
+
+
+def _trigger(item: Any, place: str, loaded: Loaded, file: str) -> Iterator[TriggerCase | Unread]:  # noqa: ANN401 - JSON
+    line = loaded.line(place)
+    if not isinstance(item, dict):
+        yield Unread(file, line, f"expected a prompt with should_trigger, found {kind_of(item)}")
+        return
+    key = next((key for key in _PROMPTS if key in item), "prompt")
+    label, style = item.get("should_trigger"), item.get("style", STYLES[0])
+    line = loaded.line(f"{place}.{key}")
+    wrong = why_no_prompt(item.get(key), key)
+    if wrong is None and not isinstance(label, bool):
+        wrong = f"should_trigger must be true or false, and is {kind_of(label)}"
+    if wrong is None and style not in STYLES:
+        wrong = f"style must be {' or '.join(STYLES)}, and is {kind_of(style)}"
+    if wrong is not None:
+        yield Unread(file, line, f"this prompt was not read: {wrong}")
+        return
+    yield TriggerCase(item[key], bool(label), file, line, style)
+    if "style" in item or key == "prompt":  # our own form: a mistyped key would go unseen
+        for other in item:
+            if other not in _TRIGGER_KEYS:
+                where = loaded.line(f"{place}.{other}")
+                yield Unread(file, where, f"the key {str(other)[:60]!r} means nothing here", Severity.WARNING)
+
+
+def named(value: Any, number: int) -> str:  # noqa: ANN401 - JSON
+    """Return what a case is called, at most 200 characters of it; its number where it has no name that can be shown."""
+    return str(value)[:200] if isinstance(value, str | int | float) else str(number)
+
+
+def why_no_prompt(value: Any, key: str) -> str | None:  # noqa: ANN401 - JSON
+    """Say why a value cannot be a prompt; None where it can."""
+    if not isinstance(value, str):
+        return f"{key} must be text, and is {kind_of(value)}"
+    if not value.strip():
+        return f"{key} is empty"
+    if len(value) > MAX_PROMPT:
+        return f"{key} has {len(value):,} characters; at most {MAX_PROMPT:,} are read"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return f"{key} holds half of a surrogate pair, which is no character"
+    return None
+
+
+def kind_of(value: Any) -> str:  # noqa: ANN401 - JSON
+    """Name what stands in the place of something else; short texts are quoted."""
+    if value is None:
+        return "missing"
+    if isinstance(value, str):
+        return repr(value if len(value) <= 40 else value[:39] + "…")
+    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), f"a {type(value).__name__}")

@@ -11,15 +11,15 @@ from skillgate.evals.loading import Metered, load
 from skillgate.evals.wording import folded
 from skillgate.model.evals import EvalFile, EvalSet, Recorded, TaskCase, TriggerCase, Unread
 from skillgate.model.finding import Severity
-from skillgate.model.judging import TriggerPrompt
-from skillgate.model.ports import EntryKind
+from skillgate.model.layers import TriggerPrompt
+from skillgate.model.skill import EntryKind
 from skillgate.registry import EVAL_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import ModuleType
 
-    from skillgate.model.ports import Tree
+    from skillgate.model.skill import Tree
 
 FOLDER = "evals"
 LEAST = 5
@@ -38,10 +38,7 @@ _FIXTURES = frozenset(("files", "fixtures", "inputs", "assets", "outputs", "work
 def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = None) -> EvalSet:
     """Read all eval sets of one skill, or of one plugin.
 
-    Args:
-        tree: where it lies.
-        directory: its directory in the tree, ``""`` for the root.
-        skills: the names it goes by in graders that look for its calls; None for that of its directory.
+    ``skills`` are the names it goes by in graders that look for its calls; None for that of its directory.
     """
     names = skills if skills is not None else tuple(name for name in (posixpath.basename(directory),) if name)
     reader = _Reader(Metered(tree), directory, names)
@@ -52,15 +49,10 @@ def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = Non
 def trigger_prompts(
     tree: Tree, directory: str, *, skills: Sequence[str] | None = None
 ) -> tuple[TriggerPrompt, ...] | None:
-    """Give the prompts that a skill brings to be predicted on, in the order they stand in.
+    """Return the prompts that a skill brings to be predicted on, in the order they stand in.
 
     A repeated prompt counts once; one that is labelled both ways not at all, nor one that names the skill: no user
     would, and any model would find it. At most 50 of each label are taken.
-
-    Args:
-        tree: where the skill lies.
-        directory: its directory in the tree.
-        skills: as :func:`read_evals` has it.
 
     Returns:
         None where there are fewer than 5 that should trigger, or fewer than 5 that should not.
@@ -72,13 +64,13 @@ def trigger_prompts(
 def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerPrompt, ...] | None:
     """Choose among trigger cases, as :func:`trigger_prompts` does; ``names`` are those the skill goes by."""
     clear = distinct(triggers, names)
-    kept = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
-    if min(len(several) for several in kept.values()) < LEAST:
+    chosen = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
+    if min(len(several) for several in chosen.values()) < LEAST:
         return None
     return tuple(
         TriggerPrompt(case.prompt, case.should_trigger, case.style)
         for case in clear
-        if any(case is one for one in kept[case.should_trigger])
+        if any(case is one for one in chosen[case.should_trigger])
     )
 
 
@@ -96,7 +88,7 @@ def distinct(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tupl
 
 
 def _names(prompt: str, name: str) -> bool:
-    """Tell whether a prompt holds a skill's name as a word; a name of one word may be what the task is called."""
+    """Whether a prompt holds a skill's name as a word; a name of one word may be what the task is called."""
     if "-" not in name:
         return False
     return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", prompt, re.IGNORECASE) is not None
@@ -118,7 +110,7 @@ class _Reader:
         self._entered: set[str] = set()
 
     def result(self) -> EvalSet:
-        """Give all that was read; what a task names as its input is no eval set of its own."""
+        """Return all that was read; what a task names as its input is no eval set of its own."""
         attached = {posixpath.normpath(name) for task in self._tasks for name in task.attached}
         attached |= {f"{FOLDER}/{name}" for name in attached}
         unread = [one for one in self._unread if one.file not in attached]

@@ -31,14 +31,14 @@ def folded(text: str) -> str:
 
 
 def holds(text: str, words: str) -> bool:
-    """Tell whether a folded text holds folded words one after the other."""
+    """Whether a folded text holds folded words one after the other."""
     if not words:
         return False
     return words in text if _is_unspaced(words) else f" {words} " in f" {text} "
 
 
 def telling(words: str, *, least: int = _WORDS) -> bool:
-    """Tell whether folded words are many enough that finding them again is no chance."""
+    """Whether folded words are many enough that finding them again is no chance."""
     return words.count(" ") + 1 >= least or _is_unspaced(words)
 
 

@@ -1,17 +1,18 @@
-"""One skill, from its bytes to all that layer 1 knows of it. Only what was not kept from an earlier run comes here."""
+"""One skill, from its bytes to all that layer 1 knows of it. Only what was not cached by an earlier run comes here."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from functools import partial
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from skillgate.model.assessment import Assessment, Detail, Listing, Told
-from skillgate.model.entry import written
+from skillgate.model.digest import digest
+from skillgate.model.finding import Assessment, Detail, Listing, SkillTexts, assessment_text
 from skillgate.model.score import Dimension
-from skillgate.scoring import advice, composite
+from skillgate.scoring import composite, result
 from skillgate.skill.parse import parse
 from skillgate.skill.witness import WatchedTree
 from skillgate.static import layer
@@ -36,30 +37,25 @@ _NOT_FOR = {
 }
 _MOST_USES = 40
 _USE_CHARACTERS = 400
+_line = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # as entries are: surrogates stay
 
 
 def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> Assessment:
-    """Judge one skill by itself.
-
-    Args:
-        source: its bytes.
-        clock: monotonic nanoseconds.
-        optional: whether opt-in rules are asked too.
-    """
+    """Judge one skill by itself; ``clock`` gives monotonic nanoseconds, ``optional`` asks opt-in rules too."""
     started = clock()
     skill = parse(source)
     static = layer.run(skill, optional=optional)
     head, root = skill.frontmatter, source.root
     cut = len(root.directory) + 1 if root.directory else 0
+    checks = layer.subchecks() if static.scores else ()
     detail = Detail(
-        scores=tuple((name, check.dimension, static.scores[name]) for name, check in layer.subchecks())
-        if static.scores
-        else (),
+        scores=tuple((name, check.dimension, static.scores[name]) for name, check in checks),
         layer_score=static.layer_score,
         penalised=static.penalised,
         repair=static.repair,
     )
-    told = Told(lines=skill.prose_lines, uses=tuple(_uses(skill)))
+    compared = SkillTexts(lines=skill.prose_lines, uses=tuple(_uses(skill)))
+    scope = static.dimensions.get(Dimension.SCOPE_CALIBRATION)
     return Assessment(
         name=head.text("name"),
         unscored=skill.unscored,
@@ -68,7 +64,7 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
         anti_patterns=static.anti_patterns,
         no_badge=static.no_badge,
         measured={name: (measure.score, measure.reason) for name, measure in static.dimensions.items()},
-        short=_is_short(static),
+        short=scope is not None and any(evidence.advice == "longer" for evidence in scope.evidence),
         recoverable=0.0 if skill.unscored else _recoverable(static),
         listing=Listing(
             name=head.text("name") or root.name,
@@ -79,60 +75,57 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
             description_line=head.line("description"),
         ),
         duration_ms=(clock() - started) // 1_000_000,
-        told=lambda: told,
+        texts=lambda: compared,
         detail=lambda: detail,
     )
 
 
-def entry(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> str:
-    """Judge one skill and write down what came of it, after a line of JSON with what was asked of its tree."""
+def watched(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> tuple[str, Assessment]:
+    """Judge one skill as the cache would return it, after a line of JSON with what was asked of its tree."""
     tree = WatchedTree(source.root.tree)
     facts = assess(source._replace(root=source.root._replace(tree=tree)), clock, optional=optional)
-    facts = facts._replace(outside=tree.outside(source.root.directory))
-    asked = json.dumps(tree.questions(), ensure_ascii=False, separators=(",", ":"))  # as entries are: surrogates stay
-    return f"{asked}\n{written(facts)}"
+    compared = (_line(part).encode("utf-8", "surrogatepass") for part in (facts.texts(), facts.listing))
+    outside = tree.outside(source.root.directory)
+    return _line(tree.questions()), facts._replace(outside=outside, mark=digest(*compared), duration_ms=0)
+
+
+def entry(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> str:
+    """Judge one skill and write it as a cached entry."""
+    questions, facts = watched(source, clock, optional=optional)
+    return f"{questions}\n{assessment_text(facts)}"
 
 
 def _recoverable(static: StaticResult) -> float:
-    standing = advice.Standing(
+    standing = result.Evaluated(
         measured=static.dimensions,
         layers=composite.layer_scores({name: measure.score for name, measure in static.dimensions.items()}),
         anti_patterns=static.penalised,
         neighbour=None,
     )
-    return round(sum((item.gain for item in advice.advise(standing) if item.removes), 0.0), 2)
-
-
-def _is_short(static: StaticResult) -> bool:
-    scope = static.dimensions.get(Dimension.SCOPE_CALIBRATION)
-    return scope is not None and any(evidence.advice == "longer" for evidence in scope.evidence)
+    return round(sum((item.gain for item in result.advise(standing) if item.removes), 0.0), 2)
 
 
 def _uses(skill: Skill) -> Iterator[tuple[int, str]]:
-    """Give what a skill says it is for: the lines of the sections on when to use it, those left out that say when not.
+    """Yield what a skill says it is for: lines of the sections on when to use it, but for those that say when not.
 
     At most the first 40 of them, 400 characters each.
     """
-    found = (line for heading, end in _use_sections(skill) for line in _lines_on_use(skill, heading, end))
-    return islice(found, _MOST_USES)
+    lines = (line for heading, end in _use_sections(skill) for line in _lines_on_use(skill, heading, end))
+    return islice(lines, _MOST_USES)
 
 
 def _use_sections(skill: Skill) -> Iterator[tuple[int, float]]:
-    """Give each section on when to use the skill, from its heading's line up to the next heading's."""
+    """Yield each section on when to use the skill, from its heading's line up to the next heading's."""
     within: int | None = None
     for index, heading in enumerate(skill.headings):
         if within is not None and heading.level <= within:
             within = None
-        if within is None and _is_on_use(heading.text):
+        words = (word for word in heading.text.lower().rstrip(" :.?").split() if word not in _NAMES_FOR_IT)
+        if within is None and " ".join(words) in _USES:
             within = heading.level
         if within is not None and not _says_not(heading.text):
             following = skill.headings[index + 1 : index + 2]
             yield heading.line, following[0].line if following else inf
-
-
-def _is_on_use(heading: str) -> bool:
-    words = (word for word in heading.lower().rstrip(" :.?").split() if word not in _NAMES_FOR_IT)
-    return " ".join(words) in _USES
 
 
 def _says_not(text: str) -> bool:

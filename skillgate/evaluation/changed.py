@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
 from skillgate.files import toplevel
-from skillgate.model.ports import EntryKind
+from skillgate.model.skill import EntryKind
 from skillgate.skill.tree import DiskTree
 from skillgate.skill.walk import SKIPPED, join, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from skillgate.model.assessment import Assessment
+    from skillgate.console import Console
+    from skillgate.model.finding import Assessment
     from skillgate.model.skill import SkillRoot
-    from skillgate.session import Session
 
 _MOST_NAMES = 2_000  # of a skill that are looked at for links
 _MOST_LINKS = 40  # as many as Linux follows before it calls a path a loop
 
 
 def touched(
-    roots: Sequence[SkillRoot], since: str | None, session: Session, *, committed: bool = False
+    roots: Sequence[SkillRoot], since: str | None, session: Console, *, committed: bool = False
 ) -> Callable[[SkillRoot, Assessment | None], bool]:
-    """Ask git what changed, and give the test of whether that touches a skill.
+    """Ask git what changed, and return the test of whether that touches a skill.
 
     A skill is touched by a change of a file in its directory (of a skill below it, that one is) or in a place that a
     symbolic link in it leads to, by what says how git lays files out (.gitattributes) at or above it, by a link that
     leads to it anew, by another commit of the submodule it lies in, and by the coming and going of a file elsewhere
-    that judging it asked for, such as one it links to, or of a symbolic link on the way there.
+    that judging it asked for, such as one it links to, or of a symbolic link on the path to it.
 
     Args:
         roots: the skills that were found; each is held against the repository it lies in.
@@ -56,14 +56,14 @@ def touched(
     def is_touched(root: SkillRoot, facts: Assessment | None) -> bool:
         place = _place(root)
         shown = os.path.normpath(os.path.join(session.cwd, root.path)).replace(os.sep, "/")
-        ways = (place, shown, *_above(place), *_above(shown))
-        if place in own or not changed.keys().isdisjoint(ways) or f"{place}/".startswith(attributes):
+        paths = (place, shown, *_above(place), *_above(shown))
+        if place in own or not changed.keys().isdisjoint(paths) or f"{place}/".startswith(attributes):
             return True
-        for links, end in map(_way, _links(root) if changed else ()):
+        for links, end in map(_followed, _links(root) if changed else ()):
             if end in above_changed or not changed.keys().isdisjoint((*links, end)):
                 return True
         for path in facts.outside if facts is not None and changed else ():
-            links, end = _asked_way(root, path)
+            links, end = _followed_in_tree(root, path)
             if came_or_went(end) or not changed.keys().isdisjoint(links):
                 return True
         return False
@@ -72,44 +72,38 @@ def touched(
 
 
 def owning_skills(files: Iterable[str], cwd: str) -> list[str]:
-    """Give the directories of the skills that files belong to; files need not exist any more.
+    """Return the directories of the skills that files belong to; files need not exist any more.
 
     What belongs to no skill is passed over. Nothing above a file's repository (without one, above the working
     directory) is looked at.
     """
-    found: dict[str, None] = {}
+    owners: dict[str, None] = {}
     for file in files:
         owner = _owning_skill(os.path.normpath(os.path.join(cwd, file)), cwd)
         if owner is not None:
-            found[os.path.relpath(owner, cwd)] = None
-    return list(found)
+            owners[os.path.relpath(owner, cwd)] = None
+    return list(owners)
 
 
 def _owning_skill(path: str, cwd: str) -> str | None:
-    """Look upward by the path as it is given: a main file may be a link to anywhere, and is its directory's still."""
+    """Look upward by the path as it is written: a main file may be a link to anywhere, and is its directory's still."""
     top = toplevel(os.path.dirname(path)) or cwd
-    while _lies_in(path, top):
-        if _is_skill(path):
-            return path
+    while _lies_in(path, top) or _lies_in(os.path.realpath(path), os.path.realpath(top)):
+        try:
+            if os.path.isdir(path) and main_file(DiskTree(path).listing("")) is not None:
+                return path
+        except OSError:
+            pass  # nothing can be listed there: it is no skill
         path = os.path.dirname(path)
     return None
 
 
 def _lies_in(path: str, top: str) -> bool:
-    if os.path.join(path, "").startswith(os.path.join(top, "")):
-        return True
-    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(os.path.realpath(top), ""))
+    return os.path.join(path, "").startswith(os.path.join(top, ""))
 
 
-def _is_skill(directory: str) -> bool:
-    try:
-        return os.path.isdir(directory) and main_file(DiskTree(directory).listing("")) is not None
-    except OSError:
-        return False
-
-
-def _changed(roots: Sequence[SkillRoot], since: str | None, session: Session, *, committed: bool) -> dict[str, bool]:
-    """Give the absolute paths that changed, with ``/``, and whether each came or went.
+def _changed(roots: Sequence[SkillRoot], since: str | None, session: Console, *, committed: bool) -> dict[str, bool]:
+    """Return the absolute paths that changed, with ``/``, and whether each came or went.
 
     Each repository that holds a skill is asked; without a skill, that of the working directory.
     """
@@ -121,7 +115,7 @@ def _changed(roots: Sequence[SkillRoot], since: str | None, session: Session, *,
             raise UsageError(f"--changed asks git, and {shown} is in no repository")
         if top not in tops:
             tops[top] = _changed_in(top, since, committed=committed)
-    return {path: moved for found in tops.values() for path, moved in found.items()}
+    return {path: moved for paths in tops.values() for path, moved in paths.items()}
 
 
 def _changed_in(top: str, since: str | None, *, committed: bool) -> dict[str, bool]:
@@ -136,25 +130,22 @@ def _changed_in(top: str, since: str | None, *, committed: bool) -> dict[str, bo
         elif since is not None and commit_of(top, since) is None:
             since = None  # a repository that somebody put into this one: it has a history of its own
     prefix = os.path.join(top, "").replace(os.sep, "/")
-    # What ends in a slash is a repository that nobody told git about: its skills are held against itself.
-    found = {
-        prefix + path: moved
-        for path, moved in changes(top, since, committed=committed).items()
-        if not path.endswith("/")
-    }
-    return around | found
+    paths = changes(top, since, committed=committed).items()
+    # What ends in a slash is a repository that git does not know about: its skills are held against itself.
+    return around | {prefix + path: moved for path, moved in paths if not path.endswith("/")}
 
 
 def _came_or_went(directory: str, moved: Collection[str]) -> bool:
-    """Tell whether a directory below which files came or went is itself new or gone."""
-    for folder, _, files in os.walk(directory):
-        if any(os.path.join(folder, name).replace(os.sep, "/") not in moved for name in files):
-            return False
-    return True
+    """Whether a directory below which files came or went is itself new or gone."""
+    return all(
+        os.path.join(folder, name).replace(os.sep, "/") in moved
+        for folder, _, files in os.walk(directory)
+        for name in files
+    )
 
 
 def _links(root: SkillRoot) -> Iterator[str]:
-    """Give the absolute paths of the symbolic links in a skill's directory that lead out of it."""
+    """Yield the absolute paths of the symbolic links in a skill's directory that lead out of it."""
     tree, left = root.tree, _MOST_NAMES
     pending = [root.directory] if isinstance(tree, DiskTree) and root.directory else []
     while pending and left > 0 and isinstance(tree, DiskTree):
@@ -174,20 +165,20 @@ def _links(root: SkillRoot) -> Iterator[str]:
                 yield tree.origin + path
 
 
-def _asked_way(root: SkillRoot, path: str) -> tuple[tuple[str, ...], str]:
-    """Give the way of a tree path; of its directories too, any of which may have been a link that is gone.
+def _followed_in_tree(root: SkillRoot, path: str) -> tuple[tuple[str, ...], str]:
+    """Follow a tree path; its directories count too, any of which may have been a link that is gone.
 
-    Nothing is asked of the disk where the tree knows that there is no link.
+    The disk is not asked where the tree knows that there is no link.
     """
     tree, known = root.tree, path
     origin: str = getattr(tree, "origin", "")
     while tree.real(known) is None and tree.entry(known) is None:
         known = known.rpartition("/")[0]
-    links, end = ((), origin + path) if tree.real(known) == known else _way(origin + path)
+    links, end = ((), origin + path) if tree.real(known) == known else _followed(origin + path)
     return (*links, *_above(end), *_above(origin + path)), end
 
 
-def _way(path: str) -> tuple[tuple[str, ...], str]:
+def _followed(path: str) -> tuple[tuple[str, ...], str]:
     """Follow an absolute path.
 
     Returns:
@@ -221,32 +212,32 @@ def _place(root: SkillRoot) -> str:
 
 
 def _above(path: str) -> Iterator[str]:
-    """Give the directories that a path lies in, the innermost first."""
+    """Yield the directories that a path lies in, the innermost first."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def _all_above(paths: Iterable[str]) -> set[str]:
-    """Give every directory that one of the paths lies in, each looked at once."""
-    found: set[str] = set()
+    """Return every directory that one of the paths lies in, each looked at once."""
+    folders: set[str] = set()
     for path in paths:
         for folder in _above(path):
-            if folder in found:
+            if folder in folders:
                 break
-            found.add(folder)
-    return found
+            folders.add(folder)
+    return folders
 
 
 def _owners(paths: Iterable[str], owners: Collection[str]) -> set[str]:
-    """Give the skills, by their directories, that are the innermost around one of the paths."""
+    """Return the skills, by their directories, that are the innermost around one of the paths."""
     known: dict[str, str] = {"": ""}
     for path in paths:
-        way = []
+        passed = []
         folder = path.rpartition("/")[0]
         while folder not in known and folder not in owners:
-            way.append(folder)
+            passed.append(folder)
             folder = folder.rpartition("/")[0]
         owner = known.get(folder, folder)
-        known.update(dict.fromkeys((*way, folder), owner))
+        known.update(dict.fromkeys((*passed, folder), owner))
     return set(known.values()) & set(owners)

@@ -1,5 +1,4 @@
 """Past results in a store: list them, compare them over time, and take written reports in."""
-# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -8,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__
 from skillgate.errors import CodecError, UsageError
-from skillgate.evaluation.findings import read_whole
+from skillgate.evaluation.request import read_whole
 from skillgate.model.bench import BenchReport
 from skillgate.model.codec import decode
-from skillgate.model.documents import SingleReport
-from skillgate.model.history import History
+from skillgate.model.documents import History, SingleReport
 from skillgate.model.report import Report, Tool
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.report.json import kind_of, parsed
@@ -22,62 +20,39 @@ from skillgate.store.target import require_packages
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 _MOST_ROWS = 100_000  # of each kind that are read, the newest
 
 
 class HistoryRequest(NamedTuple):
-    """Which results of a store are wanted.
+    """Which results of a store are wanted; None for no condition."""
 
-    Attributes:
-        store: what ``--store`` names, None for that of the configuration.
-        skill: results of it alone; for scores a name or a path too.
-        benchmark: results on it alone.
-        kind: ``bench`` or ``score``, None for both.
-        limit: how many of each kind, the newest, or how many trends; None for all.
-        since: results from then on.
-        trend: whether they are compared over time.
-    """
-
-    store: str | None
-    skill: str | None
+    store: str | None  # what ``--store`` names, None for that of the configuration
+    skill: str | None  # for scores a name or a path too
     benchmark: str | None
-    kind: str | None
-    limit: int | None
+    kind: str | None  # ``bench`` or ``score``
+    limit: int | None  # how many of each kind, the newest, or how many trends
     since: datetime | None
-    trend: bool
+    trend: bool  # whether they are compared over time
 
 
 class HistoryImportRequest(NamedTuple):
-    """Take JSON reports into a store.
+    """Take JSON reports into a store."""
 
-    Attributes:
-        store: what ``--store`` names, None for that of the configuration.
-        files: reports of eval, score and certify.
-        commit, branch: what was evaluated.
-        at: when scores were made, None for now.
-    """
-
-    store: str | None
-    files: tuple[str, ...]
-    commit: str | None
+    store: str | None  # what ``--store`` names, None for that of the configuration
+    files: tuple[str, ...]  # reports of eval, score and certify
+    commit: str | None  # what was evaluated
     branch: str | None
-    at: datetime | None
+    at: datetime | None  # when scores were made, None for now
 
 
 class HistoryImport(NamedTuple):
-    """What became of the files of an import.
+    """What became of the files of an import."""
 
-    Attributes:
-        store: its name for messages.
-        files: each that could be read, with whether it is new.
-        problems: what is wrong with the others, a text each.
-    """
-
-    store: str
-    files: tuple[tuple[str, bool], ...]
-    problems: tuple[str, ...]
+    store: str  # its name for messages
+    files: tuple[tuple[str, bool], ...]  # each that could be read, with whether it is new
+    problems: tuple[str, ...]  # what is wrong with the others, a text each
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -92,7 +67,7 @@ class HistoryImport(NamedTuple):
         return f"{new} of {len(self.files) + len(self.problems)} imported{known}{wrong}"
 
 
-def history(request: HistoryRequest, session: Session) -> History:
+def history(request: HistoryRequest, session: Console) -> History:
     """Return past results, the newest first, or how they changed.
 
     Raises:
@@ -122,7 +97,7 @@ def history(request: HistoryRequest, session: Session) -> History:
     return History(tool=tool, store=target.shown, trends=trends[: request.limit])
 
 
-def import_reports(request: HistoryImportRequest, session: Session) -> HistoryImport:
+def import_reports(request: HistoryImportRequest, session: Console) -> HistoryImport:
     """Import every file that can be.
 
     Raises:
@@ -131,37 +106,34 @@ def import_reports(request: HistoryImportRequest, session: Session) -> HistoryIm
     """
     target, _ = named_store(request.store, session)
     require_packages(target)
-    from skillgate.store.keeper import Told, document_digest, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
 
-    about = Told("import", commit_id=request.commit, branch=request.branch, at=request.at)
+    about = Provenance("import", commit_id=request.commit, branch=request.branch, at=request.at)
     done: list[tuple[str, bool]] = []
     problems: list[str] = []
     store = open_store(target, create=True)
     try:
         for shown in request.files:
             try:
-                data = parsed(read_whole(os.path.join(session.cwd, shown), shown, "the report"), source=shown)
+                place = os.path.join(session.cwd, shown)  # noqa: PTH118
+                data = parsed(read_whole(place, shown, "the report"), source=shown)
                 report = _report(data, shown)
                 named = about._replace(source=os.path.basename(shown))  # noqa: PTH119
                 done.append((shown, store.write(report, document_digest(data), named)))
             except UsageError as error:
                 problem = str(error)
-                problems.append(problem if problem.startswith(shown) or shown in problem else f"{shown}: {problem}")
+                problems.append(problem if shown in problem else f"{shown}: {problem}")
     finally:
         store.close()
     return HistoryImport(target.shown, tuple(done), tuple(problems))
 
 
 def _report(data: Any, shown: str) -> BenchReport | Report | SingleReport:  # noqa: ANN401 - JSON
-    """Make a report of what a file holds.
-
-    Raises:
-        UsageError: it is none that a store takes.
-    """
+    """Return the report that a file holds."""
     kind = kind_of(data)
     if kind not in ("bench", "score"):
-        found = "no kind" if kind is None else f"kind {kind!r}"
-        raise UsageError(f"{shown}: expected a JSON report of eval, score or certify, found {found}")
+        what = "no kind" if kind is None else f"kind {kind!r}"
+        raise UsageError(f"{shown}: expected a JSON report of eval, score or certify, found {what}")
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UsageError(f"{shown} has schema version {version}: a later skillgate wrote it; update this one")

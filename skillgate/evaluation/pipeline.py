@@ -1,7 +1,15 @@
-"""Evaluate skills: from their bytes to results, gates and a report."""
+"""Evaluate skills: from their bytes to results, gates and a report; what was measured before is used again.
+
+A cached assessment depends on the skill's main file, on what judging it asked of the files around it, and on the
+programs that judge. Configuration, suppressions' dates and the gate come after, so one entry serves every run.
+"""
+# ruff: noqa: PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from functools import partial
 from pathlib import PurePosixPath
 from time import perf_counter_ns
@@ -9,147 +17,297 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
-from skillgate.evaluation.deepen import Asked, Deepened, total
-from skillgate.model.assessment import Assessment, Member
+from skillgate.model import finding
 from skillgate.model.digest import digest
+from skillgate.model.finding import Assessment, Member
+from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
-from skillgate.model.skill import SkillSource, Unreadable
-from skillgate.scoring.drops import sampled_drops
-from skillgate.scoring.gate import Policy, judge, judge_outside, together
+from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver
+from skillgate.registry import PROVIDERS
+from skillgate.scoring.composite import summarise
+from skillgate.scoring.gate import Policy, judge, judge_outside, sampled_drops, together
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.result import Deeper, result
 from skillgate.scoring.selection import Selection, settle
-from skillgate.scoring.summary import summarise
-from skillgate.skill.neighbours import nearest
-from skillgate.skill.plugins import shown_plugin
+from skillgate.skill.similarity import nearest
+from skillgate.skill.walk import shown_plugin
+from skillgate.skill.witness import holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.evaluation.deepen import SampledLayers
+    from skillgate.cache import Cache
     from skillgate.model.finding import Claim, Finding
-    from skillgate.model.judging import DropTest
-    from skillgate.model.skill import SkillRoot, Waiver
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
     Across = Callable[[Sequence[Member]], Sequence[tuple[str, Claim]]]
     Remeasure = Callable[[Collection[str]], Mapping[str, SkillResult]]
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
+FORMAT = 2  # of a cached entry: changes with what is written
+_PARSERS = ("markdown_it", "yaml")
 
-def assess_here(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
-    """Measure the static layer in this process, and keep nothing."""
-    from skillgate.evaluation.assess import assess  # brings in the parsers: only for what was not kept
+
+class Assessor:
+    """Measure the static layer of skills, from the cache where it knows them.
+
+    Attributes:
+        reused: how many assessments came from the cache.
+    """
+
+    def __init__(
+        self,
+        cache: Cache | None = None,
+        *,
+        clock: Callable[[], int] = perf_counter_ns,
+        optional: bool = True,
+        made_by: bytes | None = None,
+        use_processes: bool = True,
+    ) -> None:
+        """Take the cache, None for none.
+
+        Args:
+            cache: what was measured before.
+            clock: monotonic nanoseconds.
+            optional: whether opt-in rules are asked too.
+            made_by: names the programs that judge; None for :func:`stamp`. Nothing that others made is used.
+            use_processes: whether several processes may share the work.
+        """
+        self.reused = 0
+        self._cache, self._clock, self._optional, self._use_processes = cache, clock, optional, use_processes
+        self._stamp = b"" if cache is None else stamp() if made_by is None else made_by
+
+    @property
+    def failure(self) -> str | None:
+        """Why results could not be cached, None where they could, or were not to be."""
+        return None if self._cache is None else self._cache.failure
+
+    def assess(self, sources: Sequence[SkillSource]) -> Iterator[Assessment]:
+        """Yield an assessment for each source, in their order."""
+        keys = [self._key(source) if self._cache is not None else "" for source in sources]
+        cached = [self._cached(key, source) for key, source in zip(keys, sources, strict=True)]
+        self.reused += sum(facts is not None for facts in cached)
+        missing = [(key, one) for key, one, facts in zip(keys, sources, cached, strict=True) if facts is None]
+        fresh = self._fresh(missing)
+        for facts in cached:
+            yield next(fresh) if facts is None else facts
+
+    def across(self, members: Sequence[Member]) -> Sequence[tuple[str, Claim]]:
+        """Find what shows only next to other skills; each claim comes with the path of its skill."""
+        key = ""
+        if self._cache is not None:
+            key = self._digest("across", *((one.path, one.plugin, one.file, one.mark) for one in members))
+            text = self._cache.get(key)
+            try:
+                if text is not None:
+                    return finding.read_claims(text)
+            except finding.UNREADABLE:
+                pass  # of another make
+        from skillgate.static.across import claims_across  # one skill alone does not pay for it
+
+        claims = claims_across(members)
+        if self._cache is not None:
+            self._cache.put(key, finding.claims_text(claims))
+        return claims
+
+    def close(self) -> None:
+        """End a run: let old entries go where there are too many."""
+        if self._cache is not None:
+            self._cache.close()
+
+    def _fresh(self, missing: Sequence[tuple[str, SkillSource]]) -> Iterator[Assessment]:
+        """Measure what is not cached, in several processes where that is faster."""
+        if not missing:
+            return
+        done = 0
+        if self._use_processes and len(missing) > 1:
+            from skillgate.evaluation.workers import LostError, entries, jobs_of, pays
+
+            jobs = jobs_of([source for _, source in missing], optional=self._optional)
+            try:
+                for text in entries(jobs) if pays(jobs) else ():
+                    key, source = missing[done]
+                    done += 1
+                    if self._cache is not None:
+                        self._cache.put(key, text)
+                    yield finding.read_assessment(text.split("\n")[1:], self._later(source))
+            except LostError:
+                pass  # the rest is measured here
+        from skillgate.evaluation.assess import watched  # brings in the parsers: only for what was not cached
+
+        for key, source in missing[done:]:
+            questions, facts = watched(source, self._clock, optional=self._optional)
+            if self._cache is not None:
+                self._cache.put(key, f"{questions}\n{finding.assessment_text(facts)}")
+            yield facts
+
+    def _cached(self, key: str, source: SkillSource) -> Assessment | None:
+        text = self._cache.get(key) if self._cache is not None else None
+        if text is None:
+            return None
+        try:
+            questions, *rest = text.split("\n")
+            return (
+                finding.read_assessment(rest, self._later(source))
+                if holds(source.root.tree, json.loads(questions))
+                else None
+            )
+        except finding.UNREADABLE:
+            return None  # of another make
+
+    def _later(self, source: SkillSource) -> Callable[[], Assessment]:
+        def assessed() -> Assessment:
+            from skillgate.evaluation import assess  # only where an entry was of another make after all
+
+            return assess.assess(source, self._clock, optional=self._optional)
+
+        return assessed
+
+    def _key(self, source: SkillSource) -> str:
+        root = source.root
+        origin: str = getattr(root.tree, "origin", "")
+        place = (origin, root.directory, root.file_name, root.name, root.plugin)
+        return self._digest((*place, source.size, source.siblings, self._optional), data=source.data)
+
+    def _digest(self, *facts: object, data: bytes = b"") -> str:
+        # As Python writes them: no two differ and look the same, and what UTF-8 lacks is escaped.
+        return digest(self._stamp, repr(facts).encode(), data)
+
+
+def stamp() -> bytes:
+    """Return a name of the programs that judge: this package's files, the interpreter, and what else is installed."""
+    import skillgate
+
+    own, pending = [], [os.path.dirname(skillgate.__file__)]
+    while pending:
+        with os.scandir(pending.pop()) as items:
+            for item in items:
+                if item.name.endswith(".py"):
+                    status = item.stat()
+                    own.append((item.path, status.st_mtime_ns, status.st_size))
+                elif item.name != "__pycache__" and item.is_dir():
+                    pending.append(item.path)
+    installed = [_modified(folder) for folder in sys.path if folder.endswith("-packages")]
+    installed += [_modified(os.path.join(folder, name)) for folder in sys.path for name in _PARSERS]
+    return digest(repr((FORMAT, __version__, sys.version, sorted(own), installed)).encode()).encode("ascii")
+
+
+def _modified(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+class Criteria(NamedTuple):
+    """What skills are held to; policy and selection by a skill's shown path."""
+
+    policy: Callable[[PurePosixPath], Policy] = lambda _: Policy()
+    selection: Callable[[PurePosixPath], Selection] = lambda _: Selection()
+    known: Callable[[Finding], bool] | None = None  # whether a finding is known already
+    honoured: Callable[[str, Claim, Waiver], bool] | None = None  # whether a comment may set a claim of a skill aside
+
+
+class SampledSkill(NamedTuple):
+    """A skill that models are asked about; ``before`` is its result in the baseline."""
+
+    source: SkillSource
+    facts: Assessment
+    before: SkillResult | None = None
+
+
+class Deepened(NamedTuple):
+    """What the sampled layers say of a run."""
+
+    skills: Mapping[str, Deeper] = MappingProxyType({})  # by shown path, for every skill that was asked about
+    agreement: Agreement | None = None  # of the judges over all skills
+    models: tuple[str, ...] = ()  # each once
+    spent: str | None = None  # how the budget ended the run early
+    trust: Trust | None = None  # how far people bear the judges out; None without a calibration
+
+
+class SampledLayers(NamedTuple):
+    """The layers that ask models; ``measure`` may be called several times."""
+
+    depth: Depth
+    measure: Callable[[Sequence[SampledSkill]], Deepened]
+    models: tuple[str, ...] = ()  # each once
+    judged_as: tuple[str, ...] = ()  # as :func:`judged_as` returns it
+
+
+def judged_as(prompt_version: str, rubric_version: str, provider: str) -> tuple[str, ...]:
+    """Return how a score came about, apart from its models; scores that came about otherwise are not compared."""
+    is_made_up = provider in PROVIDERS and PROVIDERS.text(provider, "MADE_UP")
+    answers = f"{provider} answers" if is_made_up else "a model's answers"
+    return (f"prompts {prompt_version}", f"rubrics {rubric_version}", answers)
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Add up usages; the cost of all is unknown where that of one is."""
+    parts = tuple(usages)
+    known = [part.cost_usd for part in parts if part.cost_usd is not None]
+    counts = ("calls", "cached", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "retries")
+    return Usage(
+        **{name: sum(getattr(part, name) for part in parts) for name in counts},
+        cost_usd=round(sum(known, 0.0), 6) if len(known) == len(parts) else None,
+        cost_reason=next((part.cost_reason for part in parts if part.cost_reason), None),
+    )
+
+
+def _assess_each(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
+    """Measure the static layer and how long it takes; nothing is cached."""
+    from skillgate.evaluation.assess import assess  # brings in the parsers
 
     return (assess(source, perf_counter_ns) for source in sources)
 
 
-def across_here(members: Sequence[Member]) -> Sequence[tuple[str, Claim]]:
-    """Find what shows only next to other skills."""
-    from skillgate.static.beside import claims_across  # one skill alone does not pay for it
-
-    return claims_across(members)
-
-
-def _no_policy(_: PurePosixPath) -> Policy:
-    return Policy()
-
-
-def _everything(_: PurePosixPath) -> Selection:
-    return Selection()
-
-
-class Assessor(NamedTuple):
-    """Who measures the static layer.
-
-    Attributes:
-        assess: measures skills one by one, in their order.
-        across: finds what shows only next to other skills.
-    """
-
-    assess: Assess = assess_here
-    across: Across = across_here
-
-
-class Criteria(NamedTuple):
-    """What skills are held to.
-
-    Attributes:
-        policy: the gate for a skill, by its shown path.
-        selection: the findings that are reported of a skill, by its shown path.
-        known: whether a finding is known already; None without a file of those.
-        honoured: whether a comment in a skill's files may set a claim aside that it covers, by the skill's shown path;
-            None where every comment may.
-    """
-
-    policy: Callable[[PurePosixPath], Policy] = _no_policy
-    selection: Callable[[PurePosixPath], Selection] = _everything
-    known: Callable[[Finding], bool] | None = None
-    honoured: Callable[[str, Claim, Waiver], bool] | None = None
-
-
 class Evaluator(NamedTuple):
-    """How skills are evaluated.
+    """How skills are evaluated."""
 
-    Attributes:
-        assessor: who measures the static layer.
-        criteria: what skills are held to.
-        sampled: the layers that ask models; None at quick depth.
-        detail: whether evidence and advice are wanted too.
-        progress: called after each skill with how many the static layer has measured.
-    """
-
-    assessor: Assessor = Assessor()
+    assess: Assess = _assess_each  # measures skills one by one, in their order
+    across: Across = Assessor().across  # finds what shows only next to other skills
     criteria: Criteria = Criteria()
-    sampled: SampledLayers | None = None
-    detail: bool = True
-    progress: Callable[[int], None] | None = None
+    sampled: SampledLayers | None = None  # None at quick depth
+    detail: bool = True  # whether evidence and advice are wanted too
+    progress: Callable[[int], None] | None = None  # hears after each skill how many the static layer has measured
 
 
 class Baseline(NamedTuple):
-    """What a run is compared with.
+    """What a run is compared with; ``listing`` and ``across`` are None where the baseline does not say."""
 
-    Attributes:
-        results: the result of each skill that had one, by its shown path now.
-        gone: the result of each skill that is not here any more, below the paths that were asked about.
-        listing: characters of each client's list, by client and place; None where the baseline does not say.
-        across: the findings across skills; None where the baseline does not say.
-        moves: where a skill is shown now, by where the baseline shows it; only those that moved.
-        remeasure: measures it as deep as the run goes, for the skills of these shown paths; None where it is so deep.
-    """
-
-    results: Mapping[str, SkillResult]
-    gone: tuple[SkillResult, ...] = ()
-    listing: Mapping[tuple[str, str], int] | None = None
-    across: tuple[Finding, ...] | None = None
-    moves: Mapping[str, str] = MappingProxyType({})
-    remeasure: Remeasure | None = None
+    results: Mapping[str, SkillResult]  # of each skill that had one, by its shown path now
+    gone: tuple[SkillResult, ...] = ()  # of each skill that is not here any more, below the paths of the run
+    listing: Mapping[tuple[str, str], int] | None = None  # characters of each client's list, by client and place
+    across: tuple[Finding, ...] | None = None  # the findings across skills
+    moves: Mapping[str, str] = MappingProxyType({})  # where skills are shown now, by where the baseline shows them
+    remeasure: Remeasure | None = None  # measures it as deep as the run goes, for the skills of these shown paths
 
 
 class Evaluated(NamedTuple):
-    """What came of skills.
+    """What came of skills."""
 
-    Attributes:
-        report: of the skills that are reported, without the configuration's digest.
-        across: every finding across skills: also of skills that are not reported, and what is suppressed or known.
-        members: the skills as neighbours of one another.
-        baseline: what they were compared with, by shown path, at the depth of the report; None without a baseline.
-    """
-
-    report: Report
-    across: tuple[Finding, ...]
-    members: tuple[Member, ...]
-    baseline: Mapping[str, SkillResult] | None = None
+    report: Report  # of the skills that are reported, without the configuration's digest
+    across: tuple[Finding, ...]  # all across skills: also of unreported ones, and what is suppressed or known
+    members: tuple[Member, ...]  # the skills as neighbours of one another
+    baseline: Mapping[str, SkillResult] | None = None  # by shown path, at the depth of the report
 
 
-class _Judged(NamedTuple):
-    """A skill on its way to a result: what advice needs is kept until every skill is known."""
+class _Skill(NamedTuple):
+    """A skill on its way to a result; ``facts`` are None where it could not be read."""
 
-    root: SkillRoot
-    facts: Assessment
-    claims: tuple[Claim, ...]
-    digest: str | None = None
+    source: SkillSource | Unreadable
+    facts: Assessment | None
+    claims: tuple[Claim, ...] = ()
+    is_reported: bool = True
+
+    @property
+    def root(self) -> SkillRoot:
+        return self.source.root
+
+    @property
+    def path(self) -> str:
+        return str(self.source.root.path)
 
 
 def evaluate(
@@ -162,124 +320,130 @@ def evaluate(
 ) -> Evaluated:
     """Evaluate skills; one that cannot be read is reported, and stops none of the others.
 
-    Args:
-        sources: the skills.
-        evaluator: how they are evaluated.
-        touched: whether a skill is reported, by its root and, where it could be read, what is known of it; None for
-            all. Of another only what it has in common with one that is reported.
-        baseline: what to compare with.
-        attach: adds findings of other tools to a report, before the gate is asked.
+    ``touched``: whether a skill is reported; None for all. Of another only what it has in common with one that is.
+    ``attach``: adds findings of other tools to a report, before the gate is asked.
     """
     criteria, sampled = evaluator.criteria, evaluator.sampled
-    read = list(sources)
-    judged = _judged(read, evaluator)
-    asked = _asked(read, judged, touched)
+    skills, members = _assessed(list(sources), evaluator)
+    skills = [one._replace(is_reported=touched is None or touched(one.root, one.facts)) for one in skills]
     before = None if baseline is None else baseline.results
     was: tuple[SkillResult, ...] = ()
     if baseline is not None and baseline.remeasure is not None:
-        before = baseline.remeasure(asked.values())
+        before = baseline.remeasure([one.path for one in skills if one.is_reported])
         was = tuple(before.values())  # measured in this run, and paid for in it
-    run = Deepened() if sampled is None else sampled.measure(_to_judge(read, judged, asked, before))
-    found = list(_results(read, judged, asked, run.skills, evaluator))
-    results = [result for result, _ in found]
-    profiles = {_profile(criteria.selection(item.root.path)) for item in read}
-    members = tuple(_member(item) for item in judged.values())
+    run = Deepened()
+    if sampled is not None:
+        run = sampled.measure(
+            [
+                SampledSkill(one.source, one.facts, before.get(one.path) if before else None)
+                for one in skills
+                if one.is_reported and isinstance(one.source, SkillSource) and one.facts is not None
+            ]
+        )
+    pairs = list(_results(skills, run.skills, evaluator))
+    results = tuple(one for one, _ in pairs)
+    profiles = {profile.value if (profile := criteria.selection(one.root.path).profile) else "any" for one in skills}
     report = Report(
         depth=Depth.QUICK if sampled is None else sampled.depth,
-        coverage=min((result.coverage for result in results if result.composite.score is not None), default=None),
+        coverage=min((one.coverage for one in results if one.composite.score is not None), default=None),
         config_digest="",
         tool=Tool(version=__version__),
-        results=tuple(results),
-        summary=summarise(results, found=len(read)),
+        results=results,
+        summary=summarise(results, found=len(skills)),
         gate=Verdict(passed=None),
         profile="by path" if len(profiles) > 1 else next(iter(profiles), "any"),
         listing=listing_use(members, before=None if baseline is None else baseline.listing),
         models=run.models,
-        usage=total(result.usage for result in (*results, *was)),
+        usage=total(one.usage for one in (*results, *was)),
         agreement=run.agreement,
         calibration=run.trust,
     )
     if attach is not None:
         report = attach(report)
-    drops = _drops(report, before, [policy for _, policy in found], sampled)
-    report = _decided(report, [policy for _, policy in found], drops, before, spent=run.spent, criteria=criteria)
-    return Evaluated(report, tuple(_across(judged.values(), criteria)), members, before)
+    report = _decided(report, [policy for _, policy in pairs], before, run.spent, evaluator)
+    return Evaluated(report, tuple(_across(skills, criteria)), members, before)
 
 
-def _profile(selection: Selection) -> str:
-    return selection.profile.value if selection.profile else "any"
+def _assessed(
+    sources: Sequence[SkillSource | Unreadable], evaluator: Evaluator
+) -> tuple[list[_Skill], tuple[Member, ...]]:
+    """Assess every skill that could be read, and lay what shows only next to others to its claims."""
+    assessments = iter(evaluator.assess([source for source in sources if isinstance(source, SkillSource)]))
+    skills: list[_Skill] = []
+    done = 0
+    for source in sources:
+        if isinstance(source, Unreadable):
+            skills.append(_Skill(source, None))
+            continue
+        facts = next(assessments)
+        skills.append(_Skill(source, facts, facts.claims))
+        done += 1
+        if evaluator.progress is not None:
+            evaluator.progress(done)
+    members = tuple(
+        Member(
+            path=one.path,
+            listing=one.facts.listing,
+            texts=one.facts.texts,
+            plugin=shown_plugin(one.root),
+            file=one.root.file_name,
+            mark=one.facts.mark,
+        )
+        for one in skills
+        if one.facts is not None
+    )
+    if len(members) > 1:
+        more: dict[str, list[Claim]] = {}
+        for path, claim in evaluator.across(members):
+            more.setdefault(path, []).append(claim)
+        skills = [
+            one._replace(claims=(*one.claims, *more.get(one.path, ()))) if one.facts is not None else one
+            for one in skills
+        ]
+    return skills, members
 
 
 def _results(
-    read: Sequence[SkillSource | Unreadable],
-    judged: Mapping[int, _Judged],
-    asked: Mapping[int, str],
-    deeper: Mapping[str, Deeper],
-    evaluator: Evaluator,
+    skills: Sequence[_Skill], deeper: Mapping[str, Deeper], evaluator: Evaluator
 ) -> Iterator[tuple[SkillResult, Policy]]:
     """Yield the result of each skill that is reported with its policy.
 
-    Of another, where it shares something with one of them, only that is told, and only findings may fail it.
+    Another is yielded where it shares something with one of them: with that alone, and only findings may fail it.
     """
-    neighbours = nearest([(str(item.root.path), item.facts) for item in judged.values()]) if evaluator.detail else {}
-    for index, item in enumerate(read):
-        policy = evaluator.criteria.policy(item.root.path)
-        if index not in judged:
-            if index in asked and isinstance(item, Unreadable):
-                yield _unread(item), policy
-        elif index in asked:
-            yield _result(judged[index], neighbours, evaluator, deeper.get(asked[index])), policy
-        elif shared := tuple(claim for claim in judged[index].claims if claim.other in asked.values()):
-            beside = _result(judged[index]._replace(claims=shared), neighbours, evaluator, None)
-            yield beside, Policy(fail_on=policy.fail_on & frozenset({"error", "warning"}))
-
-
-def _to_judge(
-    read: Sequence[SkillSource | Unreadable],
-    judged: Mapping[int, _Judged],
-    asked: Mapping[int, str],
-    before: Mapping[str, SkillResult] | None,
-) -> list[Asked]:
-    """List the skills that are reported and could be read, for the sampled layers."""
-    wanted = []
-    for index, path in asked.items():
-        source = read[index]
-        if isinstance(source, SkillSource):
-            wanted.append(Asked(source, judged[index].facts, before.get(path) if before else None))
-    return wanted
-
-
-def _drops(
-    report: Report,
-    before: Mapping[str, SkillResult] | None,
-    policies: Sequence[Policy],
-    sampled: SampledLayers | None,
-) -> tuple[DropTest | None, ...]:
-    """Test whether chance may explain each skill's drop, where a layer samples."""
-    if sampled is None:
-        return tuple(None for _ in report.results)
-    pairs = [(before.get(result.skill.path) if before else None, result) for result in report.results]
-    return sampled_drops(pairs, [policy.max_drop for policy in policies])
+    measured = [(one.path, one.facts) for one in skills if one.facts is not None]
+    neighbours = nearest(measured) if evaluator.detail else {}
+    reported = {one.path for one in skills if one.is_reported}
+    for one in skills:
+        policy = evaluator.criteria.policy(one.root.path)
+        if one.facts is None:
+            if one.is_reported and isinstance(one.source, Unreadable):
+                yield _unread(one.source), policy
+        elif one.is_reported:
+            yield _result(one, one.facts, neighbours, evaluator, deeper.get(one.path)), policy
+        elif shared := tuple(claim for claim in one.claims if claim.other in reported):
+            sharing = _result(one._replace(claims=shared), one.facts, neighbours, evaluator, None)
+            yield sharing, Policy(fail_on=policy.fail_on & frozenset({"error", "warning"}))
 
 
 def _decided(
     report: Report,
     policies: Sequence[Policy],
-    drops: Sequence[DropTest | None],
     before: Mapping[str, SkillResult] | None,
-    *,
     spent: str | None,
-    criteria: Criteria,
+    evaluator: Evaluator,
 ) -> Report:
-    """Ask every gate, of each skill and of what belongs to none."""
+    """Ask every gate, of each skill and of what belongs to none; where a layer samples, test what chance explains."""
+    pairs = [(before.get(one.skill.path) if before else None, one) for one in report.results]
+    drops: Sequence[DropTest | None] = [None] * len(pairs)
+    if evaluator.sampled is not None:
+        drops = sampled_drops(pairs, [policy.max_drop for policy in policies])
     results = []
-    for one, policy, drop in zip(report.results, policies, drops, strict=True):
-        was = before.get(one.skill.path) if before else None
+    for (was, one), policy, drop in zip(pairs, policies, drops, strict=True):
         gate = judge(one, policy, was, compared=before is not None, drop=drop, spent=spent)
         results.append(one._replace(drop=drop, gate=gate))
     verdicts = [one.gate for one in results]
     if report.outside:
-        verdicts.append(judge_outside(report.outside, criteria.policy(PurePosixPath())))
+        verdicts.append(judge_outside(report.outside, evaluator.criteria.policy(PurePosixPath())))
     passed = together(verdicts)
     if passed and not all(one.evaluated for one in results):
         passed = None  # a run in which a skill could not be read has failed, or has not been decided
@@ -287,56 +451,11 @@ def _decided(
     return report._replace(results=tuple(results), gate=Verdict(passed=passed, outcomes=outcomes))
 
 
-def _asked(
-    read: Sequence[SkillSource | Unreadable],
-    judged: Mapping[int, _Judged],
-    touched: Touched | None,
-) -> dict[int, str]:
-    """Return the shown paths of the skills that are reported, by their place."""
-    return {
-        index: str(item.root.path)
-        for index, item in enumerate(read)
-        if touched is None or touched(item.root, judged[index].facts if index in judged else None)
-    }
-
-
-def _judged(read: Sequence[SkillSource | Unreadable], evaluator: Evaluator) -> dict[int, _Judged]:
-    """Assess every skill that could be read, by its place, and lay what shows only beside others to its claims."""
-    places = [index for index, item in enumerate(read) if not isinstance(item, Unreadable)]
-    sources = [item for item in read if isinstance(item, SkillSource)]
-    judged = {}
-    for place, source, facts in zip(places, sources, evaluator.assessor.assess(sources), strict=True):
-        judged[place] = _Judged(source.root, facts, facts.claims, main_digest(source))
-        if evaluator.progress is not None:
-            evaluator.progress(len(judged))
-    if len(judged) > 1:
-        members = [_member(item) for item in judged.values()]
-        found: dict[str, list[Claim]] = {}
-        for path, claim in evaluator.assessor.across(members):
-            found.setdefault(path, []).append(claim)
-        for place, item in judged.items():
-            more = found.get(str(item.root.path))
-            if more:
-                judged[place] = item._replace(claims=(*item.claims, *more))
-    return judged
-
-
-def _across(judged: Iterable[_Judged], criteria: Criteria) -> Iterator[Finding]:
-    for item in judged:
-        claims = [claim for claim in item.claims if claim.group == "across"]
+def _across(skills: Iterable[_Skill], criteria: Criteria) -> Iterator[Finding]:
+    for one in skills:
+        claims = [claim for claim in one.claims if claim.group == "across"]
         if claims:
-            yield from settle(claims, (), criteria.selection(item.root.path), directory=item.root.path).findings
-
-
-def _member(item: _Judged) -> Member:
-    return Member(
-        path=str(item.root.path),
-        listing=item.facts.listing,
-        told=item.facts.told,
-        plugin=shown_plugin(item.root),
-        file=item.root.file_name,
-        mark=item.facts.mark,
-    )
+            yield from settle(claims, (), criteria.selection(one.root.path), directory=one.root.path).findings
 
 
 def main_digest(source: SkillSource) -> str | None:
@@ -344,39 +463,37 @@ def main_digest(source: SkillSource) -> str | None:
     return digest(source.data) if len(source.data) == source.size else None
 
 
-def _name(root: SkillRoot, name: str = "", content: str | None = None) -> SkillName:
-    return SkillName(name or root.name, str(root.path), root.repository_path, content)
-
-
-def _unread(item: Unreadable) -> SkillResult:
-    reason = f"not evaluated: {item.reason}"
+def _unread(source: Unreadable) -> SkillResult:
+    root, reason = source.root, f"not evaluated: {source.reason}"
     return SkillResult(
         composite=Composite(score=None, badge=None, reason=reason, badge_reason=reason),
         dimensions={},
         layers=(),
-        skill=_name(item.root),
-        plugin=shown_plugin(item.root),
+        skill=SkillName(root.name, str(root.path), root.repository_path, None),
+        plugin=shown_plugin(root),
         evaluated=False,
     )
 
 
-def _result(item: _Judged, neighbours: Mapping[str, str], evaluator: Evaluator, deeper: Deeper | None) -> SkillResult:
-    root, path, criteria = item.root, str(item.root.path), evaluator.criteria
+def _result(
+    skill: _Skill, facts: Assessment, neighbours: Mapping[str, str], evaluator: Evaluator, deeper: Deeper | None
+) -> SkillResult:
+    root, path, criteria = skill.root, skill.path, evaluator.criteria
     if deeper is None and evaluator.sampled is not None:
         deeper = Deeper(failure="not judged: it is not asked about")
-    honoured = None if criteria.honoured is None else partial(criteria.honoured, path)
     settled = settle(
-        (*item.claims, *(deeper.claims if deeper else ())),
-        item.facts.waivers,
+        (*skill.claims, *(deeper.claims if deeper else ())),
+        facts.waivers,
         criteria.selection(root.path),
         directory=root.path,
         known=criteria.known,
-        honoured=honoured,
+        honoured=None if criteria.honoured is None else partial(criteria.honoured, path),
     )
+    content = main_digest(skill.source) if isinstance(skill.source, SkillSource) else None
     return result(
-        item.facts,
+        facts,
         settled,
-        skill=_name(root, item.facts.name, item.digest),
+        skill=SkillName(facts.name or root.name, path, root.repository_path, content),
         plugin=shown_plugin(root),
         neighbour=neighbours.get(path),
         detail=evaluator.detail,

@@ -1,126 +1,347 @@
-"""What a front asks of an evaluation: plain values, whatever they were written as."""
+"""What a front asks of an evaluation, and what its configuration says of depth, findings and gates."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate import settings
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.model.finding import Client
+from skillgate.model.score import Badge, Depth
+from skillgate.registry import PROVIDERS
+from skillgate.scoring.gate import Policy
+from skillgate.scoring.selection import Selection, unknown_words
 
 if TYPE_CHECKING:
-    from skillgate.config import Config
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import PurePosixPath
+
+    from skillgate.config import Config, Layer
+    from skillgate.model.setting import Group, Setting, Value
+
+    Reading = Callable[[str, str, str], str]
+
+MAX_BYTES = 50_000_000  # of a file that is read whole
+SIMULATED = (Depth.DEEP, Depth.CERTIFY)
+_LAYERS = {
+    frozenset({"static"}): Depth.QUICK,
+    frozenset({"static", "judge"}): Depth.STANDARD,
+    frozenset({"static", "judge", "montecarlo"}): Depth.DEEP,
+}
+_BOUNDS = {setting.gate: setting for setting in settings.of_group(settings.GATE) if setting.gate}
+_BUDGETS: tuple[Setting[Any], ...] = (settings.MAX_COST_USD, settings.MAX_CALLS)
+_SESSIONS = tuple(setting for setting in settings.of_group(settings.SESSIONS) if setting.gate)
 
 
 class Scope(NamedTuple):
-    """Which skills a run is about.
+    """Which skills a run is about."""
 
-    Attributes:
-        paths: skills, or directories that hold some.
-        allow_empty: whether there may be no skill at all.
-        changed: whether only skills that a change touches are reported.
-        since: the revision that ``changed`` compares with; None for the last commit.
-        of_files: whether the paths are those of the skills that some files belong to.
-        shard: which part of how many is reported, from (1, 1) on; None for all skills.
-    """
-
-    paths: tuple[str, ...] = (".",)
+    paths: tuple[str, ...] = (".",)  # skills, or directories that hold some
     allow_empty: bool = False
-    changed: bool = False
-    since: str | None = None
-    of_files: bool = False
-    shard: tuple[int, int] | None = None
+    changed: bool = False  # whether only skills that a change touches are reported
+    since: str | None = None  # the revision that ``changed`` compares with; None for the last commit
+    of_files: bool = False  # whether the paths are those of the skills that some files belong to
+    shard: tuple[int, int] | None = None  # which part of how many is reported, from (1, 1) on; None for all
 
 
 class ModelOptions(NamedTuple):
-    """How models are asked, beside what the configuration says.
+    """How models are asked, where the configuration does not say."""
 
-    Attributes:
-        record: a file to write every exchange to.
-        replay: a recording that answers in a provider's place.
-        refresh: whether answers that are kept are asked for anew.
-        keep_answers: whether answers are kept between runs.
-        calibration: a file of ratings that people gave.
-        dry_run: whether the run only estimates what it would ask and cost.
-        lift: whether the skills' tasks are done without them too.
-        benchmark_json: a file that the lift of one skill will be written to; whoever publishes the report writes it.
-    """
-
-    record: str | None = None
-    replay: str | None = None
-    refresh: bool = False
-    keep_answers: bool = True
-    calibration: str | None = None
+    record: str | None = None  # a file to write every exchange to
+    replay: str | None = None  # a recording that answers in a provider's place
+    refresh: bool = False  # whether cached answers are asked for anew
+    keep_answers: bool = True  # whether answers are cached between runs
+    calibration: str | None = None  # a file of ratings that people gave
     dry_run: bool = False
-    lift: bool = False
-    benchmark_json: str | None = None
+    lift: bool = False  # whether the skills' tasks are done without them too
+    benchmark_json: str | None = None  # where the lift of one skill goes; whoever publishes the report writes it
 
 
 class EvaluateRequest(NamedTuple):
-    """What to evaluate, and how.
-
-    Attributes:
-        config: the configuration, with options over it.
-        scope: which skills the run is about.
-        command: ``check`` for the static layer alone and without advice, or ``score``.
-        models: how models are asked.
-        merge_sarif: files with findings of other tools.
-        write_known_findings: a file for the findings that there are now.
-        use_cache: whether what was measured of files before is used, and kept.
-        use_processes: whether several processes may share the work.
-        digest: whether the report holds the configuration's digest, which takes longer than a short run.
-    """
+    """What to evaluate, and how."""
 
     config: Config
     scope: Scope = Scope()
-    command: str = "score"
+    command: str = "score"  # or ``check``: the static layer alone and without advice
     models: ModelOptions = ModelOptions()
-    merge_sarif: tuple[str, ...] = ()
+    merge_sarif: tuple[str, ...] = ()  # files with findings of other tools
     write_known_findings: str | None = None
     use_cache: bool = True
     use_processes: bool = True
-    digest: bool = True
+    digest: bool = True  # whether the report holds the configuration's digest, which takes longer than a short run
 
 
 class CertificateRequest(NamedTuple):
-    """What to write once skills are certified; None for nothing.
-
-    Attributes:
-        certificate: a file.
-        days: how long the certificate holds.
-        badges: a directory.
-    """
+    """What to write once skills are certified; None for nothing."""
 
     certificate: str | None = None
     days: int | None = None
-    badges: str | None = None
+    badges: str | None = None  # a directory
 
 
 class MergeRequest(NamedTuple):
-    """The shards of one run, to be joined into one report.
-
-    Attributes:
-        files: every shard's report, in any order.
-        config: the configuration, with options over it.
-        baseline: the report that the shards are said to have been compared with; None where nobody says so.
-        insisted: whether options ask for gates: the shards must have been asked for them, too.
-    """
+    """The shards of one run, to be joined into one report."""
 
     files: tuple[str, ...]
     config: Config
-    baseline: str | None = None
-    insisted: bool = False
+    baseline: str | None = None  # the report that the shards are said to have been compared with
+    insisted: bool = False  # whether options ask for gates, which the shards must have been asked for too
 
 
 class CompareRequest(NamedTuple):
-    """Two skills to compare, each a path or ``REV:path``.
-
-    Attributes:
-        a: the skill before.
-        b: the skill after.
-        config: the configuration, with options over it.
-        models: how models are asked.
-        max_drop: points that ``b`` may score below ``a``; None for no gate.
-    """
+    """Two skills to compare, each a path or ``REV:path``."""
 
     a: str
     b: str
     config: Config
     models: ModelOptions = ModelOptions()
-    max_drop: float | None = None
+    max_drop: float | None = None  # points that ``b`` may score below ``a``; None for no gate
+
+
+def read_whole(place: str, shown: str, what: str) -> str:
+    """Read a text file that an option names; ``shown`` and ``what`` are its path as written, and its use, for messages.
+
+    Raises:
+        UsageError: there is no such file, it is no UTF-8, or it is too large.
+    """
+    try:
+        with open(place, "rb") as file:  # noqa: PTH123
+            data = file.read(MAX_BYTES + 1)
+        if len(data) <= MAX_BYTES:
+            return data.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError(f"{what} {shown} does not exist") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{what} {shown} is not UTF-8") from None
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        raise UsageError(f"{what} {shown} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    raise UsageError(f"{what} {shown} is larger than {MAX_BYTES:,} bytes")
+
+
+def chosen_depth(config: Config) -> Depth:
+    """Return the depth that configuration and options ask for; it is never replaced by another.
+
+    Raises:
+        UsageError: ``layers`` names a set that is no depth, or another than ``depth``.
+    """
+    depth, layers = Depth(config.get(settings.DEPTH)), config.get(settings.LAYERS)
+    if layers is None:
+        return depth
+    by_layers = _LAYERS.get(frozenset(layers))
+    if by_layers is None:
+        raise UsageError(
+            f"layers {', '.join(layers)}: each layer needs those before it, as the judge is given what the static one"
+            " measured; ask for static, for static,judge, or for static,judge,montecarlo"
+        )
+    origins = config.origin(settings.DEPTH), config.origin(settings.LAYERS)
+    if by_layers is not depth and origins == ("option", "option"):
+        raise UsageError(f"--layers {','.join(layers)} is depth {by_layers.value}, and --depth says {depth.value}")
+    return by_layers if origins[0] != "option" or origins[1] == "option" else depth
+
+
+def static_depth(config: Config) -> Depth:
+    """Return the depth of a command that measures the static layer alone, whatever the configuration says of scores.
+
+    Raises:
+        IncompleteError: an option asks for more.
+    """
+    depth = config.get(settings.DEPTH)
+    if config.origin(settings.DEPTH) == "option" and depth != "quick":
+        raise IncompleteError(
+            f"depth {depth} cannot run here: check measures the static layer alone, and asks no model;"
+            f" use skillgate score --depth {depth}"
+        )
+    return Depth.QUICK
+
+
+def require_fitting_options(config: Config, options: ModelOptions, depth: Depth) -> None:
+    """Raise UsageError for options that the depth has no use for."""
+    if depth in SIMULATED:
+        # The folder of a corpus has a use: skills are listed next to those of a corpus too.
+        if depth is Depth.DEEP and _is_option(config, settings.OPPONENTS):
+            raise UsageError(f"--{settings.OPPONENTS.key}: depth deep plays no matches; give --depth certify")
+        return
+    model_flags = {
+        "--refresh": options.refresh,
+        "--record": options.record is not None,
+        "--replay": options.replay is not None,
+        "--calibration": options.calibration is not None,
+        "--dry-run": options.dry_run,
+    }
+    session_flags = {"--lift": options.lift, "--benchmark-json": options.benchmark_json is not None}
+    of_models = _options(config, settings.MODELS, model_flags)
+    deeper = [*_options(config, settings.SESSIONS, session_flags), *_options(config, settings.MATCHES, {})]
+    if depth is Depth.QUICK and (of_models or deeper):
+        needed = "standard" if of_models else "deep"
+        raise UsageError(f"{', '.join((*of_models, *deeper))}: quick depth asks no model; give --depth {needed} too")
+    if depth is not Depth.QUICK and deeper:
+        raise UsageError(f"{', '.join(deeper)}: {depth.value} depth simulates no sessions; give --depth deep")
+
+
+def _options(config: Config, group: Group, flags: dict[str, bool]) -> list[str]:
+    """List the options of a group that are set, and the flags that are."""
+    listed = [f"--{setting.key}" for setting in settings.of_group(group) if _is_option(config, setting)]
+    return listed + [flag for flag, is_set in flags.items() if is_set]
+
+
+def _is_option(config: Config, setting: Setting[Any]) -> bool:
+    """Whether an option sets a setting; one that sets a number to 0 asks for nothing."""
+    return config.origin(setting) == "option" and config.get(setting) not in (None, 0)
+
+
+def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
+    """Raise UsageError if sessions need tools, and the provider gives models none; a recording stands in for any."""
+    provider = config.get(settings.PROVIDER)
+    if depth in SIMULATED and PROVIDERS.flag(provider, "WITHOUT_TOOLS") and not replay:
+        raise UsageError(
+            f"provider {provider} cannot run depth {depth.value}: sessions need tools, and it gives models none; use"
+            f" depth standard, or provider anthropic with {settings.BASE_URL.key} for a server that speaks the Messages"
+            " API"
+        )
+
+
+def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
+    """Return which findings are reported of each skill, by its shown path.
+
+    Raises:
+        UsageError: a rule is named that does not exist.
+    """
+    require_known_words(config)
+    from time import localtime, strftime
+
+    day = strftime("%Y-%m-%d", localtime())
+
+    def selection(path: PurePosixPath | None) -> Selection:
+        profile, ignore = config.get(settings.PROFILE, path), config.get(settings.IGNORE, path)
+        return Selection(
+            profile=None if profile == "any" else Client(profile),
+            select=frozenset(config.get(settings.SELECT, path)),
+            ignore=frozenset(ignore or ()),
+            today=day,
+        )
+
+    if config.scoped:
+        return cache(selection)
+    everywhere = selection(None)
+    return lambda _: everywhere
+
+
+def wants_optional(config: Config) -> bool:
+    """Whether an opt-in rule may be selected anywhere: by its id, its group or ``all``."""
+    listed = (layer.values.get("select") for layer in config.layers)
+    words = {word for value in listed if isinstance(value, tuple) for word in value}
+    if not words - {"default"}:
+        return False
+    from skillgate.static.rules import OPTIONAL  # only where a selection is made
+
+    return not words.isdisjoint({"all", "portability", *(name.upper() for name in OPTIONAL)})
+
+
+def require_known_words(config: Config) -> None:
+    """Raise UsageError, with every problem, if a selection names neither rule nor group, or selects nothing at all."""
+    problems = [problem for layer in config.layers for problem in _selection_problems(layer)]
+    if problems:
+        raise UsageError("\n".join(problems))
+
+
+def _selection_problems(layer: Layer) -> Iterator[str]:
+    for key in ("select", "ignore"):
+        words = layer.values.get(key)
+        if not isinstance(words, tuple):
+            continue
+        from skillgate.static.catalogue import rule_ids  # only where a selection is made
+
+        wrong = unknown_words(words, rule_ids())
+        if key == "select" and not words:
+            wrong = "it names no rule, and nothing would be reported"
+        if wrong:
+            origin = layer.origins[key]
+            yield f"--{key}: {wrong}" if origin == "option" else f"{origin}: {key}: {wrong}"
+
+
+def require_bounds(config: Config, depth: Depth, *, also: Collection[str] = ()) -> None:
+    """Raise UsageError for a list of gates that could not fail: without its bound, or of what nothing here measures.
+
+    ``also`` are gates of other commands that this run measures too.
+    """
+    key = settings.FAIL_ON.key
+    origin = config.origin(settings.FAIL_ON)
+    _require_bounds(config, depth, config.get(settings.FAIL_ON), origin, also)
+    for layer in config.layers:
+        if origin != "option" and layer.patterns and key in layer.values:  # an option stands above every override
+            _require_bounds(config, depth, layer.values[key], layer.origins[key], also)
+
+
+def _require_bounds(config: Config, depth: Depth, listed: Value, origin: str, also: Collection[str]) -> None:
+    if not isinstance(listed, tuple):
+        return
+    key = settings.FAIL_ON.key
+    where = f"--{key}" if origin == "option" else f"{key} ({origin})"
+    if "never" in listed and len(listed) > 1:
+        others = ", ".join(word for word in listed if word != "never")
+        raise UsageError(f"{where} lists never beside {others}: choose one")
+    for gate, bound in _BOUNDS.items():
+        bounds = (bound, *(_SESSIONS if gate == "threshold" and depth in SIMULATED else ()))
+        if gate in listed and not any(one.key in layer.values for layer in config.layers for one in bounds):
+            raise UsageError(f"{where} lists {gate}, which needs {bound.key}: without it the gate would always pass")
+    if "budget" in listed and depth is not Depth.QUICK and all(config.get(one) is None for one in _BUDGETS):
+        names = " or ".join(one.key for one in _BUDGETS)
+        raise UsageError(f"{where} lists budget, which needs {names}: without one it would always pass")
+    elsewhere = ("benchmark", "budget") if depth is Depth.QUICK else ("benchmark",)
+    unmeasured = [gate for gate in listed if gate in elsewhere and gate not in also]
+    if unmeasured and (origin == "option" or len(unmeasured) == len(listed)):
+        raise UsageError(f"{where} lists {', '.join(unmeasured)}, which this command does not measure")
+
+
+def policies(
+    config: Config, *, command: str, note: Callable[[str], None], depth: Depth = Depth.QUICK
+) -> Callable[[PurePosixPath], Policy]:
+    """Return the gate of each skill, by its shown path; ``note`` hears once of each bound that fails nothing."""
+    noted: set[str] = set()
+
+    def note_once(word: str, text: str) -> None:
+        if word not in noted:
+            noted.add(word)
+            note(text)
+
+    def policy(path: PurePosixPath) -> Policy:
+        bounds = {gate: config.get(setting, path) for gate, setting in _BOUNDS.items()}
+        bounded = frozenset(gate for gate, bound in bounds.items() if bound or bound == 0)
+        sessions = {setting.key: config.get(setting, path) for setting in _SESSIONS}
+        for key in [key for key, bound in sessions.items() if bound is not None]:
+            if depth in SIMULATED:
+                bounded |= {"threshold"}
+            elif command != "check":
+                note_once(key, f"{key} is set, and {depth.value} depth simulates no sessions: it fails nothing here")
+        listed = config.get(settings.FAIL_ON, path)
+        fail_on = bounded | ({"error"} if command == "check" else frozenset())
+        if listed is not None:
+            # What the command line asks for is asked for, unless its own --fail-on says otherwise.
+            own = config.origin(settings.FAIL_ON, path) == "option"
+            insisted = frozenset(gate for gate in bounded if not own and _is_insisted(config, gate, path))
+            fail_on = insisted if "never" in listed else frozenset(listed) | insisted
+            for gate in sorted(bounded - fail_on):
+                key = _BOUNDS[gate].key if bounds[gate] is not None else " or ".join(k for k in sessions if sessions[k])
+                reason = f"{settings.FAIL_ON.key} does not list {gate}: it is shown, and fails nothing"
+                note_once(gate, f"{key} is set, but {reason}")
+        badge, dimensions = config.get(settings.MIN_BADGE, path), config.get(settings.MIN_DIMENSION, path)
+        simulated = depth in SIMULATED
+        return Policy(
+            fail_on=fail_on,
+            threshold=config.get(settings.THRESHOLD, path),
+            min_badge=None if badge is None else Badge(badge.title()),
+            min_dimension={} if dimensions is None else dimensions,
+            max_drop=config.get(settings.MAX_DROP, path),
+            on_inconclusive=config.get(settings.ON_INCONCLUSIVE, path),
+            min_activation=config.get(settings.MIN_ACTIVATION, path) if simulated else None,
+            max_failure_rate=config.get(settings.MAX_FAILURE_RATE, path) if simulated else None,
+        )
+
+    return policy
+
+
+def _is_insisted(config: Config, gate: str, path: PurePosixPath) -> bool:
+    """Whether the command line itself sets a bound of a gate."""
+    bounds = (_BOUNDS[gate], *(_SESSIONS if gate == "threshold" else ()))
+    return any(config.origin(setting, path) == "option" for setting in bounds)

@@ -3,74 +3,65 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
 from skillgate.cache import Cache, directory
 from skillgate.config import config_digest
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluation.depth import chosen_depth, require_able, require_no_models, require_sessions, static_depth
-from skillgate.evaluation.findings import selections, wants_optional
-from skillgate.evaluation.keeper import Keeper
-from skillgate.evaluation.pipeline import Assessor, Criteria, Evaluator
-from skillgate.evaluation.policies import policies, require_bounds
-from skillgate.evaluation.reporting import compared
+from skillgate.evaluation import pipeline
+from skillgate.evaluation.request import (
+    chosen_depth,
+    policies,
+    read_whole,
+    require_able,
+    require_bounds,
+    require_fitting_options,
+    selections,
+    static_depth,
+    wants_optional,
+)
+from skillgate.model.layers import MonteCarloLayer
 from skillgate.model.score import Depth
-from skillgate.model.simulating import MonteCarloLayer
-from skillgate.scoring.regression import sampled_layers
-from skillgate.skill.discover import discover
+from skillgate.scoring.gate import sampled_layers
+from skillgate.skill.find import Discovery, discover, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import PurePosixPath
 
-    from skillgate.evaluation.models.spending import DryRun
-    from skillgate.evaluation.request import EvaluateRequest, Scope
-    from skillgate.model.assessment import Assessment
+    from skillgate.console import Console
+    from skillgate.evaluation.pipeline import Baseline, Evaluated, Evaluator, Touched
+    from skillgate.evaluation.request import EvaluateRequest, Reading, Scope
+    from skillgate.evaluation.spending import DryRun
+    from skillgate.model.finding import Assessment
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
+    from skillgate.report.known import Known
     from skillgate.scoring.gate import Policy
-    from skillgate.session import Session
-    from skillgate.skill.discover import Discovery
-
-    Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 _MANY = 100  # skills before progress is worth a line
 
 
 def _nothing() -> None:
-    """There is nothing to go on from."""
+    """There is no run to go on from."""
 
 
 class Evaluation(NamedTuple):
-    """What came of a request.
-
-    Attributes:
-        report: the report.
-        single: whether it is of one path that is itself a skill.
-        seconds: how long it took.
-        complete: whether all of the paths could be searched.
-        estimate: what asking models would take, where that was all that was wanted.
-        finish: to be called once the report is written, so that a run that is cut short before can be gone on from.
-    """
+    """What came of a request."""
 
     report: Report
-    single: bool
+    single: bool  # whether it is of one path that is itself a skill
     seconds: float
-    complete: bool = True
-    estimate: DryRun | None = None
-    finish: Callable[[], None] = _nothing
+    complete: bool = True  # whether all of the paths could be searched
+    estimate: DryRun | None = None  # what asking models would take, where that was all that was wanted
+    finish: Callable[[], None] = _nothing  # call it once the report is written: until then a run can be gone on from
 
 
 def evaluate(
-    request: EvaluateRequest, session: Session, *, policy: Callable[[PurePosixPath], Policy] | None = None
+    request: EvaluateRequest, session: Console, *, policy: Callable[[PurePosixPath], Policy] | None = None
 ) -> Evaluation:
-    """Find, read and evaluate skills.
-
-    Args:
-        request: what to evaluate, and how.
-        session: the run.
-        policy: the gate of each skill, by its shown path; None for what the configuration says.
+    """Find, read and evaluate skills; ``policy`` is the gate by shown path, in place of what the configuration says.
 
     Raises:
         UsageError: a path or an option is not valid, or no skill was found.
@@ -89,15 +80,15 @@ def evaluate(
     for notice in discovery.notices:
         session.note(notice)
     folder = directory(session.environ) if request.use_cache else ""
-    keeper = Keeper(
+    assessor = pipeline.Assessor(
         Cache(folder, now=time.time) if folder else None,
-        clock=time.perf_counter_ns,
         optional=wants_optional(config),
         use_processes=request.use_processes,
     )
-    evaluator = Evaluator(
-        assessor=Assessor(keeper.assess, keeper.across),
-        criteria=Criteria(
+    evaluator = pipeline.Evaluator(
+        assess=assessor.assess,
+        across=assessor.across,
+        criteria=pipeline.Criteria(
             policy=policy or policies(config, command=request.command, note=session.note, depth=depth),
             selection=selections(config),
         ),
@@ -105,10 +96,10 @@ def evaluate(
         progress=_progress(len(discovery.roots), session),
     )
     touched = in_shard(scope.shard, discovery.roots, touching(scope, discovery.roots, session))
-    report, estimate, finish = _measured(request, discovery, evaluator, session, depth=depth, touched=touched)
-    keeper.close()
-    if keeper.failure is not None:
-        session.note(keeper.failure)
+    report, estimate, finish = _measured(request, discovery, evaluator, session, depth, touched)
+    assessor.close()
+    if assessor.failure is not None:
+        session.note(assessor.failure)
     if request.digest:
         report = report._replace(config_digest=config_digest(config))
     if scope.shard is not None:
@@ -121,36 +112,37 @@ def _measured(
     request: EvaluateRequest,
     discovery: Discovery,
     evaluator: Evaluator,
-    session: Session,
-    *,
+    session: Console,
     depth: Depth,
     touched: Touched | None,
 ) -> tuple[Report, DryRun | None, Callable[[], None]]:
-    """Evaluate at the depth that is asked for.
-
-    Returns:
-        Report, estimate and what finishes the run, as :class:`Evaluation` has them.
-    """
-    config, options = request.config, request.models
+    """Evaluate at a depth; return report, estimate and what finishes the run, as :class:`Evaluation` has them."""
+    options = request.models
+    require_fitting_options(request.config, options, depth)
     if depth is Depth.QUICK:
-        require_no_models(config, options)
         return compared(request, discovery, evaluator, session, touched=touched), None, _nothing
-    require_sessions(config, options, depth)
-    require_able(config, depth, replay=options.replay is not None)
+    require_able(request.config, depth, replay=options.replay is not None)
     if options.benchmark_json is not None:
-        from skillgate.evaluation.lifting import require_benchmark  # few runs write one
+        from skillgate.evaluation.sampled import require_benchmark  # few runs write one
 
-        require_benchmark(options.benchmark_json, options, session, discovery.roots)
+        require_benchmark(options, session, discovery.roots)
     from skillgate.llm.extras import require_packages
 
     require_packages()
-    from skillgate.evaluation.standard import compared_deeper  # brings in the judge
+    from skillgate.evaluation.sampled import run_name, sampling  # brings in the judge
 
-    return compared_deeper(request, discovery, evaluator, session, depth=depth, touched=touched)
+    name = run_name(request, discovery, depth, session)
+    with sampling(request.config, options, session, depth, name) as one:
+        deep = evaluator._replace(sampled=one.layers)
+        report = compared(request, discovery, deep, session, touched=touched)
+    estimate = one.result(report.results, session)
+    if estimate is None and one.models.journal is not None:
+        report = report._replace(resumed=one.models.journal.resumed)
+    return report, estimate, one.models.finish
 
 
-def find(scope: Scope, session: Session) -> Discovery:
-    """Find skills. Where not all could be searched, there may be some that nobody saw.
+def find(scope: Scope, session: Console) -> Discovery:
+    """Find skills. Where not all could be searched, there may be some that were not seen.
 
     Raises:
         UsageError: a path is not valid, or no skill was found.
@@ -164,7 +156,7 @@ def find(scope: Scope, session: Session) -> Discovery:
     return discovery
 
 
-def touching(scope: Scope, roots: Sequence[SkillRoot], session: Session) -> Touched | None:
+def touching(scope: Scope, roots: Sequence[SkillRoot], session: Console) -> Touched | None:
     """Return the test of whether a change touches a skill; None where the run is about no change.
 
     Raises:
@@ -184,18 +176,99 @@ def in_shard(shard: tuple[int, int] | None, roots: Sequence[SkillRoot], touched:
     """Narrow a test to one shard of the skills, where one is asked for."""
     if shard is None:
         return touched
-    from skillgate.model.shard import dealt  # few runs are split
+    from skillgate.model.digest import dealt  # few runs are split
 
     part, of = shard
     own = {root.path for root in roots if dealt(str(root.path), of) == part}
     return lambda root, facts: root.path in own and (touched is None or touched(root, facts))
 
 
+def compared(
+    request: EvaluateRequest, discovery: Discovery, evaluator: Evaluator, session: Console, *, touched: Touched | None
+) -> Report:
+    """Evaluate, and compare with the baseline where one is set.
+
+    Raises:
+        UsageError: a file that an option names cannot be read or written.
+    """
+    if request.config.get(settings.BASELINE) is None:
+        return reported(request, discovery, evaluator, session, touched=touched).report
+    from skillgate.evaluation.baseline import across_change, load_baseline  # most runs compare with nothing
+
+    baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, evaluator)
+    result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
+    return result.report._replace(across=across_change(result.report, baseline, result.across))
+
+
+def reported(
+    request: EvaluateRequest,
+    discovery: Discovery,
+    evaluator: Evaluator,
+    session: Console,
+    *,
+    touched: Touched | None,
+    baseline: Baseline | None = None,
+    read_sarif: Reading = read_whole,
+    read_known: Reading = read_whole,
+) -> Evaluated:
+    """Evaluate, less what is known already; where known findings are to be written, they are what is found now.
+
+    ``read_sarif`` reads the findings of other tools, ``read_known`` the file of known findings.
+
+    Raises:
+        UsageError: a file that an option names cannot be read or written.
+    """
+    config, scope = request.config, request.scope
+    sources = [read(root) for root in discovery.roots]
+    others = None
+    if request.merge_sarif:
+        from skillgate.evaluation.known import OtherFindings  # most runs merge nothing
+
+        part = "--changed" if scope.changed else "--files" if scope.of_files else ""
+        others = OtherFindings(request.merge_sarif, session, part=part, reading=read_sarif)
+        touched = _recording(touched, others.aside)
+
+    def evaluated(known: Known | None) -> Evaluated:
+        attach = None if others is None else others.attaching(known)
+        own = evaluator._replace(criteria=evaluator.criteria._replace(known=known))
+        result = pipeline.evaluate(sources, own, touched=touched, baseline=baseline, attach=attach)
+        return result if others is None else result._replace(report=others.shown(result.report))
+
+    if request.write_known_findings is None and config.get(settings.KNOWN_FINDINGS) is None:
+        return evaluated(None)
+    from skillgate.evaluation.known import load_known, write_known  # most runs know nothing
+
+    if request.write_known_findings is not None:
+        report = evaluated(None).report
+        write_known(request.write_known_findings, report, request, session, complete=discovery.complete)
+        config = config.with_options({settings.KNOWN_FINDINGS.key: request.write_known_findings})
+    known = load_known(config, session, merges=others is not None, reading=read_known)
+    result = evaluated(known)
+    if known is not None and known.unmet and not scope.changed and scope.paths == (".",):
+        gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"
+        session.note(f"{gone} gone; --write-known-findings brings the file up to date")
+    return result
+
+
+def _recording(touched: Touched | None, aside: set[str]) -> Touched | None:
+    """Make a test put the shown paths of what it says no to into ``aside``."""
+    if touched is None:
+        return None
+
+    def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
+        is_touched = touched(root, facts)
+        if not is_touched:
+            aside.add(str(root.path))
+        return is_touched
+
+    return recorded
+
+
 def exit_code(evaluation: Evaluation) -> int:
     """Return 1 for a failed gate, 3 where a skill or a directory could not be read or judged, else 0."""
-    if evaluation.report.gate.passed is False:
-        return EXIT_GATE_FAILED
     report = evaluation.report
+    if report.gate.passed is False:
+        return EXIT_GATE_FAILED
     whole = evaluation.complete and not report.summary.not_evaluated and not any(map(is_unjudged, report.results))
     return EXIT_PASSED if whole else EXIT_INCOMPLETE
 
@@ -203,16 +276,15 @@ def exit_code(evaluation: Evaluation) -> int:
 def is_unjudged(result: SkillResult) -> bool:
     """Whether a sampled layer was asked about a skill and did not wholly measure it."""
     layers = sampled_layers(result)
-    if any(layer.reason is not None for layer in layers) or (
-        result.lift is not None and result.lift.reason is not None
-    ):
+    parts = (*layers, *(() if result.lift is None else (result.lift,)))
+    if any(part.reason is not None for part in parts):
         return True
     ended_early = any(isinstance(layer, MonteCarloLayer) and layer.stopped_early is not None for layer in layers)
     return bool(layers) and result.composite.score is None and not ended_early
 
 
-def _progress(total: int, session: Session) -> Callable[[int], None] | None:
-    """Count on stderr while many skills are evaluated, where somebody is looking."""
+def _progress(total: int, session: Console) -> Callable[[int], None] | None:
+    """Count on stderr while many skills are evaluated, on a terminal."""
     if total < _MANY or session.quiet or not session.stderr.isatty():
         return None
 

@@ -1,4 +1,4 @@
-"""Several processes for what several processors can do sooner: the keeper of :mod:`multiprocessing`.
+"""Several processes for what several processors can do sooner: by :mod:`multiprocessing`.
 
 What is handed over and back is plain: bytes, text, and tuples of such. One pipe to each process, and neither threads
 nor semaphores: a process may be started from here at any time, and where a system forbids semaphores.
@@ -13,25 +13,27 @@ from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.skill.tree import DiskTree
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
     from typing import Any, Literal, Self, TypeAlias
 
-    from skillgate.skill.tree import DiskTree
+    from skillgate.model.skill import SkillSource
 
     Method: TypeAlias = Literal["fork", "spawn"]
 
 FORKED = hasattr(os, "fork") and sys.platform != "darwin"  # macOS: system libraries do not survive a fork
 METHOD: Method = "fork" if FORKED else "spawn"
 WORTH_BYTES = 150_000 if FORKED else 1_500_000
-"""Bytes of main files from which on two processes are sooner done: half of the parsing outweighs starting them."""
+"""Bytes of main files from which on two processes are faster: half of the parsing outweighs starting them."""
 MOST = 8
 
 
 class LostError(Exception):
-    """The processes did not give all that was asked of them."""
+    """The processes did not return all that was wanted of them."""
 
 
 class Job(NamedTuple):
@@ -56,28 +58,35 @@ class _Worker(NamedTuple):
     places: list[int]
 
 
+def jobs_of(sources: Sequence[SkillSource], *, optional: bool = True) -> list[Job]:
+    """Write sources down for other processes; empty where not all of their files are on disk."""
+    jobs = []
+    for root, data, size, siblings in sources:
+        if not isinstance(root.tree, DiskTree):
+            return []
+        place = (root.tree.root, root.directory, root.file_name, root.name, root.plugin)
+        jobs.append(Job(*place, data, size, siblings, optional))
+    return jobs
+
+
 def processors() -> int:
-    """Count the processors that this process may use."""
+    """Return how many processors this process may use."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
 
 
 def pays(jobs: Sequence[Job]) -> bool:
-    """Tell whether the jobs are worth other processes."""
+    """Whether several processes would be faster for these jobs."""
     return len(jobs) > 1 and processors() > 1 and sum(len(job.data) for job in jobs) >= WORTH_BYTES
 
 
 def entries(jobs: Sequence[Job], *, method: Method = METHOD) -> Iterator[str]:
-    """Judge skills in several processes; an entry for each, in their order.
+    """Judge at least one skill in several processes; yield an entry for each, in their order.
 
     However the run ends, also by a signal while an entry is made use of, no process is left when the generator is.
 
-    Args:
-        jobs: at least one.
-        method: how processes are started, in the words of :mod:`multiprocessing`.
-
     Raises:
-        LostError: the system has no means for it, or a process died; what was given until then is good.
+        LostError: the system has no means for it, or a process died; what was yielded until then is good.
     """
     workers: list[_Worker] = []
     try:
@@ -89,11 +98,15 @@ def entries(jobs: Sequence[Job], *, method: Method = METHOD) -> Iterator[str]:
     except (ImportError, NotImplementedError, OSError, EOFError) as error:
         raise LostError(str(error)) from error  # none can be started here; or it was killed for want of memory
     finally:
-        for worker in workers:
-            worker.pipe.close()
-            worker.process.kill()
-        for worker in workers:
-            worker.process.join()
+        _end(workers)
+
+
+def _end(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        worker.pipe.close()
+        worker.process.kill()
+    for worker in workers:
+        worker.process.join()
 
 
 def _shares(jobs: Sequence[Job], count: int) -> list[list[int]]:
@@ -143,7 +156,7 @@ def _signals_held() -> Iterator[None]:
         mask(signal.SIG_SETMASK, before)
 
 
-class Crew:
+class WorkerPool:
     """Processes that do the same work on one job after another, as long as the ``with`` block lasts.
 
     They are started as the block begins, so that what is opened in it is not theirs.
@@ -155,29 +168,21 @@ class Crew:
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> Self:
-        """Start.
-
-        Raises:
-            LostError: the system has no means for it.
-        """
+        """Start."""
         try:
             with _signals_held():
                 _start(self._workers, [[] for _ in range(self._count)], METHOD, self._work)
         except (ImportError, NotImplementedError, OSError) as error:
-            self.__exit__()
+            _end(self._workers)
             raise LostError(str(error)) from error
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End them, whatever they are at."""
-        for worker in self._workers:
-            worker.pipe.close()
-            worker.process.kill()
-        for worker in self._workers:
-            worker.process.join()
+        """End the processes, whatever they are at."""
+        _end(self._workers)
 
     def results(self, jobs: Iterable[Any]) -> Iterator[Any]:
-        """Give what comes of each job, in their order; jobs are taken as they are needed.
+        """Yield what comes of each job, in their order; jobs are taken as they are needed.
 
         A job should be small: while one is written to a process, that process may be writing what came of another.
 
@@ -201,8 +206,8 @@ class Crew:
 
 
 def _work(pipe: Connection, inherited: Sequence[Connection], work: Callable[[Any], Any]) -> None:
-    """Do every job that comes, until nobody is there to ask."""
-    _stand_alone(inherited)
+    """Do every job that comes, until the pipe ends."""
+    _detach(inherited)
     with suppress(EOFError, OSError):
         while True:
             pipe.send(work(pipe.recv()))
@@ -223,18 +228,24 @@ def _in_order(workers: Sequence[_Worker], count: int) -> Iterator[str]:
 
 def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
     """Answer every job: what a process of its own does."""
-    _stand_alone(inherited)
+    _detach(inherited)
     trees: dict[str, DiskTree] = {}
-    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails again there
+    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails there too
+        from skillgate.evaluation.assess import entry
+        from skillgate.model.skill import SkillRoot, SkillSource
+
         for job in pipe.recv():
-            pipe.send(_entry(job, trees))
+            if job.top not in trees:
+                trees[job.top] = DiskTree(job.top)
+            place = (job.directory, job.file_name, job.name, PurePosixPath(job.directory), job.plugin)
+            source = SkillSource(SkillRoot(trees[job.top], *place), job.data, job.size, job.siblings)
+            pipe.send(entry(source, time.perf_counter_ns, optional=job.optional))
 
 
-def _stand_alone(inherited: Sequence[Connection]) -> None:
+def _detach(inherited: Sequence[Connection]) -> None:
     """Begin a process of its own.
 
-    Its copies of the other ends are closed: when the process that began it dies, so that nobody asks any more, it is
-    to notice and to end too.
+    Its copies of the other ends are closed: when the process that began it dies, it is to notice and to end too.
     """
     import signal
 
@@ -244,16 +255,3 @@ def _stand_alone(inherited: Sequence[Connection]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-
-
-def _entry(job: Job, trees: dict[str, DiskTree]) -> str:
-    from skillgate.evaluation.assess import entry
-    from skillgate.model.skill import SkillRoot, SkillSource
-    from skillgate.skill.tree import DiskTree
-
-    if job.top not in trees:
-        trees[job.top] = DiskTree(job.top)
-    place = (job.directory, job.file_name, job.name, PurePosixPath(job.directory), job.plugin)
-    root = SkillRoot(trees[job.top], *place)
-    source = SkillSource(root, job.data, job.size, job.siblings)
-    return entry(source, time.perf_counter_ns, optional=job.optional)

@@ -1,5 +1,5 @@
-"""Take files of recorded invocations into a store, each wholly or not at all."""
-# ruff: noqa: PTH120
+"""Take files of recorded invocations into a store, each wholly or not at all; or score them, and store nothing."""
+# ruff: noqa: PTH120, PTH123
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from itertools import chain, islice
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.evaluation.workers import LostError
-from skillgate.invocations.forms import UnrecognisedError, reader, recognise, unrecognised
-from skillgate.invocations.portions import crew, pays, portions
-from skillgate.invocations.ports import Options
-from skillgate.invocations.reading import STDIN, beside, lines, opened, recordings
-from skillgate.invocations.rubric import scorer
+from skillgate.evaluation.workers import FORKED, MOST, LostError, WorkerPool, processors
+from skillgate.format import plural, printable
+from skillgate.invocations.formats import Options, UnrecognisedError, reader, recognise, unrecognised
+from skillgate.invocations.reading import STDIN, lines, lines_between, opened, recordings, sibling_lines
+from skillgate.invocations.rubric import explainer, scorer
 from skillgate.invocations.taking import Counts, Problems, places, take
-from skillgate.model.invocation import Fate
-from skillgate.model.text import printable
+from skillgate.model.invocation import Fate, Tier
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
@@ -28,18 +26,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from skillgate.console import Console
     from skillgate.invocations.reading import Opened, Recording
     from skillgate.invocations.request import ImportRequest, ScoreRequest
     from skillgate.invocations.taking import Place
-    from skillgate.session import Session
+    from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
 
-_Item = TypeVar("_Item")
+    _Item = TypeVar("_Item")
 
-_NAMED = 10  # files of a form that is not known, that the last message names
+WORTH = 4_000_000
+"""Bytes of a file from which on two processes are sooner done."""
+_PORTION = 400_000  # bytes: some hundred lines, small enough to be waited for
+_NAMED = 10  # files without a known format, that the last message names
 _MOST_PROBLEMS = 1_000  # problems that the JSON names; stderr has all
+_MOST_SCORED = 1_000  # invocations that are shown; there is `log import` for more
+_MOST_SHOWN = 50  # problems of a scoring that stderr has
 _STEP = 4_000_000  # bytes of a file whose progress is worth drawing
 _EVERY = 20  # lines, or portions of a file, between two drawings
 
@@ -99,11 +103,10 @@ class Import(NamedTuple):
             for one in self.files:
                 if verbose or one.counts.rejected:
                     yield f"{printable(one.file)} ({one.form}): {_totals([one])}"
-        many = len(self.files)
-        yield f"{many:,} file{'s' * (many != 1)}, {_totals(self.files)}; rubric {self.rubric}, store {self.store}"
+        yield f"{plural(len(self.files), 'file')}, {_totals(self.files)}; rubric {self.rubric}, store {self.store}"
 
     def require_all(self) -> None:
-        """Make sure that everything that was named is in the store.
+        """Raise where something that was named is not in the store.
 
         Raises:
             UsageError: a file could not be read, or records of one were rejected.
@@ -114,17 +117,97 @@ class Import(NamedTuple):
         more = [f"and {len(missing) - _NAMED:,} more files"] if len(missing) > _NAMED else []
         lines = [*missing[:_NAMED], *more]
         if self.unread or rejected:
-            conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in self.files)
-            raise UsageError("\n".join([*lines, _shortfall(self.unread, rejected, conflicts, strict=self.strict)]))
+            raise UsageError("\n".join([*lines, self._shortfall(rejected)]))
         if missing:
             raise IncompleteError("\n".join(lines))
 
+    def _shortfall(self, rejected: int) -> str:
+        conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in self.files)
+        parts = []
+        if self.unread:
+            parts.append(f"{f'{self.unread:,}' if self.unread > 1 else 'one'} of the files could not be read")
+        if rejected:
+            parts.append(f"{rejected:,} records were rejected" if rejected > 1 else "one record was rejected")
+        rest = "nothing of their files is in the store" if self.strict and rejected else "all else is in the store"
+        more = f"\n--update puts the {conflicts:,} with a known id in the place of what is there" if conflicts else ""
+        return f"{' and '.join(parts)}; {rest}{more}"
+
+
+def _totals(done: Sequence[ImportedFile]) -> str:
+    stored = [one.counts for one in done if one.stored]
+    words = {
+        "new": sum(counts.fates[Fate.NEW] for counts in stored),
+        "replaced": sum(counts.fates[Fate.UPDATED] for counts in stored),
+        "known already": sum(counts.fates[Fate.KNOWN] for counts in stored),
+        "rejected": sum(one.counts.rejected for one in done),
+    }
+    left = sum(not one.stored for one in done)
+    parts = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
+    return ", ".join([*parts, *([f"{left} left out as a whole"] if left else [])])
+
+
+class Scores(NamedTuple):
+    """Invocations of files with their scores.
+
+    Attributes:
+        problems: the first of all problems; ``more_problems`` is how many there are beyond them.
+        unrecognised: descriptions of files without any use of a skill, where one was needed.
+    """
+
+    rubric: str
+    scored: tuple[tuple[Invocation, InvocationScore], ...]
+    problems: tuple[str, ...]
+    more_problems: int
+    unrecognised: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        explain = explainer(self.rubric)
+        return {
+            "kind": "log-score",
+            "rubric_version": self.rubric,
+            "invocations": [_row(invocation, score, explain(invocation)) for invocation, score in self.scored],
+            "problems": [*self.problems, *self.unrecognised],
+        }
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return what the score is made of where there is a single one."""
+        return explainer(self.rubric)(self.scored[0][0]) if len(self.scored) == 1 else ()
+
+    def require_all(self) -> None:
+        """Raise where something could not be read.
+
+        Raises:
+            UsageError: something could not.
+            IncompleteError: a file holds no use of a skill that can be read.
+        """
+        if self.problems:
+            more = self.more_problems + len(self.problems[_MOST_SHOWN:])
+            last = [f"and {more:,} more"] if more else []
+            raise UsageError("\n".join([*self.problems[:_MOST_SHOWN], *self.unrecognised, *last]))
+        if self.unrecognised:
+            raise IncompleteError("\n".join(self.unrecognised))
+
+
+def _row(invocation: Invocation, score: InvocationScore, parts: tuple[Part, ...]) -> dict[str, Any]:
+    return {
+        "invocation_id": invocation.invocation_id,
+        "skill": invocation.skill_name,
+        "timestamp": invocation.timestamp.isoformat().replace("+00:00", "Z"),
+        "quality_score": score.total,
+        "tier": None if score.total is None else Tier.of(score.total).value,
+        "scores": {name: getattr(score, name) for name in ("completion", "efficiency", "quality", "satisfaction")},
+        "coverage": score.coverage,
+        "baseline_category": score.baseline,
+        "parts": [{**part._asdict(), "component": part.component.value} for part in parts],
+    }
+
 
 class _RefusedError(Exception):
-    """Nothing of a file is to be taken."""
+    """Nothing of a file is to be stored."""
 
 
-def import_files(request: ImportRequest, session: Session) -> Import:
+def import_files(request: ImportRequest, session: Console) -> Import:
     """Import every file that can be; notes say what is wrong with the others.
 
     Raises:
@@ -162,9 +245,9 @@ def import_files(request: ImportRequest, session: Session) -> Import:
         store.close()
     for line in _warnings(done):
         session.note(line)
-    for line in passed_over(unknown):
+    for line in _without_invocations(unknown):
         report(line)
-    unrecognised = required(unknown, {one.parent for one in done})
+    unrecognised = _required(unknown, {one.parent for one in done})
     unread = len(missing) + len(files) - len(done) - len(unknown)
     return Import(
         target.shown, request.rubric, tuple(done), tuple(problems), unread, tuple(unrecognised), request.strict
@@ -182,17 +265,17 @@ def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
         yield texts[0] if len(texts) == 1 else f"{place}: {warning} (in {len(texts):,} files)"
 
 
-def required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
-    """Return the descriptions of files that were named, and of those of directories without any that is known.
+def _required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
+    """Return the descriptions of files that were named, and of those of directories that hold no file that was read.
 
     Args:
-        unknown: files without a known form, each with its description.
+        unknown: files without a known format, each with its description.
         known: the directories that hold files that were read.
     """
     return [text for recording, text in unknown if recording.parent is None or recording.parent not in known]
 
 
-def passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
+def _without_invocations(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
     """Count the files of each directory that hold nothing to import: other programs put theirs there too."""
     found: dict[str, list[str]] = {}
     for recording, _ in unknown:
@@ -203,51 +286,38 @@ def passed_over(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
         yield f"{parent}: {many} no invocations in a known form, such as {files[0]}"
 
 
-def _shortfall(unread: int, rejected: int, conflicts: int, *, strict: bool) -> str:
-    said = [f"{unread:,} of the files" if unread > 1 else "one of the files"] if unread else []
-    said = [f"{words} could not be read" for words in said]
-    said += [f"{rejected:,} records were rejected" if rejected > 1 else "one record was rejected"] if rejected else []
-    rest = "nothing of their files is in the store" if strict and rejected else "all else is in the store"
-    more = f"\n--update puts the {conflicts:,} with a known id in the place of what is there" if conflicts else ""
-    return f"{' and '.join(said)}; {rest}{more}"
-
-
-def reading_options(request: ImportRequest | ScoreRequest, recording: Recording, *, keep_text: bool = False) -> Options:
-    """Return how a file is read."""
-    return Options(datetime.now(UTC), keep_text, request.category, partial(beside, recording))
-
-
-def form_of(form: str, file: Opened, shown: str) -> str:
-    """Return the form of a file, recognised where ``form`` is ``auto``.
-
-    Raises:
-        UnrecognisedError: none that is known.
-    """
+def _format_of(form: str, file: Opened, shown: str) -> str:
+    """Return the format of a file, recognised where ``form`` is ``auto``; raise UnrecognisedError if it has none."""
     found = recognise(file.head) if form == "auto" else form
     if found is None:
         raise UnrecognisedError(f"{shown}: {unrecognised(file.head)}")
     return found
 
 
+def _options(request: ImportRequest | ScoreRequest, recording: Recording, *, keep_text: bool = False) -> Options:
+    return Options(datetime.now(UTC), keep_text, request.category, partial(sibling_lines, recording))
+
+
 def _file(
-    recording: Recording, store: InvocationStore, request: ImportRequest, session: Session, report: _Report
+    recording: Recording, store: InvocationStore, request: ImportRequest, session: Console, report: _Report
 ) -> ImportedFile:
     """Take one file in, in one transaction.
 
     Raises:
         UsageError: it cannot be read.
-        UnrecognisedError: it has no form that is known, or no use of a skill is in it.
+        UnrecognisedError: it has no known format, or no use of a skill is in it.
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
-        request = request._replace(form=form_of(request.form, file, recording.shown))
+        request = request._replace(form=_format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
-        options = reading_options(request, recording, keep_text=request.keep_text)
-        if recording.path != STDIN and pays(form, file.size):
-            with suppress(LostError), crew(recording.path, form, options, rubric) as workers:
+        options = _options(request, recording, keep_text=request.keep_text)
+        if recording.path != STDIN and _pays(form, file.size):
+            work = partial(_work, recording.path, form, options._replace(sibling=_nothing), rubric)
+            with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
                 shared = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
                 return _stored(recording, store, request, shared, report)
-            file.file.seek(0)  # the others were lost: it is read here
+            file.file.seek(0)  # the workers were lost: it is read here
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
         return _stored(recording, store, request, found, report)
@@ -256,12 +326,10 @@ def _file(
 def _stored(
     recording: Recording, store: InvocationStore, request: ImportRequest, found: Iterable[Place], report: _Report
 ) -> ImportedFile:
-    """Store what was read of a file."""
     from skillgate.store.invocations import Origin  # brings in the database's packages
 
     shown = recording.shown
-    problems = Problems(shown, report)
-    counts = Counts()
+    problems, counts = Problems(shown, report), Counts()
     later = INVOCATION_FORMATS.flag(request.form, "GROWS") and not request.update
     folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
     origin = Origin(folder, request.project)
@@ -278,8 +346,8 @@ def _stored(
     return ImportedFile(shown, request.form, counts, not (request.strict and counts.rejected), recording.parent)
 
 
-def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_Item]:
-    """Draw how much of a file was read, where somebody looks on."""
+def _drawn(items: Iterator[_Item], file: Opened, session: Console) -> Iterator[_Item]:
+    """Draw how much of a file was read, on a terminal."""
     if session.quiet or not session.stderr.isatty() or file.size < _STEP:
         yield from items
         return
@@ -291,14 +359,100 @@ def _drawn(items: Iterator[_Item], file: Opened, session: Session) -> Iterator[_
     session.show_progress("\r" + " " * 40 + "\r")
 
 
-def _totals(done: Sequence[ImportedFile]) -> str:
-    stored = [one.counts for one in done if one.stored]
-    words = {
-        "new": sum(counts.fates[Fate.NEW] for counts in stored),
-        "replaced": sum(counts.fates[Fate.UPDATED] for counts in stored),
-        "known already": sum(counts.fates[Fate.KNOWN] for counts in stored),
-        "rejected": sum(one.counts.rejected for one in done),
-    }
-    left = sum(not one.stored for one in done)
-    said = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
-    return ", ".join([*said, *([f"{left} left out as a whole"] if left else [])])
+# A large file of lines, shared among processes: each reads and scores portions of it, and one stores the results
+
+
+class Portion(NamedTuple):
+    """Whole lines of a file: where they begin and end, and the number of the first."""
+
+    start: int
+    end: int
+    line: int
+
+
+def portions(file: IO[bytes]) -> Iterator[Portion]:
+    """Divide a file at the ends of lines; of a line that is longer than a portion nothing is held."""
+    start = end = 0
+    line = following = 1
+    while block := file.read(_PORTION):
+        cut = block.rfind(b"\n") + 1
+        if cut:
+            yield Portion(start, end + cut, line)
+            start, line = end + cut, following + block.count(b"\n")
+        following += block.count(b"\n")
+        end += len(block)
+    if end > start:
+        yield Portion(start, end, line)
+
+
+def _pays(form: str, size: int) -> bool:
+    """Whether a file is worth other processes."""
+    return FORKED and INVOCATION_FORMATS.flag(form, "LINE_BY_LINE") and size >= WORTH and processors() > 1
+
+
+def _nothing(_path: str) -> None:
+    """Return None: there is no file near one whose lines are complete."""
+
+
+def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[Place]:
+    with open(path, "rb") as file:
+        some = lines_between(file, portion.start, portion.end, portion.line)
+        return list(places(reader(form)(some, options), scorer(rubric)))
+
+
+# Scoring without a store
+
+
+def score(request: ScoreRequest, session: Console) -> Scores:
+    """Score what can be read.
+
+    Raises:
+        UsageError: there are too many invocations.
+    """
+    files, missing = recordings(request.files, cwd=session.cwd)
+    problems = list(missing)
+    found: list[Invocation] = []
+    unknown: list[tuple[Recording, str]] = []
+    known: set[str | None] = set()
+    more = 0
+
+    def report(text: str) -> None:
+        nonlocal more
+        if len(problems) < _MOST_PROBLEMS:
+            problems.append(text)
+        else:
+            more += 1
+
+    for recording in files:
+        try:
+            found += islice(_read(recording, request, session, report), _MOST_SCORED + 1 - len(found))
+            known.add(recording.parent)
+        except UnrecognisedError as error:
+            unknown.append((recording, str(error)))
+        except UsageError as error:
+            report(str(error))
+    if len(found) > _MOST_SCORED:
+        raise UsageError(f"there are more than {_MOST_SCORED:,} invocations; log import takes any number")
+    for line in _without_invocations(unknown):
+        session.note(line)
+    rate = scorer(request.rubric)
+    scored = tuple((invocation, rate(invocation)) for invocation in found)
+    return Scores(request.rubric, scored, tuple(problems), more, tuple(_required(unknown, known)))
+
+
+def _read(recording: Recording, request: ScoreRequest, session: Console, report: _Report) -> Iterator[Invocation]:
+    problems, counts = Problems(recording.shown, report), Counts()
+    with opened(recording) as file:
+        form = _format_of(request.form, file, recording.shown)
+        whole = INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")
+        for read in reader(form)(lines(file.file, whole=whole), _options(request, recording)):
+            counts.note(read)
+            if read.invocation is not None:
+                yield read.invocation
+            elif read.problem is not None:
+                problems.add(read, read.problem)
+    problems.close()
+    for warning in counts.warnings:
+        session.note(f"{recording.shown}: {warning}")
+    if counts.unused is not None:
+        raise UnrecognisedError(f"{recording.shown}: {counts.unused}")

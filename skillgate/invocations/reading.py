@@ -1,7 +1,7 @@
-"""Finds and reads the files that record invocations: the door to the disk, a line at a time.
+"""Find and read the files that record invocations, a line at a time: a file may be larger than memory.
 
-A file may be larger than memory. A path may be a directory, such as the one that Claude Code keeps its projects in:
-then every ``.jsonl`` file below it is one, and links in it are not followed.
+A path may be a directory, such as the one in which Claude Code has its projects: then every ``.jsonl`` file below it is
+read, and links in it are not followed.
 """
 # ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123
 
@@ -15,33 +15,28 @@ from io import BufferedReader, RawIOBase
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.invocations.ports import LONGEST
+from skillgate.invocations.formats import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.invocations.ports import Lines
+    from skillgate.invocations.formats import Lines
 
-HEAD = 65_536  # bytes that a form is recognised by
 STDIN = "-"
+_HEAD = 65_536  # bytes that a format is recognised by
 _SUFFIX = ".jsonl"
-_SUFFIXES = (_SUFFIX, ".json")
 
 
 class Recording(NamedTuple):
-    """A file to read: how it was named, and where it is; ``-`` is the standard input.
-
-    Attributes:
-        parent: the directory that was named in its place; None where the file itself was.
-    """
+    """A file to read: how it was named, and where it is; ``-`` is the standard input."""
 
     shown: str
     path: str
-    parent: str | None = None
+    parent: str | None = None  # the directory that was named in its place
 
 
 class Opened(NamedTuple):
-    """An open file: the bytes that it begins with, and its size, 0 where nobody knows it."""
+    """An open file: the bytes that it begins with, and its size, 0 where it is not known."""
 
     file: IO[bytes]
     head: bytes
@@ -49,7 +44,7 @@ class Opened(NamedTuple):
 
 
 def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
-    """List the files that some paths stand for, each once, and say what is wrong with the others."""
+    """List the files that some paths name, each once, and what is wrong with the others."""
     found: dict[str, Recording] = {}
     problems: list[str] = []
     for path in paths:
@@ -83,7 +78,7 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
 
 
 def _holds_any(path: str) -> bool:
-    """Return whether a plain file has any bytes: a session that was never used leaves an empty one."""
+    """Whether a plain file has any bytes: a session that was never used leaves an empty one."""
     try:
         found = os.lstat(path)
         return stat.S_ISREG(found.st_mode) and found.st_size > 0
@@ -93,17 +88,13 @@ def _holds_any(path: str) -> bool:
 
 @contextmanager
 def opened(recording: Recording) -> Iterator[Opened]:
-    """Open a file, and look at its beginning.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Open a file, and read its beginning; raise UsageError where it cannot be read."""
     try:
         if recording.path == STDIN:
             yield _piped()
             return
         with open(recording.path, "rb") as file:
-            head = file.read(HEAD)
+            head = file.read(_HEAD)
             file.seek(0)
             yield Opened(file, head, os.fstat(file.fileno()).st_size)
     except OSError as error:
@@ -111,10 +102,10 @@ def opened(recording: Recording) -> Iterator[Opened]:
 
 
 def _piped() -> Opened:
-    """Wait for as much of the standard input as a form is recognised by: a pipe gives it in pieces of any size."""
+    """Wait for as much of the standard input as a format is recognised by: a pipe gives it in pieces of any size."""
     if sys.stdin is None:
         raise UsageError("the standard input is closed")
-    head = sys.stdin.buffer.read(HEAD)
+    head = sys.stdin.buffer.read(_HEAD)
     return Opened(BufferedReader(_Headed(head, sys.stdin.buffer)), head, 0)
 
 
@@ -135,12 +126,9 @@ class _Headed(RawIOBase):
 
 
 def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
-    """Yield a file's lines with their numbers, without their ends.
+    """Yield the lines from where a file stands, with their numbers, without their ends.
 
-    Args:
-        file: is read from where it stands.
-        first: the number of the first line.
-        whole: whether the rest of a line that is too long is given too, in pieces under the same number.
+    With ``whole`` the rest of a line that is too long comes too, in pieces under the same number.
     """
     number = first
     while line := file.readline(LONGEST + 1):
@@ -160,7 +148,7 @@ def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
             return
 
 
-def beside(recording: Recording, relative: str) -> Lines | None:
+def sibling_lines(recording: Recording, relative: str) -> Lines | None:
     """Return the lines of a file near another one, None where there is none; no link is followed, and no ``..``."""
     if recording.path == STDIN:
         return None

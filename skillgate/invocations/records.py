@@ -1,27 +1,36 @@
-"""Single invocations of a store: list, show, rescore and delete them."""
+"""Single invocations of a store: add, list, show, rescore and delete them."""
 
 from __future__ import annotations
 
 import json
+import sys
+import uuid
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.invocations.formats._names import stored_id
+from skillgate.format import plural, printable
+from skillgate.invocations.formats import Options, reader
+from skillgate.invocations.formats._names import skill_name, stored_id
 from skillgate.invocations.rubric import explainer, scorer
-from skillgate.model.invocation import Tier
-from skillgate.model.text import printable
+from skillgate.invocations.taking import digest_of
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, Scored, Tier
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
-    from skillgate.invocations.request import PurgeRequest, RescoreRequest, Selection, ShowRequest
-    from skillgate.model.invocation import Invocation, InvocationScore, Part
-    from skillgate.session import Session
+    from collections.abc import Iterator
+
+    from skillgate.console import Console
+    from skillgate.invocations.request import AddRequest, PurgeRequest, RescoreRequest, Selection, ShowRequest
+    from skillgate.model.invocation import InvocationScore, Part
     from skillgate.store.invocations import InvocationStore, Record
 
 _NAMED = 10  # ids that a message names
+_MOST = 1_000_000  # characters of an invocation that is added
+_IDENTITY = frozenset(("invocation_id", "skill_name", "source"))
 
 
 class Listing(NamedTuple):
@@ -40,17 +49,17 @@ class Listing(NamedTuple):
             "store": self.store,
             "rubric_version": self.rubric,
             "days": self.days,
-            "invocations": [_row(one, _first(one)) for one in self.records],
+            "invocations": [_row(one, one.scores[0] if one.scores else None) for one in self.records],
             "left_out": self.left_out,
         }
 
     def scored(self) -> list[tuple[Invocation, InvocationScore | None]]:
         """Return each with its score, None where the rubric has not scored it."""
-        return [(one.invocation, _first(one)) for one in self.records]
+        return [(one.invocation, one.scores[0] if one.scores else None) for one in self.records]
 
 
 class Detail(NamedTuple):
-    """All that is kept of one invocation, and what its score is made of."""
+    """All that is stored of one invocation, and what its score is made of."""
 
     store: str
     record: Record
@@ -67,14 +76,28 @@ class Detail(NamedTuple):
             "imported_at": record.imported_at,
             "fields": _fields(record.invocation),
             "added": {name: _plain(value) for name, value in sorted(record.added.items())},
-            "scores": [_score(one) for one in record.scores],
+            "scores": [
+                {
+                    "rubric_version": one.rubric,
+                    "quality_score": one.total,
+                    **{name: getattr(one, name) for name in ("completion", "efficiency", "quality", "satisfaction")},
+                    "coverage": one.coverage,
+                    "baseline_category": one.baseline,
+                }
+                for one in record.scores
+            ],
             "parts": [{**part._asdict(), "component": part.component.value} for part in self.parts],
         }
 
     def fields(self) -> dict[str, tuple[str, bool]]:
         """Return the text of every field that is known, and whether it was added by hand."""
-        record = self.record
-        return {name: (_text(value), name in record.added) for name, value in _fields(record.invocation).items()}
+        return {
+            name: (
+                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
+                name in self.record.added,
+            )
+            for name, value in _fields(self.record.invocation).items()
+        }
 
 
 class Changed(NamedTuple):
@@ -84,81 +107,33 @@ class Changed(NamedTuple):
     number: int
 
 
-def list_invocations(selection: Selection, most: int, session: Session) -> Listing:
-    """List at most so many invocations, the latest first.
+class Addition(NamedTuple):
+    """What became of an invocation that was added."""
 
-    Raises:
-        UsageError: the store cannot be used.
-        IncompleteError: the database failed.
-    """
-    _, skills, rubric, days, until = selection
-    since = None if days is None else (until or datetime.now(UTC)) - timedelta(days=days)
-    store, shown = open_existing(selection.store, session)
-    try:
-        found = store.recent(rubric, skills=skills, since=since, until=until, most=most)
-        left_out = store.count_within(skills=skills, since=since, until=until) - len(found)
-    finally:
-        store.close()
-    return Listing(shown, rubric, days, tuple(found), left_out)
+    scored: Scored
+    fate: Fate
 
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        invocation, score = self.scored.invocation, self.scored.score
+        return {
+            "kind": "log-add",
+            "invocation_id": invocation.invocation_id,
+            "result": self.fate.value,
+            "skill": invocation.skill_name,
+            **score._asdict(),
+        }
 
-def show(request: ShowRequest, session: Session) -> Detail:
-    """Return all that is kept of one invocation.
-
-    Raises:
-        UsageError: the store cannot be used, or there is no single invocation with this id.
-        IncompleteError: the database failed.
-    """
-    store, shown = open_existing(request.store, session)
-    try:
-        record = _record(store, request.id)
-    finally:
-        store.close()
-    score = scorer(request.rubric)(record.invocation)
-    return Detail(shown, record, score, explainer(request.rubric)(record.invocation))
+    def line(self) -> str:
+        """Return it in a line."""
+        name, score = printable(self.scored.invocation.invocation_id), self.scored.score
+        total = "not rated" if score.total is None else f"{score.total:.2f}"
+        return f"{name} {self.fate.value}: {total}, {100 * score.coverage:.0f} % observed"
 
 
-def rescore(request: RescoreRequest, session: Session) -> Changed:
-    """Score what is there by a rubric; where that is everything, it is the current one from then on.
-
-    Raises:
-        UsageError: the store cannot be used.
-        IncompleteError: the database failed.
-    """
-    _, rubric, skill, since = request
-    store, shown = open_existing(request.store, session)
-    try:
-        whole = skill is None and since is None
-        count = store.rescore(rubric, scorer(rubric), skill=skill, since=since, make_current=whole)
-    finally:
-        store.close()
-    return Changed(shown, count)
-
-
-def purge(request: PurgeRequest, session: Session) -> Changed:
-    """Delete invocations, after asking.
-
-    Raises:
-        UsageError: nothing says which, nobody agreed, or the store cannot be used.
-        IncompleteError: the database failed.
-    """
-    _, before, skill, dry_run, agreed = request
-    if before is None and skill is None:
-        raise UsageError("log purge needs --before DATE, --skill NAME, or both")
-    store, shown = open_existing(request.store, session)
-    try:
-        count = store.purge(before=before, skill=skill, dry_run=True)
-        if not dry_run:  # also of none: it clears what an earlier one had to leave
-            if count and not agreed:
-                _require_agreement(count, before, skill, session)
-            count = store.purge(before=before, skill=skill, dry_run=False)
-    finally:
-        store.close()
-    return Changed(shown, count)
-
-
-def open_existing(named: str | None, session: Session) -> tuple[InvocationStore, str]:
-    """Open the store that is named, else that of the configuration, and return its name for messages too.
+@contextmanager
+def existing_store(named: str | None, session: Console) -> Iterator[tuple[InvocationStore, str]]:
+    """Open the store that is named, else that of the configuration, with its name for messages.
 
     Raises:
         UsageError: it cannot be used, or there is none.
@@ -167,15 +142,79 @@ def open_existing(named: str | None, session: Session) -> tuple[InvocationStore,
     require_packages(target)
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
 
-    return open_invocations(target, create=False), target.shown
+    store = open_invocations(target, create=False)
+    try:
+        yield store, target.shown
+    finally:
+        store.close()
+
+
+def list_invocations(selection: Selection, most: int, session: Console) -> Listing:
+    """List at most so many invocations, the latest first.
+
+    Raises:
+        UsageError: the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    _, skills, rubric, days, until = selection
+    since = None if days is None else (until or datetime.now(UTC)) - timedelta(days=days)
+    with existing_store(selection.store, session) as (store, shown):
+        found = store.recent(rubric, skills=skills, since=since, until=until, most=most)
+        left_out = store.count_within(skills=skills, since=since, until=until) - len(found)
+    return Listing(shown, rubric, days, tuple(found), left_out)
+
+
+def show(request: ShowRequest, session: Console) -> Detail:
+    """Return all that is stored of one invocation.
+
+    Raises:
+        UsageError: the store cannot be used, or there is no single invocation with this id.
+        IncompleteError: the database failed.
+    """
+    with existing_store(request.store, session) as (store, shown):
+        record = _record(store, request.id)
+    score = scorer(request.rubric)(record.invocation)
+    return Detail(shown, record, score, explainer(request.rubric)(record.invocation))
+
+
+def rescore(request: RescoreRequest, session: Console) -> Changed:
+    """Score what is there by a rubric; where that is everything, it is the current one from then on.
+
+    Raises:
+        UsageError: the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    _, rubric, skill, since = request
+    with existing_store(request.store, session) as (store, shown):
+        whole = skill is None and since is None
+        return Changed(shown, store.rescore(rubric, scorer(rubric), skill=skill, since=since, make_current=whole))
+
+
+def purge(request: PurgeRequest, session: Console) -> Changed:
+    """Delete invocations, after a question.
+
+    Raises:
+        UsageError: nothing says which, nobody agreed, or the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    _, before, skill, dry_run, agreed = request
+    if before is None and skill is None:
+        raise UsageError("log purge needs --before DATE, --skill NAME, or both")
+    with existing_store(request.store, session) as (store, shown):
+        count = store.purge(before=before, skill=skill, dry_run=True)
+        if not dry_run:  # also of none: it clears what an earlier one had to leave
+            if count and not agreed:
+                _require_agreement(count, before, skill, session)
+            count = store.purge(before=before, skill=skill, dry_run=False)
+    return Changed(shown, count)
 
 
 def counted(number: int) -> str:
     """Return how many invocations, in words."""
-    return f"{number:,} invocation{'s' * (number != 1)}"
+    return plural(number, "invocation")
 
 
-def _require_agreement(count: int, before: datetime | None, skill: str | None, session: Session) -> None:
+def _require_agreement(count: int, before: datetime | None, skill: str | None, session: Console) -> None:
     when = "" if before is None else f" that began before {before:%Y-%m-%d %H:%M} UTC"
     which = "" if skill is None else f" of {skill}"
     question = f"delete {counted(count)}{which}{when}?"
@@ -186,11 +225,7 @@ def _require_agreement(count: int, before: datetime | None, skill: str | None, s
 
 
 def _record(store: InvocationStore, name: str) -> Record:
-    """Return the invocation with an id, or the only one whose id begins so.
-
-    Raises:
-        UsageError: there is none, or several begin so.
-    """
+    """Return the invocation with an id, or the only one whose id begins so; raise UsageError where there is none."""
     record = store.record(name) or store.record(stored_id(name))
     if record is None:
         ids = store.ids(name, _NAMED + 1) if name else ()
@@ -222,16 +257,6 @@ def _row(record: Record, score: InvocationScore | None) -> dict[str, Any]:
     }
 
 
-def _score(score: InvocationScore) -> dict[str, Any]:
-    return {
-        "rubric_version": score.rubric,
-        "quality_score": score.total,
-        **{name: getattr(score, name) for name in ("completion", "efficiency", "quality", "satisfaction")},
-        "coverage": score.coverage,
-        "baseline_category": score.baseline,
-    }
-
-
 def _fields(invocation: Invocation) -> dict[str, Any]:
     """Return what is known of an invocation, by the names of fields."""
     return {name: _plain(value) for name, value in invocation._asdict().items() if value is not None}
@@ -240,12 +265,125 @@ def _fields(invocation: Invocation) -> dict[str, Any]:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a value of any field
     if isinstance(value, Enum):
         return value.value
-    return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - a plain value of any field
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+# Adding
 
 
-def _first(record: Record) -> InvocationScore | None:
-    return record.scores[0] if record.scores else None
+def add(request: AddRequest, session: Console) -> Addition:
+    """Record one invocation that comes as fields, or more signals of one that is there.
+
+    Raises:
+        UsageError: it is not valid, one with its id says something else, or the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    target, _ = named_store(request.store, session)
+    require_packages(target)
+    fields = _added_fields(request)
+    if request.update and "invocation_id" not in fields:
+        raise UsageError("--update adds to an invocation: say which with --id")
+    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+
+    score = scorer(request.rubric)
+    store = open_invocations(target, create=not request.update)
+    try:
+        if request.update:
+            return Addition(_amended(fields, store, request, session), Fate.UPDATED)
+        if "skill_name" not in fields and "skill" not in fields:
+            raise UsageError("say which skill was invoked, with --skill")
+        made = {"timestamp": datetime.now(UTC).isoformat(), "invocation_id": str(uuid.uuid4())}
+        found = _read({**made, **fields}, request, session)
+        scored = Scored(found, score(found), digest_of(found))
+        with store.importing(request.rubric, score) as run:
+            (fate,) = run.add([scored])
+            if fate is Fate.CONFLICT:
+                message = "is in the store and says something else; --update adds to it"
+                raise UsageError(f"the invocation {found.invocation_id} {message}")
+        return Addition(scored, fate)
+    finally:
+        store.close()
+
+
+def _added_fields(request: AddRequest) -> dict[str, Any]:
+    """Return the fields of a request; raise UsageError where something is no JSON, or no ``KEY=VALUE``."""
+    found: dict[str, Any] = {}
+    if request.invocation is not None:
+        text = request.invocation
+        if text == "-":
+            if sys.stdin is None:
+                raise UsageError("the standard input is closed")
+            text = sys.stdin.read(_MOST + 1)
+        if len(text) > _MOST:
+            raise UsageError(f"an invocation has up to {_MOST:,} characters")
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"the invocation is no JSON: {str(error)[:200]}") from None
+        if not isinstance(data, dict):
+            raise UsageError("the invocation is no JSON object")
+        found = data
+    for word in request.fields:
+        _set(found, word)
+    if request.skill is not None:
+        found["skill_name"] = request.skill
+    if request.id is not None:
+        found["invocation_id"] = request.id
+    elif "id" in found:
+        found.setdefault("invocation_id", found.pop("id"))
+    return found
+
+
+def _set(found: dict[str, Any], word: str) -> None:
+    key, mark, text = word.partition("=")
+    *above, last = key.strip().split(".")
+    if not mark or not last:
+        raise UsageError(f"expected KEY=VALUE, as in user_accepted=true, found {word[:80]!r}")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    for step in above:
+        inner = found.setdefault(step, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"--set {word[:80]}: {step} is no object")
+        found = inner
+    found[last] = value
+
+
+def _amended(fields: dict[str, Any], store: InvocationStore, request: AddRequest, session: Console) -> Scored:
+    """Add fields to an invocation that is in the store; raise UsageError where there is none, or it is another's."""
+    name = str(fields["invocation_id"])
+    before = store.find(name) or store.find(stored_id(name))
+    if before is None:
+        raise UsageError(f"there is no invocation {printable(name)}; list their ids with `skillgate log list`")
+    skill = fields.get("skill_name", fields.get("skill"))
+    if skill is not None and before.skill_name not in (skill, skill_name(str(skill), keep_text=False)):
+        raise UsageError(f"the invocation {printable(name)} is one of {printable(before.skill_name)}")
+    own = {"skill_name": "same", "invocation_id": "same"}  # what is stored may be texts, which --keep-text allowed
+    later = _read({"timestamp": before.timestamp.isoformat(), **fields, **own}, request, session)
+    added = {name: value for name, value in later._asdict().items() if value is not None and name not in _IDENTITY}
+    if "timestamp" not in fields:
+        del added["timestamp"]
+    if "extra" in added:
+        added["extra"] = {key: value for key, value in added["extra"].items() if key != SEEN_UNTIL}
+    if not added:
+        raise UsageError("nothing would be added: null, interrupted and what is left out say nothing of an invocation")
+    scored = store.amend(before.invocation_id, added, request.rubric, scorer(request.rubric))
+    if scored is None:
+        raise UsageError(f"the invocation {before.invocation_id} was deleted meanwhile")
+    return scored
+
+
+def _read(data: dict[str, Any], request: AddRequest, session: Console) -> Invocation:
+    try:
+        line = json.dumps(data).encode()
+    except RecursionError:
+        raise UsageError("this is no invocation: it is nested too deeply") from None
+    options = Options(datetime.now(UTC), request.keep_text, request.category)
+    (read,) = reader("jsonl")(iter([(1, line)]), options)
+    for warning in read.warnings:
+        session.note(warning)
+    if read.invocation is None:
+        raise UsageError(f"this is no invocation: {read.problem}")
+    return read.invocation

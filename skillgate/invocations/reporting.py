@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -11,25 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.invocations.checking import check, check_each, gate_json, verdict
-from skillgate.invocations.records import open_existing
+from skillgate.format import did_you_mean
+from skillgate.invocations.gates import check, check_each, gate_json, verdict
+from skillgate.invocations.records import existing_store
 from skillgate.invocations.summary import report
 from skillgate.invocations.trends import tally_of, trend_json, with_bootstrap
 from skillgate.invocations.trends import trend as compared
 from skillgate.model.codec import encode
 from skillgate.model.invocation_gate import chosen, known
 from skillgate.model.report import Tool
-from skillgate.model.text import did_you_mean
 from skillgate.report.json import render as as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillgate.console import Console
     from skillgate.invocations.request import Selection
-    from skillgate.model.invocation import Observation
+    from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend, Observation
     from skillgate.model.invocation_gate import Gate
-    from skillgate.model.invocation_report import GateCheck, InvocationReport, InvocationTrend
-    from skillgate.session import Session
     from skillgate.store.invocations import InvocationStore
 
 _MOST_NAMED = 1_000  # skills
@@ -58,7 +58,7 @@ class _View(NamedTuple):
     now: datetime
     until: datetime | None
     days: int | None
-    session: Session
+    session: Console
 
     def observations(self) -> Iterator[Observation]:
         """Yield what the store holds of the skills, ordered by skill and time."""
@@ -70,8 +70,26 @@ class _View(NamedTuple):
         """Yield what the store holds of one skill, ordered by time."""
         return self.store.observations(self.rubric, skill=skill, until=self.until)
 
+    def unscored(self) -> str | None:
+        """Return how many invocations the rubric has not scored, and what to do; None where it has scored all."""
+        left = self.store.unscored(self.rubric)
+        are = "invocation is" if left == 1 else "invocations are"
+        message = f"{left:,} {are} not scored by rubric {self.rubric}: skillgate log rescore --rubric {self.rubric}"
+        return message if left else None
 
-def stats(selection: Selection, session: Session) -> InvocationReport:
+
+@contextmanager
+def _opened(selection: Selection, session: Console) -> Iterator[_View]:
+    names = tuple(sorted(set(selection.skills)))
+    if len(names) > _MOST_NAMED:
+        raise UsageError(f"up to {_MOST_NAMED:,} skills can be named; without any, all are told")
+    until = selection.until
+    now = datetime.now(UTC) if until is None else until
+    with existing_store(selection.store, session) as (store, shown):
+        yield _View(store, shown, selection.rubric, names, now, until, selection.days, session)
+
+
+def stats(selection: Selection, session: Console) -> InvocationReport:
     """Report the figures of skills.
 
     Raises:
@@ -81,65 +99,65 @@ def stats(selection: Selection, session: Session) -> InvocationReport:
     return replace(dashboard(selection, (), session), trends=(), opportunities=(), daily=(), by_skill=None)
 
 
-def trend(selection: Selection, session: Session) -> InvocationReport:
+def trend(selection: Selection, session: Console) -> InvocationReport:
     """Report what changed; of the skills that are named with a bootstrap interval, too.
 
     Raises:
         UsageError: the store cannot be used, or has nothing of a skill.
         IncompleteError: the database failed.
     """
-    view = _open(selection, session)
-    try:
-        _require_known(view)
+    with _opened(selection, session) as view:
         found = replace(_whole(view), skills=(), opportunities=(), daily=(), by_skill=None)
         if view.skills:
             found = replace(found, trends=tuple(_trend_of(view, skill) for skill in view.skills))
-    finally:
-        view.store.close()
     if found.below_minimum and not view.skills:
         have = "skill has" if found.below_minimum == 1 else "skills have"
         session.note(f"{found.below_minimum:,} {have} fewer than five rated invocations, too few for a trend")
     return found
 
 
-def gate(name: str, selection: Selection, session: Session) -> InvocationReport:
+def gate(name: str, selection: Selection, session: Console) -> InvocationReport:
     """Hold skills to a gate.
 
     Raises:
         UsageError: there is no such gate, or the store cannot be used.
         IncompleteError: the database failed, or the store has nothing to decide by.
     """
-    gates = _gates((name,), session)
-    view = _open(selection, session)
-    try:
-        left = view.store.unscored(view.rubric)
-        if left:
-            raise IncompleteError(f"{_unscored(left, view.rubric)}; a gate on the others would be about a part alone")
+    gates = chosen((name,), known(session.config.get(settings.GATES)))
+    with _opened(selection, session) as view:
+        unscored = view.unscored()
+        if unscored:
+            raise IncompleteError(f"{unscored}; a gate on the others would be about a part alone")
         checks = _all_checks(gates, view)
-    finally:
-        view.store.close()
     if not checks:
         raise IncompleteError(f"the store {view.shown} holds no invocations to decide by")
-    return _gated(view, checks)
+    figures = [one.stats for one in checks]
+    recorded = sum(one.recorded for one in figures)
+    observed = sum(one.recorded * (one.coverage or 0.0) for one in figures)
+    return replace(
+        _document(view, ()),
+        invocations=recorded,
+        rated=sum(one.invocation_count for one in figures),
+        tiers=None,
+        coverage=round(observed / recorded, 9) if recorded else None,
+        gates=checks,
+        gate=verdict(checks),
+    )
 
 
-def dashboard(selection: Selection, gates: Sequence[str], session: Session) -> InvocationReport:
+def dashboard(selection: Selection, gates: Sequence[str], session: Console) -> InvocationReport:
     """Report all that the store holds, and the answers of gates.
 
     Raises:
         UsageError: there is no such gate, the store cannot be used, or has nothing of a skill.
         IncompleteError: the database failed.
     """
-    wanted = _gates(gates, session)
-    view = _open(selection, session)
-    try:
-        _require_known(view)
+    wanted = chosen(gates, known(session.config.get(settings.GATES)))
+    with _opened(selection, session) as view:
         found = _whole(view)
         if wanted:
             checks = _all_checks(wanted, view)
             found = replace(found, gates=checks, gate=verdict(checks))
-    finally:
-        view.store.close()
     return found
 
 
@@ -165,26 +183,8 @@ def _single(kind: str, found: InvocationReport, fields: dict[str, Any]) -> str:
     return json.dumps({**head, **fields}, indent=2, ensure_ascii=False)
 
 
-def _gates(names: Sequence[str], session: Session) -> Sequence[Gate]:
-    return chosen(names, known(session.config.get(settings.GATES)))
-
-
-def _open(selection: Selection, session: Session) -> _View:
-    names = tuple(sorted(set(selection.skills)))
-    if len(names) > _MOST_NAMED:
-        raise UsageError(f"up to {_MOST_NAMED:,} skills can be named; without any, all are told")
-    until = selection.until
-    now = datetime.now(UTC) if until is None else until
-    store, shown = open_existing(selection.store, session)
-    return _View(store, shown, selection.rubric, names, now, until, selection.days, session)
-
-
-def _require_known(view: _View) -> None:
-    """Make sure that something is there of each skill.
-
-    Raises:
-        UsageError: naming the nearest names.
-    """
+def _whole(view: _View) -> InvocationReport:
+    """Report all of a view; raise UsageError where the store has nothing of a skill that is named."""
     names = view.store.skills() if view.skills else ()
     missing = [name for name in view.skills if name not in set(names)]
     if missing:
@@ -192,14 +192,10 @@ def _require_known(view: _View) -> None:
             f"{view.shown} holds no invocations of {name!r}{did_you_mean(name, names)}" for name in missing[:20]
         ]
         raise UsageError("\n".join(problems))
-
-
-def _whole(view: _View) -> InvocationReport:
     found = _document(view, view.observations())
-    left = view.store.unscored(view.rubric)
-    if not left:
+    notice = view.unscored()
+    if notice is None:
         return found
-    notice = _unscored(left, view.rubric)
     view.session.note(notice)
     return replace(found, notices=(*found.notices, notice))
 
@@ -216,48 +212,22 @@ def _document(view: _View, observations: Iterable[Observation]) -> InvocationRep
     )
 
 
-def _gated(view: _View, checks: Sequence[GateCheck]) -> InvocationReport:
-    """Return the document of one gate: its answers, and what they rest on."""
-    stats = [one.stats for one in checks]
-    recorded = sum(one.recorded for one in stats)
-    observed = sum(one.recorded * (one.coverage or 0.0) for one in stats)
-    return replace(
-        _document(view, ()),
-        invocations=recorded,
-        rated=sum(one.invocation_count for one in stats),
-        tiers=None,
-        coverage=round(observed / recorded, 9) if recorded else None,
-        gates=tuple(checks),
-        gate=verdict(checks),
-    )
-
-
-def _unscored(left: int, rubric: str) -> str:
-    are = "invocation is" if left == 1 else "invocations are"
-    return f"{left:,} {are} not scored by rubric {rubric}: skillgate log rescore --rubric {rubric}"
-
-
 def _trend_of(view: _View, skill: str) -> InvocationTrend:
     tally = tally_of(skill, ((one,) for one in view.observations_of(skill)), now=view.now, days=view.days)
     return with_bootstrap(compared(tally, now=view.now, days=view.days), tally)
 
 
 def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
-    """Answer every gate for every skill.
-
-    Raises:
-        UsageError: there are too many skills; of some alone no answer would be about all.
-    """
-    found = tuple(islice(_checks(gates, view), _MOST_CHECKED + 1))
+    """Decide every gate for every skill; raise UsageError where there are too many skills for a whole answer."""
+    if view.skills:
+        checks: Iterator[GateCheck] = (
+            check(one, view.observations_of(skill), skill=skill, now=view.now, days=view.days)
+            for skill in view.skills
+            for one in gates
+        )
+    else:
+        checks = check_each(gates, view.observations(), now=view.now, days=view.days)
+    found = tuple(islice(checks, _MOST_CHECKED + 1))
     if len(found) > _MOST_CHECKED:
         raise UsageError(f"{view.shown} holds too many skills to ask of all: name up to {_MOST_NAMED:,} of them")
     return found
-
-
-def _checks(gates: Sequence[Gate], view: _View) -> Iterator[GateCheck]:
-    if not view.skills:
-        yield from check_each(gates, view.observations(), now=view.now, days=view.days)
-        return
-    for skill in view.skills:
-        for one in gates:
-            yield check(one, view.observations_of(skill), skill=skill, now=view.now, days=view.days)

@@ -1,7 +1,4 @@
-"""What the words of ``log`` are asked to do.
-
-In all of them ``store`` is what ``--store`` names, None for that of the configuration.
-"""
+"""The requests of the commands of ``log``; ``store`` is what ``--store`` names, None for that of the configuration."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ class ImportRequest(NamedTuple):
     """Take files of recorded invocations into a store.
 
     Attributes:
-        form: of the files; ``auto`` recognises it.
+        form: the files' format; ``auto`` recognises it.
         category: of invocations that name none.
-        keep_text: whether texts under unknown keys are kept.
+        keep_text: whether texts under unknown keys are stored.
         update: whether what is there under the same id is replaced.
         strict: whether nothing is taken of a file with a bad line.
         project: what is stored as the origin, None for a digest of the files' folder.
@@ -33,7 +30,7 @@ class ImportRequest(NamedTuple):
 
 
 class ScoreRequest(NamedTuple):
-    """Score the invocations of files, and keep nothing; the attributes are those of an import."""
+    """Score the invocations of files, and store nothing; the attributes are those of an import."""
 
     files: tuple[str, ...]
     form: str
@@ -100,7 +97,7 @@ class PurgeRequest(NamedTuple):
 
     Attributes:
         dry_run: whether they are only counted.
-        agreed: whether nobody needs to be asked.
+        agreed: whether no question is needed.
     """
 
     store: str | None

@@ -12,22 +12,17 @@ from collections import Counter
 from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.invocations.advice import ENOUGH, recommendation
-from skillgate.invocations.figures import figures, rounded, seconds, time_of
-from skillgate.invocations.improvement import DAY_S
-from skillgate.invocations.rubrics._baselines import baseline_of
-from skillgate.invocations.tally import Tally, by_skill
-from skillgate.invocations.trends import LEAST, start, tally_of, trend
-from skillgate.model.invocation import Component, Tier
-from skillgate.model.invocation_report import DayFigures, InvocationReport, Opportunity
-from skillgate.model.text import printable
+from skillgate.format import printable
+from skillgate.invocations.figures import DAY_S, Tally, by_skill, figures, rounded, seconds, time_of
+from skillgate.invocations.rubric import LITERAL, baseline_of
+from skillgate.invocations.trends import ENOUGH, LEAST, recommendation, start, tally_of, trend
+from skillgate.model.invocation import Component, DayFigures, InvocationReport, Opportunity, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from skillgate.model.invocation import Observation
-    from skillgate.model.invocation_report import InvocationTrend, SkillFigures
+    from skillgate.model.invocation import InvocationTrend, Observation, SkillFigures
     from skillgate.model.report import Tool
 
 MOST_SKILLS = 1_000
@@ -36,8 +31,6 @@ MOST_CHARTED = 50
 """Skills whose days are listed: the best of the leaderboard."""
 MOST_DAYS = 366
 """Days that are listed: the last ones on which anything was rated."""
-LITERAL = "1.0"
-"""The rubric that is the published one to the letter, and has no number where its functions raise."""
 _NAMED = 5  # categories that a notice names
 
 
@@ -114,8 +107,12 @@ class _Whole:
 
     def listed(self) -> list[_Listed]:
         """Return the listed skills by average, the best first, then by name; those without one last."""
-        found = [item[3] for item in self._listed]
-        return sorted(found, key=lambda one: (-_or_less(one.figures.avg_score), one.figures.skill))
+
+        def place(one: _Listed) -> tuple[float, str]:
+            average = one.figures.avg_score
+            return math.inf if average is None else -average, one.figures.skill
+
+        return sorted((item[3] for item in self._listed), key=place)
 
 
 def report(
@@ -128,14 +125,14 @@ def report(
     store: str,
     config_digest: str = "",
 ) -> InvocationReport:
-    """Make the document; gates and their verdict are the caller's to add.
+    """Return the document; gates and their verdict are the caller's to add.
 
     Args:
         observations: of one rubric, ordered by skill, time and id; what lies before the window is left out.
         now: where the window ends, UTC.
         days: how long it is; None for all there is.
         rubric: whose scores these are.
-        tool: who makes the document.
+        tool: for the document.
         store: where the observations come from, as shown to people.
         config_digest: of the configuration.
     """
@@ -187,16 +184,16 @@ def opportunities(found: Iterable[SkillFigures]) -> tuple[Opportunity, ...]:
     return tuple(sorted(weak, key=lambda item: (item.share, item.skill, item.component)))
 
 
-def _or_less(value: float | None) -> float:
-    return -math.inf if value is None else value
-
-
 def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
     unrated = whole.recorded - whole.rated - whole.bare
     literal = rubric == LITERAL
-    measured = _NO_BASELINES if literal else _AS
+    measured = "they are measured by what analysis takes"
+    if literal:
+        measured = "its functions have no efficiency for them, and no total"
     if unrated:
-        why = _NO_NUMBER if literal else "too little of them was observed"
+        why = "too little of them was observed"
+        if literal:
+            why = "a function of this rubric has no number for them (it has baselines of code_generation alone)"
         yield (
             f"{unrated} of {whole.recorded} invocations are not rated, since {why}; average scores, tiers, trends and"
             " the number that a gate asks for leave them out"
@@ -211,8 +208,8 @@ def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
         number = whole.unknown.total()
         yield f"{number} invocations are of categories that the rubric does not know ({names}): {measured}"
     if whole.without:
-        said = "1 invocation names" if whole.without == 1 else f"{whole.without} invocations name"
-        yield f"{said} no category: {measured}"
+        names = "1 invocation names" if whole.without == 1 else f"{whole.without} invocations name"
+        yield f"{names} no category: {measured}"
     if whole.ahead:
         yield f"{whole.ahead} skills have invocations later than the end of the window: a clock was ahead"
     if len(whole.days) > MOST_DAYS:
@@ -222,8 +219,3 @@ def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
             f"{whole.skills - listed} of {whole.skills} skills are not listed: those with the most rated invocations"
             " are; all are in the figures over all skills, and each can be asked for by name"
         )
-
-
-_AS = "they are measured by what analysis takes"
-_NO_BASELINES = "its functions have no efficiency for them, and no total"
-_NO_NUMBER = "a function of this rubric has no number for them (it has baselines of code_generation alone)"

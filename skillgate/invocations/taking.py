@@ -1,4 +1,4 @@
-"""From what a reader gives to what a store takes: scored, in batches, every problem told with its place."""
+"""From what a reader yields to what a store takes: scored, in batches, every problem reported with its place."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from skillgate.model.invocation import Fate, Invocation, Scored
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillgate.invocations.ports import Scorer
+    from skillgate.invocations.rubric import Scorer
     from skillgate.model.invocation import Read
 
 BATCH = 2_000
 MOST_WARNINGS = 100
-"""Different warnings of a file that are told."""
+"""Different warnings of a file that are shown."""
 _OTHERS = "there are warnings of other kinds"
 _AT, _ENDING, _ACCURACY = map(Invocation._fields.index, ("timestamp", "ending", "accuracy"))
-_CONFLICT = "another invocation with the id {} is in the store, and says something else"
 
 
 class Run(Protocol):
     """A transaction of a store that takes invocations."""
 
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
-        """Take some, and say what became of each."""
+        """Take some, and return what became of each."""
 
 
 class Counts:
-    """What became of a file's invocations, and what was told of it.
+    """What became of a file's invocations.
 
     Attributes:
         fates: how many of each.
@@ -39,25 +38,25 @@ class Counts:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.fates = dict.fromkeys(Fate, 0)
         self.rejected = 0
         self.unused: str | None = None
         self.warnings: dict[str, int] = {}
 
-    def warn(self, warning: str) -> None:
-        """Count a warning; a file with more different ones than anybody reads gets no more of them."""
-        if warning not in self.warnings and len(self.warnings) >= MOST_WARNINGS:
-            warning = _OTHERS
-        self.warnings[warning] = self.warnings.get(warning, 0) + 1
+    def note(self, read: Read) -> None:
+        """Count the warnings of a place; of more different ones than anybody reads, no others are named."""
+        for warning in read.warnings:
+            known = warning in self.warnings or len(self.warnings) < MOST_WARNINGS
+            shown = warning if known else _OTHERS
+            self.warnings[shown] = self.warnings.get(shown, 0) + 1
+        self.unused = read.unused or self.unused
 
 
 class Problems:
-    """Report problems by their place, in order; what holds for many places in a row is told once, with both ends."""
+    """Report problems by their place, in order; what holds for many places in a row once, with both ends."""
 
-    def __init__(self, shown: str, tell: Callable[[str], None]) -> None:
-        """Take the file's name, and who is told."""
-        self._shown, self._tell = shown, tell
+    def __init__(self, shown: str, report: Callable[[str], None]) -> None:
+        self._shown, self._report = shown, report
         self._unit, self._text = "line", ""
         self._first = self._last = self._count = 0
 
@@ -78,38 +77,29 @@ class Problems:
         place = f"{self._first}" if self._count == 1 else f"{self._first}–{self._last}"
         place = place if self._unit == "line" else f"{self._unit} {place}"
         more = f" ({self._count:,} {self._unit}s)" if self._count > 1 else ""
-        self._tell(f"{self._shown}:{place}: {self._text}{more}")
+        self._report(f"{self._shown}:{place}: {self._text}{more}")
         self._count = 0
 
 
 class Place(NamedTuple):
-    """What a reader gave at one place; ``scored`` is None where there is no invocation."""
+    """What a reader yielded at one place; ``scored`` is None where there is no invocation."""
 
     read: Read
     scored: Scored | None
 
 
 def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
-    """Score what a reader gives, as it comes."""
+    """Score what a reader yields, as it comes."""
     for read in reads:
         found = read.invocation
         yield Place(read, None if found is None else Scored(found, score(found), digest_of(found)))
 
 
 def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -> None:
-    """Hand all invocations of a file to a store.
-
-    Args:
-        found: what a reader gave; taken as it comes.
-        run: a transaction, which the caller ends.
-        problems: is told every place that gives none; the caller closes it.
-        counts: is brought up to date while it goes on.
-    """
+    """Hand all invocations of a file to a transaction, which the caller ends, as it ends ``problems``."""
     batch: list[tuple[Read, Scored]] = []
     for read, scored in found:
-        for warning in read.warnings:
-            counts.warn(warning)
-        counts.unused = read.unused or counts.unused
+        counts.note(read)
         if scored is not None:
             batch.append((read, scored))
         elif read.problem is not None:
@@ -118,18 +108,18 @@ def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -
         if len(batch) == BATCH:
             _hand_over(batch, run, counts, problems)
             batch = []
-    _hand_over(batch, run, counts, problems)
+    if batch:
+        _hand_over(batch, run, counts, problems)
 
 
 def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, problems: Problems) -> None:
-    if not batch:
-        return
     fates = run.add([scored for _, scored in batch])
     for (read, scored), fate in zip(batch, fates, strict=True):
         counts.fates[fate] += 1
         if fate is Fate.CONFLICT:
             counts.rejected += 1
-            problems.add(read, _CONFLICT.format(scored.invocation.invocation_id))
+            name = scored.invocation.invocation_id
+            problems.add(read, f"another invocation with the id {name} is in the store, and says something else")
 
 
 def digest_of(invocation: Invocation) -> str:

@@ -1,4 +1,4 @@
-"""Whether a skill gets better: its last seven days beside the days before (R18 to R21)."""
+"""Whether a skill gets better: its last seven days against those before (R18 to R21), and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skillgate.format import signed
-from skillgate.invocations.advice import ENOUGH, recommendation
-from skillgate.invocations.figures import component_figure, median, rounded, seconds, time_of
-from skillgate.invocations.improvement import DAY_S
-from skillgate.invocations.tally import Tally
+from skillgate.invocations.figures import DAY_S, Tally, component_figure, median, rounded, seconds, time_of
 from skillgate.model.codec import encode
-from skillgate.model.invocation import Component
-from skillgate.model.invocation_report import Direction, Interval, InvocationTrend, Window
-from skillgate.stats.difference import METHOD, RESAMPLING, difference, resampled, sample
+from skillgate.model.invocation import Component, Direction, Interval, InvocationTrend, Window
+from skillgate.stats.resampling import METHOD, RESAMPLING, difference, resampled, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from skillgate.model.invocation import Observation
-    from skillgate.model.invocation_report import ComponentFigure
-    from skillgate.stats.difference import Sample
+    from skillgate.model.invocation import ComponentFigure, Observation
+    from skillgate.stats.resampling import Sample
 
 RECENT_DAYS = 7
-"""How many days are held against those before. Source: the rubric's "last week" (R20)."""
+"""How many days are compared with those before. Source: the rubric's "last week" (R20)."""
 LEAST = 5
 """Rated invocations that each window needs, and those that a component's mean rests on. Source: R20 and R29."""
 LEAST_PERCENT = 10.0
@@ -32,6 +27,39 @@ LEAST_PERCENT = 10.0
 LEAST_POINTS = 3.0
 """What it must reach besides, since ten per cent of a small mean is nothing. Source: R21."""
 SEED = 20_260  # of the bootstrap; any would do, and one must be named for the same bytes to come out
+ENOUGH = 0.7
+"""The share of its points from which a component needs no advice. Source: the rubric's query of opportunities."""
+_LOW = 0.5  # the share under which a component is low. Source: the rubric's 50 of 100, taken as a share (R18)
+
+_WORDS = {
+    Component.COMPLETION: {
+        "low": "Many runs do not get to their end: write into SKILL.md what can go wrong, how it shows, and for each"
+        " what to try next.",
+        "medium": "Some runs stop early or take a detour: look at the ones that did, and say in SKILL.md what to do"
+        " there.",
+    },
+    Component.EFFICIENCY: {
+        "low": "Runs cost far more than their output calls for: keep SKILL.md to what every run needs, and move the"
+        " rest into files that are read when they are needed.",
+        "medium": "Runs cost more than need be: name the shortest order of tool calls, and which files need not be"
+        " read.",
+    },
+    Component.QUALITY: {
+        "low": "Outputs are often wrong or incomplete: show complete examples of good ones, and name the mistakes that"
+        " come again and again.",
+        "medium": "Outputs fall short now and then: end the workflow with a check of the output that the model must"
+        " run.",
+    },
+    Component.SATISFACTION: {
+        "low": "Users rework or drop what they get: ask some of them what they changed, and see which edits repeat.",
+        "medium": "Users come back with corrections: let the skill ask about what is unclear before it starts.",
+    },
+}
+
+
+def recommendation(component: Component, share: float) -> str | None:
+    """Return what to do about a component that gives a share of its points, in [0, 1]; None from 0.7."""
+    return None if share >= ENOUGH else _WORDS[component]["low" if share < _LOW else "medium"]
 
 
 def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetime, days: int | None) -> Tally:
@@ -39,7 +67,7 @@ def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetim
 
     Args:
         skill: its name.
-        parts: its observations in the order of time, a few thousand in each part.
+        parts: its observations in the order of time.
         now: where the window ends, UTC; an invocation that is later, by a clock that is ahead, counts as recent.
         days: how long the window is; None for all there is.
     """
@@ -55,7 +83,7 @@ def start(now: datetime, days: int | None) -> int | None:
 
 
 def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
-    """Compare the last seven days of a tally with the days before; see the constants above for what is called."""
+    """Compare the last seven days of a tally with the days before; the constants above say what counts as a trend."""
     before, after = tally.totals[: tally.before], tally.totals[tally.before :]
     then, since = sample(before), sample(after)
     boundary = time_of(seconds(now) - RECENT_DAYS * DAY_S)
@@ -83,11 +111,11 @@ def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
         reason=_too_few(then.n, since.n, days),
     )
     enough = then.n >= LEAST and since.n >= LEAST
-    return _called(found, then, since) if enough else found
+    return _decided(found, then, since) if enough else found
 
 
 def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) -> InvocationTrend:
-    """Put a bootstrap interval of the change beside the one that decides; no other than of a trend that is there."""
+    """Add a bootstrap interval of the change to the one that decides, where there is a trend."""
     drawn = None
     if found.trend is not None:
         drawn = resampled(tally.totals[: tally.before], tally.totals[tally.before :], seed=seed)
@@ -102,7 +130,7 @@ def trend_json(found: InvocationTrend) -> dict[str, Any]:
     return document
 
 
-def _called(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTrend:
+def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTrend:
     old, new = rounded(then.mean) or 0.0, rounded(since.mean) or 0.0
     change = round(new - old, 9)
     percent = 100 * change / old if old else None
@@ -126,14 +154,14 @@ def _called(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTr
 
 
 def _why(found: InvocationTrend, change: float, *, large: bool, real: bool, interval: Interval | None) -> str:
-    told = f"{found.recent.n} against {found.previous.n} rated invocations: {signed(change)} points"
+    figures = f"{found.recent.n} against {found.previous.n} rated invocations: {signed(change)} points"
     if interval is not None:
-        told += f", and with 95 % between {signed(interval.low)} and {signed(interval.high)}"
+        figures += f", and with 95 % between {signed(interval.low)} and {signed(interval.high)}"
     else:
-        told += ", and within each window all totals are the same"
+        figures += ", and within each window all totals are the same"
     if not large:
-        return f"{told}; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
-    return told if real else f"{told}; chance alone may do that"
+        return f"{figures}; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
+    return figures if real else f"{figures}; chance alone may do that"
 
 
 def _too_few(before: int, after: int, days: int | None) -> str:

@@ -1,10 +1,9 @@
-"""A judge held against people: scores as people would give them, beside the judge's own, which stay what they are.
+"""How far judges agree with one another and with people, and scores as people would give them.
 
 The correction predicts the mark that a person would give from the judge's, by linear regression over the labelled pairs
-of that dimension (from 20 on), else of all that are rated. Regression and not a shift of the mean alone, since judges
-also bunch their marks: the low ones are too high and the high ones too low. Where the judge gave all pairs about the
-same mark there is no line to see, and only the mean is shifted. The interval is that of a prediction: it is to hold the
-person's mark for this skill, hence the scatter of people about the line and the doubt in the line itself.
+of that dimension (from 20 on), else of all that are rated; a judge's own scores stay what they are. Regression and not
+a shift of the mean alone, since judges also bunch their marks: the low ones are too high and the high ones too low. The
+interval is that of a prediction, hence the scatter of people about the line and the doubt in the line itself.
 """
 
 from __future__ import annotations
@@ -17,32 +16,97 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skillgate.errors import UsageError
-from skillgate.model.calibration import Calibration, Label, Pair
+from skillgate.format import did_you_mean
 from skillgate.model.codec import decode
-from skillgate.model.judging import Estimate
+from skillgate.model.documents import Calibration, Label, Pair
+from skillgate.model.layers import Agreement, Estimate, Trust
 from skillgate.model.score import SCHEMA_VERSION, Dimension
-from skillgate.model.text import did_you_mean
 from skillgate.model.yaml_bounded import Limits, YamlProblem, load_mapping
-from skillgate.stats.intervals import quantile_t
+from skillgate.stats.agreement import icc_2_1, kappa, kappa_of_sums, mean_pairwise_kappa, products, shares
+from skillgate.stats.intervals import LEVEL, clopper_pearson, quantile_t, rate_draws
+from skillgate.stats.resampling import bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from skillgate.model.judging import JudgeLayer
+    import numpy.typing as npt
 
-LEAST_ITEMS = 20  # pairs for a correction
-LEAST_SKILLS = 10  # that they are of: pairs of one skill err alike
+    from skillgate.judge.subject import Ratings
+    from skillgate.model.layers import JudgeLayer
+
+    Array = npt.NDArray[np.float64]
+
+LEAST_LABELS = 20  # for a correction
+LEAST_ITEMS = 40  # under that the interval of kappa spans most of its range (−0.40 to 1.00 at 4 items, by simulation)
+LEAST_SKILLS = 10  # to draw from, and for a correction: pairs of one skill err alike
+PASS_MARK = 7.0  # of 10: a C, the least that a person would take as it is
+_RUN_SEED, _LABELS_SEED = 5, 7  # any will do, as long as they stay
+_ALONE = "one judge has nobody to agree with"
+_NO_BETTER = "the judge passes no more of what people pass than of what they do not"
 _LIMITS = Limits(bytes=1 << 20, nodes=60_000)
 _KEYED = re.compile(r"^labels\s*:", re.MULTILINE)
 _RENEW = "make a new one: skillgate evals calibrate LABELS --output-file FILE"
 
 
-def read(text: str, name: str) -> Calibration:
-    """Read a calibration document.
+def agreement(ratings: Sequence[Ratings], judges: int) -> Agreement:
+    """Pool what the judges gave over the skills of a run: the few ratings of one skill say nothing.
 
-    Args:
-        text: JSON.
-        name: the file, for messages.
+    Only what all of them answered counts. Chance-corrected figures (both kappas and the ICC) need 40 items.
+    """
+    if judges < 2:
+        return Agreement(judges, kappa_reason=_ALONE, kappa_trigger_reason=_ALONE, icc_reason=_ALONE)
+    rated, skills = _pool([[row for _, row in skill.rated] for skill in ratings], judges)
+    predicted, _ = _pool([skill.predicted for skill in ratings], judges)
+    few, few_predictions = _few(len(rated), "ratings"), _few(len(predicted), "predictions")
+    ratings_kappa, kappa_reason = (None, few) if few else mean_pairwise_kappa(rated)
+    trigger, trigger_reason = (
+        (None, few_predictions) if few_predictions else mean_pairwise_kappa(predicted, weights="none")
+    )
+    icc, icc_reason = (None, few) if few else icc_2_1(rated)
+    interval = None
+    if ratings_kappa is not None:  # whole skills are drawn where there are enough: the ratings of one skill are alike
+        clusters = skills if len(set(skills)) >= LEAST_SKILLS else None
+        interval = bootstrap(products(rated), kappa_of_sums, seed=_RUN_SEED, clusters=clusters)
+    plain = shares(rated)
+    return Agreement(
+        judges=judges,
+        items=len(rated),
+        kappa=_rounded(ratings_kappa),
+        kappa_ci_low=_rounded(interval and interval.low),
+        kappa_ci_high=_rounded(interval and interval.high),
+        kappa_reason=kappa_reason,
+        kappa_trigger=_rounded(trigger),
+        kappa_trigger_reason=trigger_reason,
+        predictions=len(predicted),
+        icc=_rounded(icc),
+        icc_reason=icc_reason,
+        agreement=_rounded(plain and plain.equal),
+        within_one=_rounded(plain and plain.within_one),
+    )
+
+
+def _pool(skills: Sequence[Sequence[tuple[int | None, ...]]], judges: int) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Return a row for each item that every judge answered, and the index of the skill each row is of."""
+    rows, owners = [], []
+    for index, answers in enumerate(skills):
+        for row in answers:
+            complete = tuple(value for value in row if value is not None)
+            if len(complete) == len(row) == judges:
+                rows.append(complete)
+                owners.append(index)
+    return rows, owners
+
+
+def _few(count: int, what: str, least: int = LEAST_ITEMS) -> str | None:
+    return f"{count} of {least} {what}" if count < least else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def read(text: str, name: str) -> Calibration:
+    """Read a calibration document, which is JSON; ``name`` is the file, for messages.
 
     Raises:
         UsageError: it is not JSON, of another schema version, without items, or holds a pair twice.
@@ -57,7 +121,7 @@ def read(text: str, name: str) -> Calibration:
         raise UsageError(f"{name}: schema_version {document.schema_version}; this version reads {SCHEMA_VERSION}")
     if not document.items:
         raise UsageError(f"{name}: holds no items; {_RENEW}")
-    _refuse_twice(((item.skill, item.dimension) for item in document.items), name)
+    _refuse_twice(document.items, name)
     return document
 
 
@@ -69,7 +133,7 @@ def read_labels(text: str, name: str) -> tuple[Label, ...]:
         CodecError: it has not the shape, with every place.
     """
     body = text.removeprefix("\ufeff").removeprefix("---\n")
-    # A block list may stand below its key without indentation, a flow list only beside it.
+    # A block list may follow its key without indentation, a flow list only on the same line.
     lead = "" if _KEYED.search(body) else "labels: " if body.lstrip().startswith("[") else "labels:\n"
     try:
         found = load_mapping(lead + body, limits=_LIMITS)
@@ -79,16 +143,16 @@ def read_labels(text: str, name: str) -> tuple[Label, ...]:
     labels = decode(tuple[Label, ...], found.values.get("labels"), path=f"{name}: labels", unknown="error")
     if not labels:
         raise UsageError(f"{name}: holds no labels")
-    _refuse_twice(((label.skill, label.dimension) for label in labels), name)
+    _refuse_twice(labels, name)
     return tuple(labels)
 
 
-def _refuse_twice(keys: Iterable[tuple[str, Dimension]], name: str) -> None:
+def _refuse_twice(entries: Iterable[Label | Pair], name: str) -> None:
     seen: set[tuple[str, Dimension]] = set()
-    for key in keys:
-        if key in seen:
-            raise UsageError(f"{name}: {key[0]} has {key[1].value} twice")
-        seen.add(key)
+    for one in entries:
+        if (one.skill, one.dimension) in seen:
+            raise UsageError(f"{name}: {one.skill} has {one.dimension.value} twice")
+        seen.add((one.skill, one.dimension))
 
 
 class Built(NamedTuple):
@@ -99,12 +163,7 @@ class Built(NamedTuple):
 
 
 def build(labels: Sequence[Label], layers: Mapping[str, JudgeLayer], *, date: str) -> Built:
-    """Make a calibration out of labels and of what the judge gave the same skills.
-
-    Args:
-        labels: what people gave.
-        layers: by the skill's shown path.
-        date: of today, as in 2026-11-21.
+    """Make a calibration of what people and the judge gave the same skills; ``layers`` are by shown path.
 
     Raises:
         UsageError: a label names no skill or more than one, no label can be used, or not all skills were judged alike.
@@ -121,7 +180,7 @@ def build(labels: Sequence[Label], layers: Mapping[str, JudgeLayer], *, date: st
             used.append(layers[path])
     if not pairs:
         raise UsageError("no label is of a score that was judged\n" + "\n".join(left_out))
-    _refuse_twice(((pair.skill, pair.dimension) for pair in pairs), "the labels")
+    _refuse_twice(pairs, "the labels")
     made = {_made_by(layer) for layer in used}
     if len(made) > 1:
         raise UsageError("the skills were not all judged alike; judge them in one run")
@@ -149,16 +208,17 @@ def refuse_stale(document: Calibration, layer: JudgeLayer) -> None:
     """Refuse a calibration that was made of another judge than a layer's.
 
     Raises:
-        UsageError: model, wording or rubric differ, or fewer judges were asked; it says which and how to renew.
+        UsageError: model, wording or rubric differ, or there were more judges; it says which and how to renew.
     """
     model, prompt, rubric, live = _made_by(layer)
+    sources = {True: "live", False: "scripted or replayed"}
     differing = [
         f"{words} was {then or 'unknown'}, is {now or 'unknown'}"
         for words, then, now in (
             ("model", document.model, model),
             ("prompt version", document.prompt_version, prompt),
             ("rubric version", document.rubric_version, rubric),
-            ("model's answers", _liveness(live=document.live), _liveness(live=live)),
+            ("model's answers", sources[document.live], sources[live]),
         )
         if then != now
     ]
@@ -168,12 +228,8 @@ def refuse_stale(document: Calibration, layer: JudgeLayer) -> None:
         raise UsageError(f"the calibration of {document.date} is stale: {'; '.join(differing)}; {_RENEW}")
 
 
-def _liveness(*, live: bool) -> str:
-    return "live" if live else "scripted or replayed"
-
-
 def calibrate(document: Calibration, layer: JudgeLayer) -> JudgeLayer:
-    """Give a layer whose assessments also say what people would give; scores and composite stay as they are.
+    """Return a layer whose assessments also say what people would give; scores and composite stay as they are.
 
     Raises:
         UsageError: the calibration is stale.
@@ -191,28 +247,30 @@ def calibrate(document: Calibration, layer: JudgeLayer) -> JudgeLayer:
 def _corrected(document: Calibration, dimension: Dimension, score: float) -> Estimate:
     own = [item for item in document.items if item.dimension is dimension]
     # The trigger score is computed from predictions: how ratings err says nothing of it, nor it of them.
-    alone = len(own) >= LEAST_ITEMS or dimension is Dimension.TRIGGERING_ACCURACY
-    pairs = own if alone else ratings_of(document)
+    alone = len(own) >= LEAST_LABELS or dimension is Dimension.TRIGGERING_ACCURACY
+    pairs = own if alone else _rated(document)
     skills = len({item.skill for item in pairs})
-    if len(pairs) < LEAST_ITEMS:
-        return Estimate(None, n=len(pairs), reason=f"{len(pairs)} of {LEAST_ITEMS} labels")
-    if skills < LEAST_SKILLS:
-        return Estimate(None, n=len(pairs), reason=f"labels of {skills} of {LEAST_SKILLS} skills")
+    few = _few(len(pairs), "labels", LEAST_LABELS)
+    if few is None and skills < LEAST_SKILLS:
+        few = f"labels of {skills} of {LEAST_SKILLS} skills"
+    if few is not None:
+        return Estimate(None, n=len(pairs), reason=few)
     value, half = _predicted(pairs, skills, score * 10)
     # Within the scale: a person gives no mark beyond it. The value is cut likewise, so it stays inside its interval.
     low, mean, high = (round(min(10.0, max(0.0, end)) / 10, 4) for end in (value - half, value, value + half))
     return Estimate(mean, low, high, n=len(pairs))
 
 
-def ratings_of(document: Calibration) -> list[Pair]:
-    """Give the pairs in which the judge's mark is a rating."""
+def _rated(document: Calibration) -> list[Pair]:
+    """Return the pairs in which the judge's mark is a rating."""
     return [item for item in document.items if item.dimension is not Dimension.TRIGGERING_ACCURACY]
 
 
 def _predicted(pairs: Sequence[Pair], skills: int, mark: float) -> tuple[float, float]:
     """Predict a person's mark from the judge's: the mark, and half the width of its 95 % interval.
 
-    Pairs of one skill are not independent, so skills are counted, not pairs, where the doubt in the line is concerned.
+    Pairs of one skill are not independent, so skills are counted, not pairs, for the doubt in the line. Where the judge
+    gave all pairs about the same mark there is no line to see, and only the mean is shifted.
     """
     judge = np.asarray([pair.judge for pair in pairs], dtype=np.float64)
     human = np.asarray([pair.human for pair in pairs], dtype=np.float64)
@@ -220,10 +278,86 @@ def _predicted(pairs: Sequence[Pair], skills: int, mark: float) -> tuple[float, 
     sloped = len(np.unique(judge)) >= 3
     slope = float(apart @ (human - human.mean()) / (apart @ apart)) if sloped else 1.0
     rest = human - human.mean() - slope * apart
-    free = skills - 1 - sloped
     # The scatter is that of single pairs; of its estimate, too, skills bound what is known.
     scatter = math.sqrt(float(rest @ rest) / (len(pairs) - 1 - sloped))
     distance = mark - float(judge.mean())
     lever = distance**2 / (float(apart @ apart) * skills / len(pairs)) if sloped else 0.0
-    half = quantile_t(free) * scatter * math.sqrt(1 + 1 / skills + lever)
+    half = quantile_t(skills - 1 - sloped) * scatter * math.sqrt(1 + 1 / skills + lever)
     return float(human.mean()) + slope * distance, half
+
+
+def trust(document: Calibration, layers: Sequence[JudgeLayer]) -> Trust:
+    """Say how far a judge's ratings agree with people, and correct a run's share of passed ones for it.
+
+    The trigger score is no rating, and stays out of all of it; so do skills that were not judged.
+
+    Raises:
+        UsageError: the calibration is stale.
+    """
+    scores: list[float] = []
+    for layer in layers:
+        known = {name: item.score for name, item in layer.assessments.items() if item.score is not None}
+        if known:
+            refuse_stale(document, layer)
+            scores += [score for name, score in known.items() if name is not Dimension.TRIGGERING_ACCURACY]
+    pairs = _rated(document)
+    hits = [float(pair.judge >= PASS_MARK) for pair in pairs if pair.human >= PASS_MARK]
+    rejections = [float(pair.judge < PASS_MARK) for pair in pairs if pair.human < PASS_MARK]
+    return Trust(
+        items=len(pairs),
+        skills=len({pair.skill for pair in pairs}),
+        kappa=_kappa(pairs),
+        sensitivity=_rate(hits, "no label is a pass"),
+        specificity=_rate(rejections, "every label is a pass"),
+        acceptable=_acceptable([float(score * 10 >= PASS_MARK - 1e-9) for score in scores], hits, rejections),
+    )
+
+
+def _kappa(pairs: Sequence[Pair]) -> Estimate:
+    few = _few(len(pairs), "labels")
+    value, reason = (None, few) if few else kappa([pair.human for pair in pairs], [pair.judge for pair in pairs])
+    if value is None:
+        return Estimate(None, n=len(pairs), reason=reason)
+    names = sorted({pair.skill for pair in pairs})
+    clusters = [names.index(pair.skill) for pair in pairs] if len(names) >= LEAST_SKILLS else None
+    rows = products([(pair.human, pair.judge) for pair in pairs])
+    found = bootstrap(rows, kappa_of_sums, seed=_LABELS_SEED, clusters=clusters)
+    if found is None:
+        return Estimate(round(value, 4), n=len(pairs), reason="too few different labels for an interval")
+    return Estimate(round(value, 4), round(found.low, 4), round(found.high, 4), n=len(pairs))
+
+
+def _rate(outcomes: Sequence[float], none: str) -> Estimate:
+    if not outcomes:
+        return Estimate(None, reason=none)
+    low, high = clopper_pearson(int(sum(outcomes)), len(outcomes))
+    return Estimate(round(sum(outcomes) / len(outcomes), 4), round(low, 4), round(high, 4), n=len(outcomes))
+
+
+def _acceptable(passes: Sequence[float], hits: Sequence[float], rejections: Sequence[float]) -> Estimate:
+    """Correct the judge's share of passes: (share + specificity − 1) ÷ (sensitivity + specificity − 1).
+
+    Source: Rogan and Gladen, 1978. Each end of the interval is drawn with all three rates leaning its way.
+    """
+    if not passes or not hits or not rejections:
+        why = "no judged score" if not passes else "labels on both sides of the pass mark are needed"
+        return Estimate(None, n=len(passes), reason=why)
+    power = sum(hits) / len(hits) + sum(rejections) / len(rejections) - 1
+    if power <= 0:
+        return Estimate(None, n=len(passes), reason=_NO_BETTER)
+    value = (sum(passes) / len(passes) - 1 + sum(rejections) / len(rejections)) / power
+    rng = np.random.default_rng(_LABELS_SEED)
+    share, found, refused = (rate_draws(rates, rng) for rates in (passes, hits, rejections))
+    tail = (1 - LEVEL) / 2
+    low = float(np.quantile(_corrected_draws(share.low, found.high, refused.low, 0.0), tail))
+    high = float(np.quantile(_corrected_draws(share.high, found.low, refused.high, 1.0), 1 - tail))
+    value = min(1.0, max(0.0, value))
+    return Estimate(round(value, 4), round(min(low, value), 4), round(max(high, value), 4), n=len(passes))
+
+
+def _corrected_draws(share: Array, hit: Array, refused: Array, unknown: float) -> Array:
+    """Correct many draws; one in which the judge tells nothing could be anything, and counts as ``unknown``."""
+    power = hit + refused - 1
+    ratio = np.divide(share + refused - 1, power, out=np.full_like(share, unknown), where=power > 0)
+    inside: Array = np.clip(ratio, 0.0, 1.0)
+    return inside

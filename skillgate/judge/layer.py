@@ -6,79 +6,342 @@ passages of the skill look as if they address a judge, those four a second time 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from itertools import chain, zip_longest
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.judge import control, requests
-from skillgate.judge.assembly import judged
-from skillgate.judge.readings import Readings
-from skillgate.judge.rubric import questions
-from skillgate.judge.sheet import Sheet, filled
+from skillgate.format import plural, printable
+from skillgate.judge import asking, requests
+from skillgate.judge.document import Library, Readings, find_all, first_few, place
+from skillgate.judge.questions import HIGHEST, questions
+from skillgate.judge.requests import PROMPT_VERSION, RUBRIC_VERSION, Missing
+from skillgate.judge.subject import PARTLY, SWAYED, Judged, Ratings
 from skillgate.judge.triggering import triggering
-from skillgate.judge.wording import PROMPT_VERSION, RUBRIC_VERSION
-from skillgate.model.exchange import Together
+from skillgate.model.exchange import Answer, Together
+from skillgate.model.layers import Assessment, JudgeLayer, Quotation
+from skillgate.model.score import Dimension
+from skillgate.model.skill import Problem, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from skillgate.judge.questions import Question
     from skillgate.judge.requests import Seat
-    from skillgate.judge.rubric import Question
-    from skillgate.judge.subject import Dossier, Judged, Panel
-    from skillgate.model.exchange import Request, Steps
+    from skillgate.judge.subject import Dossier, Panel
+    from skillgate.judge.triggering import Predicted
+    from skillgate.model.exchange import Steps
+    from skillgate.model.layers import Cut, Triggering
+
+    Marks = Mapping[Dimension, tuple["Mark | None", ...]]
 
 __all__ = ["PROMPT_VERSION", "RUBRIC_VERSION", "judge"]
 
+OBEYED = "the control question shows that the answer follows the skill's text, or did not read it"
+MOST_REASONING = 4_000  # characters of it in a report
+MOST_QUOTATIONS = 6  # shown for a dimension, of all judges
+NOTABLE = 0.1  # a difference of scores from here on is reported: one step of the scale
+HALF_STEP = 0.5 / HIGHEST  # judges who agree to the point still cannot tell more than the scale does
+_ALL = 5  # questions of a skill; the predictions are not requested where there are no prompts
+
+
+class Mark(NamedTuple):
+    """One rated dimension: from 0 to 10, with the reasoning and what is quoted for it."""
+
+    rating: int
+    reasoning: str
+    evidence: tuple[str, ...]
+
+
+class Sheet(NamedTuple):
+    """One judge's answer to one question."""
+
+    question: str
+    dimensions: tuple[Dimension, ...]  # those it asks about
+    seat: Seat
+    within: bool  # whether it is the second reading of a suspected skill, with the suspicious passages
+    answers: tuple[Answer, ...]  # all that came; the rest is read from the last one
+    cut: tuple[Cut, ...]  # what the judge was not shown
+    marks: Mapping[Dimension, Mark]  # empty without an answer that counts
+    reason: str = ""  # why there are no marks
+
+    @property
+    def obeyed(self) -> bool:
+        """Whether the control item shows that the judge did not judge."""
+        return self.reason == OBEYED
+
+    @property
+    def label(self) -> str:
+        """The question, and which reading."""
+        return f"{self.question} with the suspicious passages" if self.within else self.question
+
 
 def judge(dossier: Dossier, panel: Panel, clock: Callable[[], int]) -> Steps[Judged]:
-    """Judge one skill.
+    """Judge one skill by a panel of at least one judge; ``clock`` counts monotonic nanoseconds.
 
-    Args:
-        dossier: the skill.
-        panel: the judges, at least one.
-        clock: monotonic nanoseconds.
-
-    Returns:
-        The layer for the report, the ratings to pool, what to warn of, and what failed. Nothing that a provider does
-        raises: what has no answer is None with the reason.
+    Nothing that a provider does raises: what has no answer is None with the reason.
     """
     started = clock()
     seats = requests.seats(panel.opinions)
     plain = Readings(dossier, panel.most_characters, dossier.suspicious)
     swaying = Readings(dossier, panel.most_characters) if dossier.suspicious else None
-    absent = control.absent((dossier.name, dossier.description, dossier.category, *dossier.facts, *_texts(dossier)))
+    pages = chain.from_iterable(dossier.pages)
+    subjects = asking.absent((dossier.name, dossier.description, dossier.category, *dossier.facts, *pages))
     branches = [
-        _rated(dossier, readings, seat, asked, absent, within=readings is swaying)
+        _rated(dossier, readings, seat, question, subjects, within=readings is swaying)
         for readings in (plain, swaying)
         if readings is not None
         for seat in seats
-        for asked in questions()
-        if asked.asked
+        for question in questions()
+        if question.rated
     ]
     predicted, *sheets = yield Together((triggering(dossier, plain, seats), *branches))
-    spent_ms = (clock() - started) // 1_000_000
-    return judged(dossier, panel, tuple(sheets), predicted, duration_ms=spent_ms)
+    return _judged(dossier, panel, sheets, predicted, duration_ms=(clock() - started) // 1_000_000)
 
 
 def _rated(
-    dossier: Dossier, readings: Readings, seat: Seat, asked: Question, absent: tuple[str, ...], *, within: bool
+    dossier: Dossier, readings: Readings, seat: Seat, question: Question, subjects: tuple[str, ...], *, within: bool
 ) -> Steps[Sheet]:
-    """Ask one judge one question on one reading of the skill."""
-    rubrics = tuple(rubric for rubric in asked.rubrics if dossier.code_blocks or not rubric.needs_code)
-
-    def request(text: str) -> Request:
-        return requests.assessment(
+    """Ask one judge one question on one reading of the skill; a rating counts only where the judge judged."""
+    rubrics = tuple(rubric for rubric in question.rubrics if dossier.code_blocks or not rubric.needs_code)
+    answers, cut = yield from readings.ask(
+        lambda text: requests.assessment(
             dossier,
             text,
             seat,
-            name=asked.name,
+            name=question.name,
             rubrics=rubrics,
-            subject=control.subject(absent, text, asked.name),
-            typical=asked.typical_output,
+            subject=asking.control_subject(subjects, text, question.name),
+            typical=question.typical_output,
         )
-
-    answers, cut = yield from readings.asked(request)
+    )
+    reason = asking.fault(answers[-1], OBEYED)
+    marks = {
+        Dimension(entry["dimension"]): Mark(
+            int(entry["score"]), asking.bounded(entry["reasoning"].strip(), MOST_REASONING), tuple(entry["evidence"])
+        )
+        for entry in (answers[-1].value["assessments"] if reason is None else ())
+    }
     dimensions = tuple(rubric.dimension for rubric in rubrics)
-    return filled(Sheet(asked.name, dimensions, seat, within, answers, cut))
+    return Sheet(question.name, dimensions, seat, within, answers, cut, marks, reason or "")
 
 
-def _texts(dossier: Dossier) -> Iterator[str]:
-    return (text for page in dossier.pages for text in (page.path, page.text))
+def _judged(
+    dossier: Dossier, panel: Panel, sheets: Sequence[Sheet], predicted: Predicted, *, duration_ms: int
+) -> Judged:
+    judges = len(panel.opinions)
+    without = _marks([sheet for sheet in sheets if not sheet.within], judges)
+    within = _marks([sheet for sheet in sheets if sheet.within], judges)
+    marks = {dimension: _lower(own, within.get(dimension)) for dimension, own in without.items()}
+    swayed = _swayed(without, within)
+    cut = tuple(dict.fromkeys(chain(predicted.cut, *(sheet.cut for sheet in sheets))))
+    named = [
+        *((panel.opinions[seat].model, answer) for seat, answer in predicted.answers),
+        *((sheet.seat.opinion.model, answer) for sheet in sheets for answer in sheet.answers),
+    ]
+    answers = [answer for _, answer in named]
+    gaps = (*predicted.missing, *_missing(sheets))
+    reason = _failure(gaps, judges)
+    library = Library(dossier.pages)
+    rated = {dimension: _assessment(dimension, sheets, of_it, library) for dimension, of_it in marks.items()}
+    layer = JudgeLayer(
+        duration_ms=duration_ms,
+        judges=judges,
+        kappa=None,
+        kappa_reason="agreement is computed over all skills of a run" if judges > 1 else "one judge",
+        models=tuple(opinion.model for opinion in panel.opinions),
+        assessments=MappingProxyType({Dimension.TRIGGERING_ACCURACY: _triggered(predicted.triggering), **rated}),
+        reason=reason,
+        provider=panel.provider,
+        live=asking.is_live(answers, live=panel.live),
+        triggering=predicted.triggering,
+        cut=cut,
+        unread=tuple(f"{path} ({why})" for path, why in dossier.unread),
+        obeyed=sum(sheet.obeyed for sheet in sheets),
+        swayed=MappingProxyType(swayed),
+        prompt_version=PROMPT_VERSION,
+        rubric_version=RUBRIC_VERSION,
+        usage=asking.usage(answers),
+        answered_by=asking.answered_by(named),
+    )
+    ratings = Ratings(
+        tuple((dimension, tuple(mark and mark.rating for mark in of_it)) for dimension, of_it in marks.items()),
+        tuple(
+            tuple(None if loads is None else int(loads) for loads in prompt.predicted)
+            for prompt in predicted.triggering.prompts
+        ),
+    )
+    aside = [entry for entry in dossier.unread if entry[0] in dossier.aside]
+    missed = [entry for entry in dossier.unread if entry[0] not in dossier.aside]
+    names = [*map(place, cut), *map(_entry, missed)]
+    return Judged(
+        layer,
+        ratings,
+        problems=tuple(_problems(dossier, sheets, cut, swayed, missed)),
+        failure=reason,
+        silenced=_silenced(gaps, judges),
+        partial=f"the judge was shown only part of the skill, without {first_few(names)}" if names else None,
+        notes=(_unread(aside, dossier),) if aside else (),  # no page sends a model to these
+    )
+
+
+def _marks(sheets: Sequence[Sheet], judges: int) -> Marks:
+    """Return each judge's mark by dimension, in the order of the questions; None where there is none."""
+    marks = {(dimension, sheet.seat.number): mark for sheet in sheets for dimension, mark in sheet.marks.items()}
+    dimensions = dict.fromkeys(dimension for sheet in sheets for dimension in sheet.dimensions)
+    return {dimension: tuple(marks.get((dimension, judge)) for judge in range(judges)) for dimension in dimensions}
+
+
+def _lower(without: Sequence[Mark | None], within: Sequence[Mark | None] | None) -> tuple[Mark | None, ...]:
+    """Return each judge's lower mark of both readings; None where one has none, as the lower is not known then.
+
+    So a passage can neither raise a score by what it says nor by what is left out together with it.
+    """
+    if within is None:
+        return tuple(without)
+    pairs = zip(without, within, strict=True)
+    return tuple(min(one, other, key=lambda mark: mark.rating) if one and other else None for one, other in pairs)
+
+
+def _swayed(without: Marks, within: Marks) -> dict[Dimension, float]:
+    """Return by how much scores with the suspicious passages are higher, over the judges who rated both ways."""
+    moved = {
+        dimension: [one.rating - two.rating for one, two in zip(marks, without[dimension], strict=True) if one and two]
+        for dimension, marks in within.items()
+    }
+    return {dimension: sum(gaps) / (HIGHEST * len(gaps)) for dimension, gaps in moved.items() if gaps}
+
+
+def _triggered(triggering: Triggering) -> Assessment:
+    """F1 with its interval, which comes of the prompts: that there is one judge does not take it away."""
+    f1 = triggering.f1
+    why = f1.reason if f1.ci_low is None else None
+    return Assessment(score=f1.value, reason=f1.reason, ci_low=f1.ci_low, ci_high=f1.ci_high, ci_reason=why)
+
+
+def _assessment(
+    dimension: Dimension, sheets: Sequence[Sheet], marks: Sequence[Mark | None], library: Library
+) -> Assessment:
+    known = [mark for mark in marks if mark is not None]
+    if not known:
+        reasons = dict.fromkeys(sheet.reason for sheet in sheets if dimension in sheet.dimensions and sheet.reason)
+        why = "; ".join(reasons) or "no answer rates it"
+        return Assessment(score=None, reason=why, ci_reason=why)
+    ratings = tuple(mark.rating for mark in known)
+    low, high, reason = _interval(ratings, len(marks))
+    quotations, dropped = _quotations(marks, library)
+    return Assessment(
+        score=sum(ratings) / (HIGHEST * len(ratings)),
+        reasoning=tuple(mark.reasoning for mark in known),
+        quotations=quotations,
+        ratings=ratings,
+        dropped=dropped,
+        ci_low=low,
+        ci_high=high,
+        ci_reason=reason,
+    )
+
+
+def _interval(ratings: Sequence[int], judges: int) -> tuple[float | None, float | None, str | None]:
+    """Return the interval of a score from its ratings, mean ± t · s ÷ √J, cut to [0, 1]; or why there is none."""
+    if judges == 1:
+        return None, None, "one judge gives no interval"
+    if len(ratings) < 2:
+        return None, None, f"{len(ratings)} of {judges} judges gave a rating; an interval needs two"
+    from skillgate.stats.intervals import mean_t  # numpy and scipy: loaded while answers are awaited
+
+    return *mean_t([rating / HIGHEST for rating in ratings], least_half_width=HALF_STEP), None
+
+
+def _quotations(marks: Sequence[Mark | None], library: Library) -> tuple[tuple[Quotation, ...], int]:
+    """Take each judge's first, then each one's second, and so on; one passage is shown once."""
+    columns: list[list[Quotation]] = []
+    dropped = 0
+    for judge, mark in enumerate(marks, start=1):
+        places, lost = find_all(mark.evidence if mark else (), library)
+        columns.append([Quotation(found.text, found.path, found.line, judge) for found in places])
+        dropped += lost
+    once: dict[tuple[str, int, str], Quotation] = {}
+    for one in filter(None, chain.from_iterable(zip_longest(*columns))):
+        once.setdefault((one.path, one.line, one.text), one)
+    return tuple(once.values())[:MOST_QUOTATIONS], dropped
+
+
+def _missing(sheets: Sequence[Sheet]) -> Iterator[Missing]:
+    """Yield the questions without a rating, of both readings of a suspected skill."""
+    for sheet in sheets:
+        if sheet.reason:
+            is_provoked = sheet.obeyed or asking.provoked(sheet.answers[-1])
+            yield Missing(sheet.label, sheet.seat.number, sheet.reason, is_provoked)
+
+
+def _failure(gaps: Sequence[Missing], judges: int) -> str | None:
+    """Say in one sentence which questions have no answer and why, those with the same reason together."""
+    grouped: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: defaultdict(list))
+    for gap in gaps:
+        grouped[asking.first_reason(gap.reason)][gap.question].append(gap.judge)
+    parts = []
+    for reason, lost in grouped.items():
+        who = {_judges([one for one in numbers if one is not None], judges) for numbers in lost.values()} - {""}
+        names = ", ".join(f"{name}{_judges(numbers, judges)}" for name, numbers in lost.items())
+        if len(lost) >= _ALL and len(who) <= 1:
+            names = f"any question{''.join(who)}"
+        parts.append(f"no usable answer to {names}: {reason}")
+    return "; ".join(parts) or None
+
+
+def _judges(numbers: Sequence[int | None], judges: int) -> str:
+    """Name the judges, unless there is one, or all of them are meant."""
+    known = [str(number + 1) for number in numbers if number is not None]
+    if not known or len(known) == judges:
+        return ""
+    return f" (judge{'s' * (len(known) > 1)} {', '.join(known)} of {judges})"
+
+
+def _silenced(gaps: Sequence[Missing], judges: int) -> str | None:
+    """Say which judges gave no usable answer where the text can be why: the others' score would rest on its choice."""
+    text = _failure([gap for gap in gaps if gap.provoked], judges)
+    return None if text is None else f"{text}; a text can bring that about, so the other answers make no score"
+
+
+def _problems(
+    dossier: Dossier,
+    sheets: Sequence[Sheet],
+    cut: Sequence[Cut],
+    swayed: Mapping[Dimension, float],
+    missed: Sequence[tuple[str, str]],
+) -> Iterator[Problem]:
+    """Yield what goes into the report at the severity of its rule, with paths relative to the skill."""
+    suspicious = dossier.suspicious
+    places = first_few([place(one) for one in suspicious])
+    line, file = (suspicious[0].first, _file(suspicious[0].path, dossier)) if suspicious else (1, None)
+    obedient = [f"{sheet.label} of judge {sheet.seat.number + 1}" for sheet in sheets if sheet.obeyed]
+    if obedient:
+        message = (
+            f"{plural(len(obedient), 'answer')} of a judge got the control question wrong, and counts nowhere:"
+            f" {first_few(obedient)}; the skill's text may ask for ratings{f' (look at {places})' if places else ''}"
+        )
+        yield Problem(SWAYED, Span(line), message, file)
+    notable = [f"{dimension.value} by {gap:+.2f}" for dimension, gap in swayed.items() if abs(gap) >= NOTABLE - 1e-9]
+    if notable and suspicious:
+        message = f"the judge's scores move with what {places} says: {', '.join(notable)}; the lower counts"
+        yield Problem(SWAYED, Span(line), message, file)
+    if cut:
+        message = f"not shown to the judge, since the skill is too long: {first_few([place(one) for one in cut])}"
+        yield Problem(PARTLY, Span(cut[0].first), message, _file(cut[0].path, dossier))
+    if missed:
+        yield _unread(missed, dossier)
+
+
+def _unread(files: Sequence[tuple[str, str]], dossier: Dossier) -> Problem:
+    message = f"not shown to the judge: {first_few([_entry(file) for file in files])}"
+    return Problem(PARTLY, Span(), message, _file(files[0][0], dossier))
+
+
+def _entry(file: tuple[str, str]) -> str:
+    return f"{printable(file[0])} ({printable(file[1])})"
+
+
+def _file(path: str, dossier: Dossier) -> str | None:
+    """Return a problem's file: None for the main one."""
+    return None if dossier.pages and path == dossier.pages[0].path else path

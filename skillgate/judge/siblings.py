@@ -1,7 +1,7 @@
-"""The skills that a client would list beside one: those in its folder, else in its plugin, else a few common ones.
+"""The skills that a client would list with one: those in its folder, else in its plugin, else a few common ones.
 
-What lies on disk decides, not what a run was asked to look at. How hard a skill is to tell from another is a matter of
-these two alone: rarity of words is taken from the common skills, so that no third one has a say in which are listed.
+What lies on disk decides, not which paths a run was pointed at. How hard a skill is to tell from another is a matter of
+these two alone: rarity of words is taken from the common skills.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillgate.judge.subject import Sibling
 from skillgate.model.finding import Client
-from skillgate.model.ports import EntryKind
-from skillgate.model.skill import Skill
+from skillgate.model.skill import EntryKind, Skill
 from skillgate.scoring.listing import LIMITS
 from skillgate.skill import frontmatter
 from skillgate.skill.similarity import Index
@@ -19,10 +18,9 @@ from skillgate.skill.walk import SKIPPED, join, main_file
 from skillgate.static.signals import needs_no_trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillgate.model.ports import Tree
-    from skillgate.model.skill import Frontmatter, SkillRoot
+    from skillgate.model.skill import Frontmatter, SkillRoot, Tree
 
 MOST_LOOKED_AT = 500  # skills of one folder or plugin
 MOST_NAMES = 5_000  # names of one plugin that are looked through for skills
@@ -30,55 +28,25 @@ LISTED = LIMITS[Client.CLAUDE_CODE].one  # characters of a description that a mo
 _READ = frontmatter.MAX_BYTES + 64  # bytes of a main file: its frontmatter, and the lines that enclose it
 _OWN = "own"
 
-COMMON = (
-    Sibling(
-        "spreadsheets",
-        "Reads, edits and creates spreadsheets. Use when rows, sheets or formulas of an .xlsx or CSV file are wanted.",
-    ),
-    Sibling(
-        "pdf-files",
-        "Works with PDF files. Use when text is to be taken from a PDF, its forms filled in, or pages split or joined.",
-    ),
-    Sibling(
-        "slides",
-        "Makes and edits presentations. Use when the user asks for slides, a deck or speaker notes.",
-    ),
-    Sibling(
-        "text-documents",
-        "Writes word-processor documents. Use for letters and reports with headings, comments or tracked changes.",
-    ),
-    Sibling(
-        "commit-messages",
-        "Writes commit messages from a diff. Use when changes are about to be committed.",
-    ),
-    Sibling(
-        "code-review",
-        "Reviews a change for bugs, risks and style. Use when a branch, pull request or patch is to be reviewed.",
-    ),
-    Sibling(
-        "browser-tests",
-        "Drives a browser to test web applications. Use when a page is to be clicked through or photographed.",
-    ),
-    Sibling(
-        "database-queries",
-        "Writes and explains SQL. Use when a database is to be queried, sped up, or its schema changed.",
-    ),
-    Sibling(
-        "interface-design",
-        "Designs user interfaces. Use when a page, a component or a dashboard is to be laid out or styled.",
-    ),
-    Sibling(
-        "deployment", "Sets up builds and releases. Use when a pipeline, a container or a server is to be configured."
-    ),
-    Sibling(
-        "research",
-        "Looks facts up and sums them up. Use when the user asks what is known about something, with sources.",
-    ),
-    Sibling(
-        "translation", "Translates texts. Use when a document, a message or an interface is wanted in another language."
-    ),
-)
-"""Skills of the kind that most people have, in our own words: what a skill without neighbours is told apart from."""
+# Skills of the kind that most people have, in our own words: what a skill without neighbours is told apart from.
+_COMMON = """\
+spreadsheets: Reads, edits and creates spreadsheets. Use when rows, sheets or formulas of an .xlsx or CSV file are \
+wanted.
+pdf-files: Works with PDF files. Use when text is to be taken from a PDF, its forms filled in, or pages split or \
+joined.
+slides: Makes and edits presentations. Use when the user asks for slides, a deck or speaker notes.
+text-documents: Writes word-processor documents. Use for letters and reports with headings, comments or tracked \
+changes.
+commit-messages: Writes commit messages from a diff. Use when changes are about to be committed.
+code-review: Reviews a change for bugs, risks and style. Use when a branch, pull request or patch is to be reviewed.
+browser-tests: Drives a browser to test web applications. Use when a page is to be clicked through or photographed.
+database-queries: Writes and explains SQL. Use when a database is to be queried, sped up, or its schema changed.
+interface-design: Designs user interfaces. Use when a page, a component or a dashboard is to be laid out or styled.
+deployment: Sets up builds and releases. Use when a pipeline, a container or a server is to be configured.
+research: Looks facts up and sums them up. Use when the user asks what is known about something, with sources.
+translation: Translates texts. Use when a document, a message or an interface is wanted in another language.
+"""
+COMMON = tuple(Sibling(*line.split(": ", 1)) for line in _COMMON.splitlines())
 
 
 class Stocked(Protocol):
@@ -106,21 +74,15 @@ class OnDisk(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A skill that is listed beside one.
+    """A skill that is listed with one."""
 
-    Attributes:
-        sibling: as it is listed.
-        directory: its directory's own name, ``""`` where it is not on disk.
-        text: where its text is, or the text after the frontmatter itself; None for a common one.
-    """
-
-    sibling: Sibling
-    directory: str = ""
-    text: OnDisk | str | None = None
+    sibling: Sibling  # as it is listed
+    directory: str = ""  # its directory's own name, "" where it is not on disk
+    text: OnDisk | str | None = None  # where its text is, or the text after the frontmatter; None for a common one
 
 
 class Neighbours(NamedTuple):
-    """The skills that are listed beside one, the hardest to tell apart first, and where they come from.
+    """The skills that are listed with one, the hardest to tell apart first.
 
     ``source`` is ``beside`` (its folder, else its plugin), ``corpus`` or ``common``.
     """
@@ -130,47 +92,46 @@ class Neighbours(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """A skill on a shelf, by the real path of its directory; ``file`` is the path of its main file."""
+    """A skill of a folder or plugin."""
 
-    place: str
+    place: str  # its directory, without links
     directory: str
     sibling: Sibling
-    file: str
-
-    def beside(self, name: str) -> Sibling:
-        """Give it as it is listed beside a skill: under its directory's name where the other has taken its own."""
-        if self.sibling.name != name or not self.directory:
-            return self.sibling
-        return self.sibling._replace(name=self.directory)
+    file: str  # the path of its main file
 
 
 class Shelves:
     """Answers for the skills of a run; each folder and each plugin is looked through once."""
 
     def __init__(self) -> None:
-        self._folders: dict[tuple[int, str], tuple[_Member, ...]] = {}
-        self._plugins: dict[tuple[int, str], tuple[_Member, ...]] = {}
-        self._trees: dict[int, Tree] = {}  # kept, so that no other tree gets the identity of one
+        self._members: dict[tuple[int, str, bool], tuple[_Member, ...]] = {}
+        self._trees: dict[int, Tree] = {}  # held, so that no other tree gets the identity of one
 
     def siblings(self, root: SkillRoot, name: str, description: str, most: int = 15) -> tuple[Sibling, ...]:
-        """Give what :func:`siblings` gives."""
+        """Return the skills that a client would list with one.
+
+        The hardest to tell apart come first, ties by name: by BM25 of the description for the other's as a query.
+        Another of the same name is listed by its directory's. Skills that a model does not see or that have no
+        description are left out.
+        """
         return tuple(one.sibling for one in self.neighbours(root, name, description, most).found)
 
     def neighbours(
         self, root: SkillRoot, name: str, description: str, most: int = 15, corpus: Sequence[Stocked] = ()
     ) -> Neighbours:
-        """Give the same skills, with where their text is.
+        """Return the same skills, with where their text is.
 
-        Skills of a corpus take the place of the common ones for a skill without neighbours; those of its own name are
-        left out, since they are what it was. The rest is as of :func:`siblings`.
+        Skills of a corpus replace the common ones for a skill without neighbours, but for those of its own name: that
+        is what it was.
         """
         own = root.tree.real(root.directory)
-        for members in (self._beside(root), self._plugin(root)):
-            others = [
-                Neighbour(one.beside(name), one.directory, OnDisk(root.tree, one.place, one.file))
-                for one in members
-                if one.place != own
-            ]
+        for members in (self._in_folder(root), self._in_plugin(root)):
+            others = []
+            for one in members:
+                taken = one.sibling.name == name and one.directory  # then it is listed by its directory
+                sibling = one.sibling._replace(name=one.directory) if taken else one.sibling
+                if one.place != own:
+                    others.append(Neighbour(sibling, one.directory, OnDisk(root.tree, one.place, one.file)))
             if others:
                 return Neighbours("beside", _hardest(others, name, description, most))
         stocked = [
@@ -183,43 +144,24 @@ class Shelves:
         common = [Neighbour(one) for one in COMMON if one.name != name]
         return Neighbours("common", _hardest(common, name, description, most))
 
-    def _beside(self, root: SkillRoot) -> tuple[_Member, ...]:
+    def _in_folder(self, root: SkillRoot) -> tuple[_Member, ...]:
         folder, _, own = root.directory.rpartition("/")
         if not own:
             return ()
-        key = self._key(root.tree, folder)
-        if key not in self._folders:
-            places = (join(folder, name) for name in root.tree.names(folder))
-            self._folders[key] = tuple(_members(root, places))
-        return self._folders[key]
+        return self._read(root, folder, lambda: (join(folder, name) for name in root.tree.names(folder)))
 
-    def _plugin(self, root: SkillRoot) -> tuple[_Member, ...]:
-        if root.plugin is None:
-            return ()
-        key = self._key(root.tree, root.plugin)
-        if key not in self._plugins:
-            self._plugins[key] = tuple(_members(root, _below(root.tree, root.plugin)))
-        return self._plugins[key]
+    def _in_plugin(self, root: SkillRoot) -> tuple[_Member, ...]:
+        plugin = root.plugin
+        return () if plugin is None else self._read(root, plugin, lambda: _below(root.tree, plugin), deep=True)
 
-    def _key(self, tree: Tree, place: str) -> tuple[int, str]:
-        self._trees.setdefault(id(tree), tree)
-        return id(tree), place
-
-
-def siblings(root: SkillRoot, name: str, description: str, most: int = 15) -> tuple[Sibling, ...]:
-    """Give the skills that a client would list beside one.
-
-    Args:
-        root: where the skill lies.
-        name: what it is listed by; another of that name is listed by its directory's, and is no less another.
-        description: likewise.
-        most: at most how many.
-
-    Returns:
-        The hardest to tell apart first, ties by name: by BM25 of the description for the other's as a query. Skills
-        that a model does not see or that have no description are left out; descriptions are cut as clients cut them.
-    """
-    return Shelves().siblings(root, name, description, most)
+    def _read(
+        self, root: SkillRoot, top: str, places: Callable[[], Iterable[str]], *, deep: bool = False
+    ) -> tuple[_Member, ...]:
+        self._trees.setdefault(id(root.tree), root.tree)
+        key = id(root.tree), top, deep
+        if key not in self._members:
+            self._members[key] = tuple(_members(root, places()))
+        return self._members[key]
 
 
 def _members(root: SkillRoot, places: Iterable[str]) -> Iterator[_Member]:
@@ -236,9 +178,9 @@ def _members(root: SkillRoot, places: Iterable[str]) -> Iterator[_Member]:
         seen.add(real)
         head = _frontmatter(tree, join(place, file))
         directory = place.rpartition("/")[2]
-        sibling = None if head is None else _listed(Skill(root, head), directory)
-        if sibling is not None:
-            yield _Member(real, directory, sibling, join(place, file))
+        description = "" if head is None else listed(head.text("description"), head.text("when_to_use"))
+        if head is not None and description and not needs_no_trigger(Skill(root, head)):
+            yield _Member(real, directory, Sibling(head.text("name") or directory, description), join(place, file))
 
 
 def _frontmatter(tree: Tree, path: str) -> Frontmatter | None:
@@ -251,15 +193,6 @@ def _frontmatter(tree: Tree, path: str) -> Frontmatter | None:
     return None if yaml is None else frontmatter.parse(yaml)[0]
 
 
-def _listed(skill: Skill, directory: str) -> Sibling | None:
-    """Give a skill, of which the frontmatter is known, as a client lists it; None where it does not."""
-    head = skill.frontmatter
-    description = listed(head.text("description"), head.text("when_to_use"))
-    if not description or needs_no_trigger(skill):
-        return None
-    return Sibling(head.text("name") or directory, description)
-
-
 def listed(description: str, when_to_use: str) -> str:
     """Join both as a client lists them, on one line, and cut them where it does."""
     text = " - ".join(" ".join(part.split()) for part in (description, when_to_use) if part)
@@ -267,7 +200,7 @@ def listed(description: str, when_to_use: str) -> str:
 
 
 def _below(tree: Tree, top: str) -> Iterator[str]:
-    """Give the directories at and below one, the upper ones first, without following links."""
+    """Yield the directories at and below one, the upper ones first, without following links."""
     pending, left = [top], MOST_NAMES
     for place in pending:  # which grows
         yield place

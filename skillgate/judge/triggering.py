@@ -1,92 +1,107 @@
-"""Would a model load the skill for what it is for, and for nothing else? Prompts, blind predictions, and what they say.
+"""Would a model load the skill for what it is for, and for nothing else? Prompts, blind predictions, and their figures.
 
 Two calls, since who writes the prompts knows which of them are near misses. The second sees names and descriptions
-alone, the skill among its siblings without a mark, and the prompts in an order that tells nothing.
+alone, the skill among its siblings without a mark, and the prompts in an order that says nothing. The unit is the
+prompt: it counts by the share of judges who would load the skill for it, of those who predicted.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillgate.judge import estimates, requests, schema
-from skillgate.judge.asking import ask, asked_better
-from skillgate.judge.sheet import Missing, provoked, reason_of
+from skillgate.judge import requests
+from skillgate.judge.asking import ask, ask_better, one_line, provoked, reason_of
+from skillgate.judge.requests import Missing
 from skillgate.judge.subject import Sibling
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Status, Together
-from skillgate.model.judging import Estimate, Triggering, TriggerPrompt
+from skillgate.model.layers import Estimate, Triggering, TriggerPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skillgate.judge.readings import Readings
+    from skillgate.judge.document import Readings
     from skillgate.judge.requests import Seat
     from skillgate.judge.subject import Dossier
     from skillgate.model.exchange import Answer, Steps
-    from skillgate.model.judging import Cut
+    from skillgate.model.layers import Cut
 
 T = TypeVar("T")
 LEAST_OF_EACH_KIND = 4  # prompts, of five, that are left where those that name the skill go
 
 
 class Predicted(NamedTuple):
-    """What came of the two calls.
+    """What came of the two calls."""
 
-    Attributes:
-        triggering: always there; without predictions its estimates are None with the reason.
-        missing: questions without an answer.
-        asked: all answers that came, each with the number of its judge from 0.
-        cut: what the author of the prompts was not shown.
-    """
-
-    triggering: Triggering
+    triggering: Triggering  # without predictions its estimates are None with the reason
     missing: tuple[Missing, ...]
-    asked: tuple[tuple[int, Answer], ...]
-    cut: tuple[Cut, ...] = ()
+    answers: tuple[tuple[int, Answer], ...]  # all that came, each with the number of its judge from 0
+    cut: tuple[Cut, ...] = ()  # what the author of the prompts was not shown
 
 
 class Ballot(NamedTuple):
-    """What a predictor sees.
+    """What a predictor sees."""
 
-    Attributes:
-        listed: the skill among its siblings, numbered from 1 by their place.
-        target: the number of the skill.
-        order: for each prompt on the list, which of the skill's prompts it is, from 0.
-    """
-
-    listed: tuple[Sibling, ...]
-    target: int
-    order: tuple[int, ...]
+    listed: tuple[Sibling, ...]  # the skill among its siblings, numbered from 1 by their place
+    target: int  # the number of the skill
+    order: tuple[int, ...]  # for each prompt on the list, which of the skill's prompts it is, from 0
 
 
 def triggering(dossier: Dossier, readings: Readings, seats: Sequence[Seat]) -> Steps[Predicted]:
     """Get the prompts, then each judge's predictions, and compute what they say."""
     prompts, source = dossier.prompts, dossier.prompts_source
-    written: tuple[tuple[int, Answer], ...] = ()
+    siblings = len(dossier.siblings)
+    answers: tuple[tuple[int, Answer], ...] = ()
     cut: tuple[Cut, ...] = ()
     if prompts is None:
-        source = "generated"
-        answers, cut = yield from _generated(dossier, readings, seats[0])
-        written = tuple((seats[0].number, answer) for answer in answers)
-        last = answers[-1]
+        source, author = "generated", seats[0]
+
+        def fault(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON that fits its schema
+            is_named = any(requests.names(entry["prompt"], dossier.name) for entry in value["prompts"])
+            return "a prompt names the skill itself" if is_named else None
+
+        generated, cut = yield from readings.ask(
+            lambda text: requests.trigger_prompts(dossier, text, author), lambda request: ask_better(request, fault)
+        )
+        answers = tuple((author.number, answer) for answer in generated)
+        last = generated[-1]
         if last.status is not Status.OK:
             missing = Missing(requests.GENERATION, None, reason_of(last), provoked(last))
-            return Predicted(_none(dossier, source, missing.reason), (missing,), written, cut)
+            none = Estimate(None, reason=missing.reason)
+            result = Triggering(none, none, none, none, source=source, siblings=siblings)
+            return Predicted(result, (missing,), answers, cut)
         prompts = _unnamed(_read(last.value), dossier.name)
     shuffled = ballot(dossier, [prompt.prompt for prompt in prompts])
-    votes = yield Together(tuple(_predict(dossier, shuffled, prompts, seat) for seat in seats))
-    missing_votes = tuple(
+    typed = [prompts[index].prompt for index in shuffled.order]
+    votes: tuple[Answer, ...] = yield Together(
+        tuple(ask(requests.trigger_predictions(dossier.path, shuffled.listed, typed, seat)) for seat in seats)
+    )
+    lost = tuple(
         Missing(requests.PREDICTION, seat.number, reason_of(vote), provoked(vote))
         for seat, vote in zip(seats, votes, strict=True)
         if vote.status is not Status.OK
     )
-    predicted = tuple(
-        prompt._replace(predicted=said)
-        for prompt, said in zip(prompts, _said(votes, shuffled, len(prompts)), strict=True)
+    choices = [_choices(vote, shuffled) for vote in votes]
+    predicted = [
+        prompt._replace(predicted=tuple(loads.get(index) for loads in choices)) for index, prompt in enumerate(prompts)
+    ]
+    answers = (*answers, *((seat.number, vote) for seat, vote in zip(seats, votes, strict=True)))
+    return Predicted(measured(predicted, source, siblings), lost, answers, cut)
+
+
+def _read(value: Any) -> tuple[TriggerPrompt, ...]:  # noqa: ANN401 - decoded JSON that fits its schema
+    return tuple(
+        TriggerPrompt(one_line(entry["prompt"]), entry["should_trigger"], entry["style"]) for entry in value["prompts"]
     )
-    given = tuple((seat.number, vote) for seat, vote in zip(seats, votes, strict=True))
-    return Predicted(measured(predicted, source, len(dossier.siblings)), missing_votes, (*written, *given), cut)
+
+
+def _unnamed(prompts: tuple[TriggerPrompt, ...], name: str) -> tuple[TriggerPrompt, ...]:
+    """Leave out prompts that name the skill still; all stay where too few would, since some tools have such names."""
+    left = tuple(prompt for prompt in prompts if not requests.names(prompt.prompt, name))
+    kinds = [prompt.should_trigger for prompt in left]
+    return left if min(kinds.count(True), kinds.count(False)) >= LEAST_OF_EACH_KIND else prompts
 
 
 def ballot(dossier: Dossier, prompts: Sequence[str]) -> Ballot:
@@ -99,18 +114,34 @@ def ballot(dossier: Dossier, prompts: Sequence[str]) -> Ballot:
     return Ballot(tuple(sibling for sibling, _ in listed), target, order)
 
 
-def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Triggering:
-    """Compute from predictions how well the description tells what the skill is for.
+def _shuffled(items: Sequence[T], key: Callable[[T], str]) -> tuple[T, ...]:
+    """Order items by a hash of each together with all of them, so that no one item decides its own place."""
+    everything = digest(*(_bytes(text) for text in sorted(map(key, items)))).encode()
+    return tuple(sorted(items, key=lambda item: digest(everything, _bytes(key(item)))))
 
-    The unit is the prompt: it counts by the share of judges who would load the skill for it, of those who predicted.
-    """
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _choices(vote: Answer, shuffled: Ballot) -> dict[int, bool]:
+    """Return by prompt whether a judge would load the skill; nothing without an answer."""
+    if vote.status is not Status.OK:
+        return {}
+    chosen = {entry["prompt"]: entry["skill"] for entry in vote.value["predictions"]}
+    numbered = enumerate(shuffled.order, start=1)
+    return {index: chosen[number] == shuffled.target for number, index in numbered if number in chosen}
+
+
+def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Triggering:
+    """Compute from predictions how well the description tells what the skill is for."""
     hits, alarms = _shares(prompts, should_trigger=True), _shares(prompts, should_trigger=False)
     mark = prompts_digest(prompts)
     return Triggering(
-        f1=estimates.f1(hits, alarms, seed=int(mark[:8], 16)),
-        recall=estimates.rate(hits),
-        false_alarms=estimates.rate(alarms),
-        precision=estimates.precision(hits, alarms),
+        f1=_f1(hits, alarms, seed=int(mark[:8], 16)),
+        recall=rate(hits),
+        false_alarms=rate(alarms),
+        precision=_precision(hits, alarms),
         prompts=tuple(prompts),
         digest=mark,
         source=source,
@@ -119,49 +150,8 @@ def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Tr
 
 
 def prompts_digest(prompts: Sequence[TriggerPrompt]) -> str:
-    """Give the same digest for the same prompts and labels, whatever their order."""
+    """Return the same digest for the same prompts and labels, whatever their order."""
     return digest(*(_bytes(text) for text in sorted(f"{one.should_trigger:d}{one.prompt}" for one in prompts)))
-
-
-def _generated(dossier: Dossier, readings: Readings, seat: Seat) -> Steps[tuple[tuple[Answer, ...], tuple[Cut, ...]]]:
-    """Have the prompts written, a second time where some name the skill."""
-
-    def fault(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON that fits its schema
-        named = any(schema.names(entry["prompt"], dossier.name) for entry in value["prompts"])
-        return "a prompt names the skill itself" if named else None
-
-    return readings.asked(
-        lambda text: requests.trigger_prompts(dossier, text, seat), lambda request: asked_better(request, fault)
-    )
-
-
-def _unnamed(prompts: tuple[TriggerPrompt, ...], name: str) -> tuple[TriggerPrompt, ...]:
-    """Leave out prompts that name the skill still; all stay where too few would, since some tools have such names."""
-    left = tuple(prompt for prompt in prompts if not schema.names(prompt.prompt, name))
-    kinds = [prompt.should_trigger for prompt in left]
-    return left if min(kinds.count(True), kinds.count(False)) >= LEAST_OF_EACH_KIND else prompts
-
-
-def _predict(dossier: Dossier, shuffled: Ballot, prompts: Sequence[TriggerPrompt], seat: Seat) -> Steps[Answer]:
-    typed = [prompts[index].prompt for index in shuffled.order]
-    return ask(requests.trigger_predictions(dossier.path, shuffled.listed, typed, seat))
-
-
-def _said(votes: Sequence[Answer], shuffled: Ballot, prompts: int) -> list[tuple[bool | None, ...]]:
-    """Give for each prompt what each judge said: whether it would load the skill, None without an answer."""
-    said = [_choices(vote, shuffled) for vote in votes]
-    return [tuple(choices.get(index) for choices in said) for index in range(prompts)]
-
-
-def _choices(vote: Answer, shuffled: Ballot) -> dict[int, bool]:
-    if vote.status is not Status.OK:
-        return {}
-    chosen = {entry["prompt"]: entry["skill"] for entry in vote.value["predictions"]}
-    return {
-        index: chosen[number] == shuffled.target
-        for number, index in enumerate(shuffled.order, start=1)
-        if number in chosen
-    }
 
 
 def _shares(prompts: Sequence[TriggerPrompt], *, should_trigger: bool) -> list[Fraction]:
@@ -173,23 +163,38 @@ def _shares(prompts: Sequence[TriggerPrompt], *, should_trigger: bool) -> list[F
     return [Fraction(sum(choices), len(choices)) for choices in known if choices]
 
 
-def _read(value: Any) -> tuple[TriggerPrompt, ...]:  # noqa: ANN401 - decoded JSON that fits its schema
-    return tuple(
-        TriggerPrompt(" ".join(entry["prompt"].split()), entry["should_trigger"], entry["style"])
-        for entry in value["prompts"]
-    )
+def rate(shares: Sequence[Fraction]) -> Estimate:
+    """Return the mean over prompts with its exact interval.
+
+    Where judges differ on a prompt the count is no whole number; the interval then spans those of both neighbours.
+    """
+    if not shares:
+        return Estimate(None, reason="no judge predicted on such a prompt")
+    from skillgate.stats.intervals import clopper_pearson  # numpy and scipy: loaded while answers are awaited
+
+    total = sum(shares)
+    low, high = clopper_pearson(floor(total), len(shares)).low, clopper_pearson(ceil(total), len(shares)).high
+    return Estimate(float(total / len(shares)), low, high, len(shares))
 
 
-def _none(dossier: Dossier, source: str, reason: str) -> Triggering:
-    nothing = Estimate(None, reason=reason)
-    return Triggering(nothing, nothing, nothing, nothing, source=source, siblings=len(dossier.siblings))
+def _precision(hits: Sequence[Fraction], alarms: Sequence[Fraction]) -> Estimate:
+    """Return the share of right ones among the predictions that load the skill, with its interval as in `rate`."""
+    right, wrong = sum(hits), sum(alarms)
+    if not right + wrong:
+        return Estimate(None, reason="the skill is never predicted to be loaded")
+    from skillgate.stats.intervals import clopper_pearson  # as above
+
+    low = clopper_pearson(floor(right), floor(right) + ceil(wrong)).low
+    high = clopper_pearson(ceil(right), ceil(right) + floor(wrong)).high
+    return Estimate(float(right / (right + wrong)), low, high, round(right + wrong))
 
 
-def _shuffled(items: Sequence[T], key: Callable[[T], str]) -> tuple[T, ...]:
-    """Order items by a hash of each together with all of them, so that no one item decides its own place."""
-    everything = digest(*(_bytes(text) for text in sorted(map(key, items))))
-    return tuple(sorted(items, key=lambda item: digest(everything.encode(), _bytes(key(item)))))
+def _f1(hits: Sequence[Fraction], alarms: Sequence[Fraction], seed: int) -> Estimate:
+    """Return class-balanced F1, 2 · TPR ÷ (1 + TPR + FPR), with the interval of seeded draws of both rates."""
+    if not hits or not alarms:
+        return Estimate(None, reason="predictions on fitting prompts and on near misses are needed, and one is missing")
+    from skillgate.stats.intervals import balanced_f1  # as above
 
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    recall, false_alarms = sum(hits) / len(hits), sum(alarms) / len(alarms)
+    low, high = balanced_f1([float(hit) for hit in hits], [float(alarm) for alarm in alarms], seed)
+    return Estimate(float(2 * recall / (1 + recall + false_alarms)), low, high, len(hits) + len(alarms))

@@ -1,4 +1,4 @@
-"""Answers requests: from the run's journal, from what was kept, else from a provider; within breaker, budget, retries.
+"""Answers requests: from the run's journal, from the cache, else from a provider; within breaker, budget, retries.
 
 Every request comes out with an :class:`~skillgate.model.exchange.Answer`, whatever the provider did, so that one that
 fails leaves a hole in a report and no more.
@@ -7,40 +7,76 @@ fails leaves a hole in a report and no more.
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from itertools import pairwise
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from skillgate.llm.breaker import Breaker, StoppedError
-from skillgate.llm.classify import classify, outgrown
-from skillgate.llm.pace import Pace
+from skillgate.llm.flow import CircuitBreaker, RateLimiter, RetryPolicy, StoppedError, with_retries
 from skillgate.llm.port import ProviderError
-from skillgate.llm.retrying import Policy, persistent
-from skillgate.llm.runners import requests_of
+from skillgate.llm.replies import UNREADABLE, classify, outgrown
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from skillgate.llm.answers import Answers
     from skillgate.llm.budget import Budget, Reservation
     from skillgate.llm.journal import Journal
     from skillgate.llm.port import Provider
-    from skillgate.llm.recording import Recorder
+    from skillgate.llm.providers.replay import Recorder
     from skillgate.model.exchange import Reply, Request
 
-_UNREADABLE = (OverflowError, ValueError, RecursionError)
-"""What a reply can cause that nobody foresaw: numbers that are too large, text that cannot be encoded, nesting. One bad
-reply must not end the run; any other exception is a bug of this program, and does."""
 TIMEOUT_S = 600.0  # of one try, as the SDK's own default: a long answer is given in one piece
 
 
-class PortAsker:
-    """Asks one provider. Thread-safe.
+class Records:
+    """Where a run's answers are stored: its journal, the cache between runs, a recording; each may be None."""
 
-    Attributes:
-        breaker: which says whether the run ended early, and ends it: ``asker.breaker.trip("…")``.
-    """
+    def __init__(
+        self,
+        provider: Provider,
+        budget: Budget,
+        answers: Answers | None,
+        journal: Journal | None,
+        recorder: Recorder | None,
+    ) -> None:
+        """Take them; what earlier processes of the run spent is charged to the budget."""
+        self.answers = answers
+        self.journal = journal
+        self._provider = provider
+        self._recorder = recorder
+        if journal is not None:
+            journal.charge(budget)
+
+    def resumed(self, request: Request) -> Answer | None:
+        """Return what this run was answered in an earlier process, and cache it where that could not any more."""
+        answer = None if self.journal is None else self.journal.get(request, self._provider)
+        if answer is not None and answer.reply is not None:
+            self.cache(request, answer.reply, answer.status)
+        return answer
+
+    def reused(self, request: Request, cached: Answer | None) -> Answer | None:
+        """Note that what was cached is used, since it may have gone when this run is resumed."""
+        if cached is not None and cached.reply is not None and self.journal is not None:
+            self.journal.reused(request, self._provider, cached.reply, cached.first_seconds)
+        return cached
+
+    def cache(self, request: Request, reply: Reply, status: Status, seconds: float | None = None) -> None:
+        """Cache a reply whatever it is worth, or the next run would draw the bad ones anew, and them alone."""
+        if self.answers is None:
+            return
+        self.answers.put(request, self._provider, reply, seconds=seconds)
+        if request.instead_of is not None and status is Status.OK:
+            self.answers.put(request.instead_of, self._provider, reply, seconds=seconds)
+
+    def record(self, request: Request, answer: Answer, provider: Provider) -> None:
+        """Write an answer down in the recording."""
+        if self._recorder is not None:
+            self._recorder.record(request, answer, provider)
+
+
+class PortAsker:
+    """Asks one provider. Thread-safe. ``asker.breaker.trip("…")`` ends the run early."""
 
     def __init__(
         self,
@@ -49,128 +85,79 @@ class PortAsker:
         budget: Budget,
         answers: Answers | None = None,
         journal: Journal | None = None,
-        retrying: Policy = Policy(),  # noqa: B008 - it is a value
-        breaker: Breaker | None = None,
+        retrying: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is a value
+        breaker: CircuitBreaker | None = None,
         recorder: Recorder | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Take whom to ask and what to keep to.
+        """Take whom to ask and what to keep to; each try has ``timeout_s``.
 
-        Args:
-            provider: sends requests.
-            budget: is asked each time before something is sent; ``free`` for a provider whose answers cost nothing.
-            answers: those of earlier runs, None for none.
-            journal: of this run, which may have begun in an earlier process; what that spent is charged to the budget.
-            retrying: how long to keep trying.
-            breaker: None for one of its own; with an event of the driver's, Ctrl-C ends its waits.
-            recorder: writes down what was answered, None for nothing.
-            timeout_s: of one try.
+        The journal may have begun in an earlier process. A breaker with an event of the driver's ends waits at Ctrl-C.
         """
-        self.breaker = breaker if breaker is not None else Breaker()
-        self._provider = provider
-        self._budget = budget
-        self._answers = answers
-        self._journal = journal
-        if journal is not None:
-            journal.charge(budget)
+        self.breaker = breaker if breaker is not None else CircuitBreaker()
+        self.provider = provider
+        self.budget = budget
+        self.records = Records(provider, budget, answers, journal, recorder)
         self._policy = retrying
-        self._recorder = recorder
-        self._timeout_s = timeout_s
-        self._pace = Pace()
+        self.timeout_s = timeout_s
+        self.limiter = RateLimiter()
 
     def ask(self, request: Request) -> Answer:
         """Answer a request; blocks until there is an outcome."""
-        with self._turn(request) as kept:
-            answer = self._again(request) or self._used(request, kept) or self._asked(request)
-        if self._recorder is not None:
-            self._recorder.record(request, answer, self._provider)
+        records = self.records
+        answers = records.answers
+        with nullcontext() if answers is None else answers.exclusive(request, self.provider) as cached:
+            answer = records.resumed(request) or records.reused(request, cached) or self._send(request)
+        records.record(request, answer, self.provider)
         return answer
 
-    def _turn(self, request: Request) -> AbstractContextManager[Answer | None]:
-        return nullcontext() if self._answers is None else self._answers.turn(request, self._provider)
-
-    def _again(self, request: Request) -> Answer | None:
-        """Give what this run was answered in an earlier process, and keep it where that could not any more."""
-        answer = None if self._journal is None else self._journal.get(request, self._provider)
-        if answer is not None and answer.reply is not None:
-            self._keep(request, answer.reply, None, status=answer.status)
-        return answer
-
-    def _used(self, request: Request, kept: Answer | None) -> Answer | None:
-        """Note that what was kept is used, since it may have gone when this run is resumed."""
-        if kept is not None and kept.reply is not None and self._journal is not None:
-            self._journal.kept(request, self._provider, kept.reply, kept.first_seconds)
-        return kept
-
-    def _keep(self, request: Request, reply: Reply, seconds: float | None, *, status: Status) -> None:
-        """Keep a reply whatever it is worth, or the next run would draw the bad ones anew, and them alone."""
-        if self._answers is None:
-            return
-        self._answers.put(request, self._provider, reply, seconds=seconds)
-        if request.instead_of is not None and status is Status.OK:
-            self._answers.put(request.instead_of, self._provider, reply, seconds=seconds)
-
-    def _asked(self, request: Request) -> Answer:
+    def _send(self, request: Request) -> Answer:
         stopped = self.breaker.reason(*_whom(request))
         if stopped is not None:
-            return _unasked(Cause.STOPPED, stopped)
-        reservation = self._budget.reserve(request)
+            return Answer(Status.ERROR, cause=Cause.STOPPED, reason=stopped)
+        reservation = self.budget.reserve(request)
         if reservation is None:
-            return self._unlet(request)
-        tries = _Tries(
-            request, self._provider, self.breaker, self._pace, self._timeout_s, self._budget, reservation, self._journal
-        )
+            return self._refused(request)
+        tries = _Tries(self, request, reservation)
         try:
-            reply = persistent(tries.send, self._policy, tries.pause)
+            reply = with_retries(tries.send, self._policy, tries.pause)
             return self._answer(request, reply, reservation, tries)
         except ProviderError as error:
             self.breaker.failed(error, *_whom(request), session="runner" in request.body)
-            reason = f"{error} (after {_times(tries.sent)})" if tries.sent > 1 else str(error)
+            reason = f"{error} (after {tries.count})" if tries.sent > 1 else str(error)
             answer = Answer(Status.ERROR, cause=error.cause, reason=reason)
         except StoppedError as error:
-            answer = _unasked(Cause.STOPPED, str(error))
+            answer = Answer(Status.ERROR, cause=Cause.STOPPED, reason=str(error))
         except _SpentError:
-            answer = self._unlet(request)
-            answer = answer._replace(reason=f"{answer.reason} (after {_times(tries.sent)}; the last: {tries.failure})")
-        finally:
-            cost = self._given_back(reservation, tries)
+            answer = self._refused(request)
+            answer = answer._replace(reason=f"{answer.reason} (after {tries.count}; the last: {tries.failure})")
+        finally:  # ends a reservation that no reply has ended
+            if not tries.lost:
+                self.budget.release(reservation, sent=tries.sent > 0)
+            # What a lost answer cost is not known; one before the last try was counted when it was sent again.
+            cost = self.budget.settle(reservation, None, reservation.model) if tries.has_lost else 0.0
         return answer._replace(sent=tries.sent, cost_usd=cost)
 
-    def _unlet(self, request: Request) -> Answer:
+    def _refused(self, request: Request) -> Answer:
         """Say why the budget let nothing through."""
         stopped = self.breaker.reason(*_whom(request))  # while it waited
-        reason = self._budget.reason or "the budget is used up"
-        return _unasked(Cause.BUDGET, reason) if stopped is None else _unasked(Cause.STOPPED, stopped)
-
-    def _given_back(self, reservation: Reservation, tries: _Tries) -> float | None:
-        """End a reservation that no reply has ended; give what was spent, None where an answer may have been lost."""
-        if not tries.lost:
-            self._budget.release(reservation, sent=tries.sent > 0)
-        # What a lost answer cost nobody can tell; one before the last try was counted when it was sent again.
-        return self._budget.settle(reservation, None, reservation.model) if tries.has_lost else 0.0
+        if stopped is not None:
+            return Answer(Status.ERROR, cause=Cause.STOPPED, reason=stopped)
+        return Answer(Status.ERROR, cause=Cause.BUDGET, reason=self.budget.reason or "the budget is used up")
 
     def _answer(self, request: Request, reply: Reply, reservation: Reservation, tries: _Tries) -> Answer:
-        """Count a reply, which was paid for whatever it is worth, and keep it."""
+        """Count a reply, which was paid for whatever it is worth, and store it."""
         with tries.reading():
             requests = requests_of(request, reply)
-            counted = self._budget.counted(reservation, reply.tokens, reply.model, requests=requests)
-            cost = self._budget.settle(reservation, reply.tokens, reply.model, requests=requests)
-            found = classify(request, reply)
-        if self._journal is not None:
-            self._journal.got(request, self._provider, reply, cost, counted)
+            counted = self.budget.counted(reservation, reply.tokens, reply.model, requests=requests)
+            cost = self.budget.settle(reservation, reply.tokens, reply.model, requests=requests)
+            result = classify(request, reply)
+        if self.records.journal is not None:
+            self.records.journal.got(request, self.provider, reply, cost, counted)
         self.breaker.answered(request.subject)
-        self._keep(request, reply, tries.seconds, status=found.status)
-        return Answer(
-            found.status,
-            found.value,
-            reply,
-            found.cause,
-            found.reason,
-            sent=tries.sent,
-            cost_usd=cost,
-            tokens=reply.tokens or Tokens(),
-            seconds=tries.seconds,
-        )
+        self.records.cache(request, reply, result.status, tries.seconds)
+        tokens = reply.tokens or Tokens()
+        return result.answer(reply)._replace(sent=tries.sent, cost_usd=cost, tokens=tokens, seconds=tries.seconds)
 
 
 class _SpentError(Exception):
@@ -178,66 +165,51 @@ class _SpentError(Exception):
 
 
 class _Tries:
-    """The tries of one request.
+    """The tries of one request."""
 
-    Attributes:
-        sent: how many there were.
-        lost: whether the last one may have been answered, and paid for, in vain.
-        has_lost: whether any was.
-        failure: what became of the last one that failed.
-        seconds: that the last one took.
-    """
-
-    def __init__(
-        self,
-        request: Request,
-        provider: Provider,
-        breaker: Breaker,
-        pace: Pace,
-        timeout_s: float,
-        budget: Budget,
-        reservation: Reservation,
-        journal: Journal | None,
-    ) -> None:
+    def __init__(self, asker: PortAsker, request: Request, reservation: Reservation) -> None:
         self.sent = 0
-        self.lost = self.has_lost = False
-        self.failure = ""
-        self.seconds = 0.0
+        self.lost = self.has_lost = False  # whether the last one, or any, may have been answered and paid for in vain
+        self.failure = ""  # of the last one that failed
+        self.seconds = 0.0  # of the last one
+        self._asker = asker
         self._request = request
-        self._provider = provider
-        self._breaker = breaker
-        self._pace = pace
-        self._timeout_s = timeout_s
-        self._budget = budget
         self._reservation = reservation
-        self._journal = journal
+
+    @property
+    def count(self) -> str:
+        return f"{self.sent} {'try' if self.sent == 1 else 'tries'}"
 
     def send(self) -> Reply:
-        self._breaker.check(*_whom(self._request))
+        self._check()
         if self.sent:
             lost, self.lost = self.lost, False
-            if not self._budget.again(self._reservation, lost=lost):
+            if not self._asker.budget.reserve_retry(self._reservation, lost=lost):
                 raise _SpentError
-            self._breaker.check(*_whom(self._request))  # it may have waited
-        with self._pace.turn(lambda: self._breaker.check(*_whom(self._request))), self.reading():
+            self._check()  # it may have waited
+        with self._asker.limiter.slot(self._check), self.reading():
             self.sent += 1
-            if self._journal is not None:
-                self._journal.sent(self._request, self._provider, self._reservation.usd)
+            journal = self._asker.records.journal
+            if journal is not None:
+                journal.sent(self._request, self._asker.provider, self._reservation.usd)
             began = monotonic()
             try:
-                reply = self._provider.send(self._request, timeout_s=self._timeout_s)
+                reply = self._asker.provider.send(self._request, timeout_s=self._asker.timeout_s)
             except ProviderError as error:
                 if error.cause is Cause.RATE:
-                    self._pace.refused()
+                    self._asker.limiter.refused()
                 if error.cause is not Cause.TOO_LONG:
                     raise
                 reply = outgrown(self._request, error)
             self.seconds = monotonic() - began
-            self._pace.answered()
+            self._asker.limiter.answered()
             return reply
 
     def pause(self, seconds: float) -> None:
-        self._breaker.pause(seconds, *_whom(self._request))
+        self._asker.breaker.pause(seconds, *_whom(self._request))
+
+    def _check(self) -> None:
+        self._asker.breaker.check(*_whom(self._request))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -247,7 +219,7 @@ class _Tries:
         except ProviderError as error:
             self._note(error)
             raise
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             # Without the error's own words: it may quote what was sent.
             failure = ProviderError(Cause.REPLY, f"the reply cannot be read ({type(error).__name__})")
             self._note(failure)
@@ -257,19 +229,23 @@ class _Tries:
         self.failure = str(error)
         self.lost = error.lost
         self.has_lost = self.has_lost or error.lost
-        if self._journal is not None:
-            cost = None if error.lost and not self._budget.free else 0.0
-            self._journal.lost(self._request, self._provider, cost)
+        journal = self._asker.records.journal
+        if journal is not None:
+            cost = None if error.lost and not self._asker.budget.free else 0.0
+            journal.lost(self._request, self._asker.provider, cost)
+
+
+def requests_of(request: Request, reply: Reply) -> int:
+    """Count the requests that a reply took: one, or those of a session, each of which ends with calls or the session.
+
+    Calls of one request whose results came one by one look like several: then there are a few more.
+    """
+    if "runner" not in request.body:
+        return 1
+    results = (block.get("type") == "tool_result" for block in reply.content)
+    return 1 + sum(1 for is_result, is_next in pairwise(results) if is_result and not is_next)
 
 
 def _whom(request: Request) -> tuple[str, str]:
-    """Give the model that is asked and what it is asked about, as the breaker knows both."""
+    """Return the model that is asked and what it is asked about, as the breaker knows both."""
     return str(request.body.get("model", "")), request.subject
-
-
-def _times(sent: int) -> str:
-    return f"{sent} {'try' if sent == 1 else 'tries'}"
-
-
-def _unasked(cause: Cause, reason: str) -> Answer:
-    return Answer(Status.ERROR, cause=cause, reason=reason)

@@ -12,17 +12,14 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO, cast
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.llm.scripted.chat import chat_document, chat_error, messages_body
-from skillgate.llm.scripted.conversation import input_tokens, question_of
-from skillgate.llm.scripted.demands import complaint
-from skillgate.llm.scripted.outcome import Failure, Message, document, error_document, failure
-from skillgate.llm.scripted.streaming import events
+from skillgate.llm.scripted.engine import Failure, Message, document, error_document, failure
+from skillgate.llm.scripted.requests import complaint, input_tokens, question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from skillgate.llm.scripted.engine import Engine
-    from skillgate.model.fields import Json
+    from skillgate.model.marks import Json
 
 
 MOST_BYTES = 32 << 20  # of one request, as the API takes them
@@ -31,28 +28,22 @@ MESSAGES = "/v1/messages"
 COUNT = "/v1/messages/count_tokens"
 CHATS = "/v1/chat/completions"
 HEALTH = "/healthz"
+_MOST_TOKENS = 4096  # of a chat that names no limit
+_ENDS = {"max_tokens": "length", "refusal": "content_filter", "tool_use": "tool_calls"}
+_ERROR_TYPES = {401: "authentication_error", 429: "rate_limit_error"}
+_PIECE = 400  # characters of text in one event of a stream
 
 
 class Options(NamedTuple):
-    """How a demo server behaves.
+    """How a demo server behaves."""
 
-    Attributes:
-        host: a name or an address.
-        port: 0 for one that is free.
-        to_others: whether ``host`` may be an address that other machines reach.
-        latency_s: that every reply takes at least.
-        record: where exchanges are written, a line of JSON each, without headers; None for nowhere.
-        told: called with one line about each exchange, which holds nothing of its text.
-        most_connections: at once, a thread for each; what is beyond is closed unread.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    to_others: bool = False
-    latency_s: float = 0.0
-    record: TextIO | None = None
-    told: Callable[[str], None] | None = None
-    most_connections: int = 256
+    host: str = "127.0.0.1"  # a name or an address
+    port: int = 0  # 0 for one that is free
+    to_others: bool = False  # whether ``host`` may be an address that other machines reach
+    latency_s: float = 0.0  # that every reply takes at least
+    record: TextIO | None = None  # where exchanges are written, a line of JSON each, without headers
+    log: Callable[[str], None] | None = None  # called with a line about each exchange, with nothing of its text
+    most_connections: int = 256  # at once, a thread for each; what is beyond is closed unread
 
 
 _LOCAL = Options()
@@ -60,13 +51,7 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - how a client
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Listens from the moment it is made; ``serve_forever`` answers until ``shutdown`` is called.
-
-    Attributes:
-        base_url: its address for a client on this machine, for ``ANTHROPIC_BASE_URL``.
-        local: whether only this machine can reach it.
-        unrecorded: why an exchange could not be recorded, None where all were.
-    """
+    """Listens from the moment it is made; ``serve_forever`` answers until ``shutdown`` is called."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -75,9 +60,8 @@ class DemoServer(ThreadingHTTPServer):
     def __init__(self, engine: Engine, options: Options = _LOCAL) -> None:
         """Bind the address.
 
-        Raises:
-            UsageError: it is no address of this machine, or one that other machines reach and that was not allowed.
-            IncompleteError: it is in use, or may not be bound.
+        Raises UsageError where it is no address of this machine, or one that other machines reach and that was not
+        allowed; IncompleteError where it is in use, or may not be bound.
         """
         family, address = _address(options.host, options.port)
         if not options.to_others and not is_loopback(address[0]):
@@ -86,7 +70,7 @@ class DemoServer(ThreadingHTTPServer):
         self.engine = engine
         self.options = options
         self.stopped = threading.Event()
-        self.unrecorded: str | None = None
+        self.unrecorded: str | None = None  # why an exchange could not be recorded
         self._room = threading.BoundedSemaphore(options.most_connections)
         self._record = threading.Lock()
         try:
@@ -94,7 +78,7 @@ class DemoServer(ThreadingHTTPServer):
         except OSError as error:
             raise IncompleteError(f"cannot listen on {options.host}:{options.port}: {error.strerror}") from error
         bound = str(self.server_address[0])
-        self.local = is_loopback(bound)
+        self.local = is_loopback(bound)  # whether only this machine can reach it
         host = _EVERYWHERE.get(bound, bound)
         self.base_url = f"http://{f'[{host}]' if ':' in host else host}:{self.server_address[1]}"
 
@@ -122,7 +106,7 @@ class DemoServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def note(self, *, path: str, question: str, status: int, **more: Json) -> None:
-        """Record one exchange, and tell of it in a line."""
+        """Record one exchange, and report it in a line."""
         if self.options.record is not None:
             line = json.dumps({"path": path, "question": question, "status": status, **more}) + "\n"
             try:
@@ -131,26 +115,22 @@ class DemoServer(ThreadingHTTPServer):
                     self.options.record.flush()
             except (OSError, ValueError) as error:  # a full disk; ValueError: closed, since the run is over
                 self.unrecorded = str(error)
-        if self.options.told is not None:
-            self.options.told(f"{path} {status} {question or '-'}")
+        if self.options.log is not None:
+            self.options.log(f"{path} {status} {question or '-'}")
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is reached from this machine alone."""
+    """Return whether an address is reached from this machine alone."""
     return ipaddress.ip_address(host.partition("%")[0]).is_loopback
 
 
 def _address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
-    """Look a host up.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Look a host up; raise UsageError where there is none of that name."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # UnicodeError: a name that no name server could know
         raise UsageError(f"{host!r} is no address to listen on: {error}") from None
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = addresses[0]
     return family, (str(address[0]), int(address[1]))
 
 
@@ -184,7 +164,7 @@ class Handler(BaseHTTPRequestHandler):
         """Log nothing; the server tells of exchanges itself."""
 
     def do_GET(self) -> None:
-        """Answer who asks whether the server is up."""
+        """Answer whether the server is up."""
         if self.path.partition("?")[0] == HEALTH:
             self._send_json(200, {"status": "ok", "scripted": True})
         else:
@@ -194,16 +174,12 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a request to a model."""
         path = self.path.partition("?")[0]
         write_error = chat_error if path == CHATS else error_document
-        answers: dict[str, Callable[[Json], None]] = {
-            MESSAGES: self._message,
-            COUNT: self._count,
-            CHATS: self._chat,
-        }
+        answers: dict[str, Callable[[Json], None]] = {MESSAGES: self._message, COUNT: self._count, CHATS: self._chat}
         try:
             answers.get(path, self._nothing)(parsed(self._body()))
         except Unreadable as problem:
             self.close_connection = self.close_connection or problem.close
-            known = path if path in answers else "elsewhere"  # what else stands in a path may be meant for nobody
+            known = path if path in answers else "elsewhere"  # what else a path holds may be confidential
             self.demo.note(path=known, question="", status=problem.failed.status, body=None, reply=None, rule=None)
             self._send_json(problem.failed.status, write_error(problem.failed))
 
@@ -233,21 +209,17 @@ class Handler(BaseHTTPRequestHandler):
             raise Unreadable(failure(400, "the request body is not a JSON object"), close=False)
         if body.get("stream"):
             raise Unreadable(failure(400, "stream: chats are not streamed here"), close=False)
-        put = messages_body(body)
-        outcome = self.demo.engine.answer(put)
+        translated = messages_body(body)
+        outcome = self.demo.engine.answer(translated)
         self._hold_back(outcome)
         if isinstance(outcome, Failure):
-            self._fail(CHATS, put, outcome, chat_error(outcome))
+            self._fail(CHATS, translated, outcome, chat_error(outcome))
             return
-        self._note(CHATS, put, outcome)
+        self._note(CHATS, translated, outcome)
         self._send_json(200, chat_document(outcome), mark=outcome.id, cut=outcome.cut)
 
     def _body(self) -> bytes:
-        """Read the body.
-
-        Raises:
-            Unreadable: its length is not given, or is too large.
-        """
+        """Read the body; raise Unreadable where its length is not given, or is too large."""
         length = self.headers.get("Content-Length", "")
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
             raise Unreadable(failure(411, "a Content-Length is required"), close=True)
@@ -284,8 +256,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _stream(self, message: Message) -> None:
         self._head(200, "text/event-stream", message.id, {"Transfer-Encoding": "chunked"})
-        found = list(events(message))
-        for event in found[: len(found) // 2] if message.cut else found:
+        sent = list(events(message))
+        for event in sent[: len(sent) // 2] if message.cut else sent:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
             self.wfile.flush()
         if message.cut:
@@ -306,12 +278,102 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def parsed(data: bytes) -> Json:
-    """Read JSON that anybody may have sent.
+def messages_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the body of a chat of OpenAI's into that of the Messages API, without sampling parameters."""
+    turns = body.get("messages")
+    turns = turns if isinstance(turns, list) else []
+    turns = [turn for turn in turns if isinstance(turn, dict)]
+    system = [_blocks(turn.get("content")) for turn in turns if turn.get("role") in ("system", "developer")]
+    translated: dict[str, Any] = {
+        "model": body.get("model"),
+        "max_tokens": body.get("max_completion_tokens") or body.get("max_tokens") or _MOST_TOKENS,
+        "messages": [
+            {"role": turn.get("role"), "content": _blocks(turn.get("content"))}
+            for turn in turns
+            if turn.get("role") not in ("system", "developer")
+        ],
+    }
+    if system:
+        translated["system"] = [block for blocks in system if isinstance(blocks, list) for block in blocks]
+    schema = _schema(body.get("response_format"))
+    if schema is not None:
+        translated["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    return translated
 
-    Raises:
-        Unreadable: it is none, or nothing that the interpreter can hold.
-    """
+
+def chat_document(message: Message) -> dict[str, Any]:
+    """Write a message as a chat's completion."""
+    text = "".join(block["text"] for block in message.content if block["type"] == "text")
+    used = message.tokens
+    return {
+        "id": f"chatcmpl-{message.id.removeprefix('msg_')}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": message.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text or None, "refusal": None},
+                "finish_reason": _ENDS.get(message.stop_reason, "stop"),
+            }
+        ],
+        "usage": {
+            "prompt_tokens": used.input,
+            "completion_tokens": used.output,
+            "total_tokens": used.input + used.output,
+        },
+    }
+
+
+def chat_error(failed: Failure) -> dict[str, Any]:
+    """Write a failure as this protocol does."""
+    kind = _ERROR_TYPES.get(failed.status, "invalid_request_error" if failed.status < 500 else "server_error")
+    return {"error": {"message": failed.message, "type": kind, "param": None, "code": failed.type}}
+
+
+def _blocks(content: Json) -> Json:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _schema(form: Json) -> Json:
+    if not isinstance(form, dict) or form.get("type") != "json_schema":
+        return None
+    within = form.get("json_schema")
+    return within.get("schema") if isinstance(within, dict) else None
+
+
+def events(message: Message) -> Iterator[bytes]:
+    """Yield the events of a stream, as the Messages API sends it, each as it goes over the wire."""
+    whole = document(message)
+    usage = whole["usage"]
+    start = {**whole, "content": [], "stop_reason": None, "stop_details": None, "usage": {**usage, "output_tokens": 1}}
+    yield _event("message_start", message=start)
+    for index, block in enumerate(whole["content"]):
+        yield from _block_events(index, block)
+    ended = {name: whole[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
+    yield _event("message_delta", delta=ended, usage={"output_tokens": usage["output_tokens"]})
+    yield _event("message_stop")
+
+
+def _block_events(index: int, block: dict[str, Any]) -> Iterator[bytes]:
+    if block["type"] == "text":
+        whole, kind, field = block["text"], "text_delta", "text"
+        empty = {**block, "text": ""}
+    else:
+        whole, kind, field = json.dumps(block["input"]), "input_json_delta", "partial_json"
+        empty = {**block, "input": {}}
+    yield _event("content_block_start", index=index, content_block=empty)
+    for at in range(0, len(whole), _PIECE):
+        yield _event("content_block_delta", index=index, delta={"type": kind, field: whole[at : at + _PIECE]})
+    yield _event("content_block_stop", index=index)
+
+
+def _event(name: str, **data: object) -> bytes:
+    return f"event: {name}\ndata: {json.dumps({'type': name, **data})}\n\n".encode()
+
+
+def parsed(data: bytes) -> Json:
+    """Read JSON that anybody may have sent; raise Unreadable where the interpreter cannot hold it."""
     try:
         return json.loads(data.decode("utf-8"), parse_constant=_refused)
     except (ValueError, RecursionError):

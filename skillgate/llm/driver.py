@@ -1,4 +1,4 @@
-"""Runs layers against an asker with several requests on their way at once, and gives their results in input order.
+"""Runs layers against an asker with several requests on their way at once, and yields their results in input order.
 
 Layers are generators, and all of their code runs on the caller's thread; only ``ask`` runs on others. Those end with
 the process: an answer that never comes cannot keep it alive. Where many requests are answered together, as in batches,
@@ -13,9 +13,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from skillgate.llm.crew import Crew, Outcome, Sender
+from skillgate.llm.flow import Outcome, Queued, RequestQueue, Sender, WorkerPool
 from skillgate.llm.port import Progress
-from skillgate.llm.waiting import Line, Place
 from skillgate.model.exchange import Answer, Cause, Status, Together
 
 if TYPE_CHECKING:
@@ -29,10 +28,8 @@ T = TypeVar("T")
 OPEN = 4
 """How many layers may be open for each request in flight. One for each is what is needed as a rule; more where requests
 wait for the prompt cache to be warm."""
-AHEAD = 32
-"""How many layers, for each request in flight, may be done before the results of an earlier one can be taken."""
-GRACE_S = 10.0
-"""How long an interrupted run waits for answers that are on their way, so that they are kept."""
+AHEAD = 32  # how many layers, for each request in flight, may be done before the results of an earlier one can be taken
+GRACE_S = 10.0  # how long an interrupted run waits for answers that are on their way, so that they are kept
 _TICK_S = 0.5  # Windows notices Ctrl-C only between waits; and the time that passed is shown
 
 
@@ -61,27 +58,27 @@ def run(
     stop: threading.Event | None = None,
     grace_s: float = GRACE_S,
 ) -> Generator[T, None, None]:
-    """Run layers and give their results in their order, each as soon as all before it are done.
+    """Run layers and yield their results in their order, each as soon as all before it are done.
 
     A layer is started only when there is nothing left to send of those before it, so that memory does not grow with
     their number. Requests of earlier layers go first. Of requests with the same prefix one goes ahead: it warms the
     provider's prompt cache for the others.
 
     An exception in a layer ends the run where its result would have been taken: nothing more is sent, and what is on
-    its way may take ``grace_s`` to be kept. So it is with Ctrl-C, and when the caller closes the iterator, which one
+    its way may take ``grace_s`` to be cached. So it is with Ctrl-C, and when the caller closes the iterator, which one
     that may be interrupted between two results should do (``contextlib.closing``); a second Ctrl-C waits for nothing.
 
     Args:
         layers: each makes its generator when it is its turn.
         asker: answers requests, on several threads at once.
         in_flight: the most requests on their way at once.
-        watch: is told how far the run is, on the caller's thread.
-        stop: set by whoever wants the run to end: what was not sent by then is answered with ``Cause.STOPPED``. It is
-            set here when the run is interrupted, for those who wait between tries.
+        watch: gets how far the run is, on the caller's thread.
+        stop: ends the run once it is set: what was not sent by then is answered with ``Cause.STOPPED``. It is set here
+            when the run is interrupted, for those who wait between tries.
         grace_s: seconds.
     """
     ends = stop if stop is not None else threading.Event()
-    running: _Run[T] = _Run(layers, Crew(asker), in_flight, watch, ends, warming=True)
+    running: _Run[T] = _Run(layers, WorkerPool(asker), in_flight, watch, ends, warming=True)
     try:
         yield from running.results()
     finally:
@@ -94,13 +91,7 @@ def drive(
     """Run layers as :func:`run` does, all of them open at once, with a sender that takes any number of requests.
 
     Whatever the layers want is sent before anything is waited for; none goes ahead to warm a prompt cache. A run that
-    ends early waits for nothing.
-
-    Args:
-        layers: each makes its generator at the start.
-        sender: has the requests answered.
-        watch: is told how far the run is.
-        stop: as for :func:`run`; the sender must look at it, too, for what is with it.
+    ends early waits for nothing. The sender must look at ``stop``, too, for what is with it.
     """
     running: _Run[T] = _Run(layers, sender, sys.maxsize, watch, stop, warming=False)
     try:
@@ -113,7 +104,7 @@ class _Run(Generic[T]):
     def __init__(
         self,
         layers: Sequence[Callable[[], Steps[T]]],
-        crew: Sender[_Task],
+        sender: Sender[_Task],
         in_flight: int,
         watch: Watch | None,
         stop: threading.Event,
@@ -124,9 +115,9 @@ class _Run(Generic[T]):
         self._watch = watch
         self._stop = stop
         self._in_flight = in_flight
-        self._crew = crew
+        self._sender = sender
         self._warming = warming
-        self._line: Line[_Task] = Line()
+        self._queue: RequestQueue[_Task] = RequestQueue()
         self._open: dict[int, list[_Task]] = {}  # by layer, all tasks of it
         self._done: dict[int, Outcome] = {}
         self._started = 0
@@ -148,41 +139,41 @@ class _Run(Generic[T]):
 
     def end(self, grace_s: float) -> None:
         """Send nothing more, wait for what is on its way, let go of all."""
-        if self._taken < len(self._layers) or self._crew.busy:
+        if self._taken < len(self._layers) or self._sender.busy:
             self._stop.set()
         deadline = time.monotonic() + grace_s
         try:
-            while self._crew.busy and (left := deadline - time.monotonic()) > 0:
-                self._crew.take(min(left, _TICK_S))
+            while self._sender.busy and (left := deadline - time.monotonic()) > 0:
+                self._sender.take(min(left, _TICK_S))
         finally:
-            self._crew.dismiss()
+            self._sender.dismiss()
             for tasks in self._open.values():
                 _close(tasks)
 
     def _step(self) -> None:
         """Send what can be sent, then go on with the next answer that comes."""
         self._fill()
-        if self._crew.busy:
-            self._receive(self._crew.take(_TICK_S))
+        if self._sender.busy:
+            self._receive(self._sender.take(_TICK_S))
         self._go_on()
 
     def _fill(self) -> None:
-        while self._crew.busy < self._in_flight:
-            place = self._line.next(before=self._failed)
+        while self._sender.busy < self._in_flight:
+            place = self._queue.next(before=self._failed)
             if place is not None:
                 self._send(place)
             elif not self._start():
                 return
-        if not self._line.has_next(before=self._failed):
+        if not self._queue.has_next(before=self._failed):
             self._start()  # so that there is something to send at once when an answer comes
 
-    def _send(self, place: Place[_Task]) -> None:
+    def _send(self, place: Queued[_Task]) -> None:
         if self._stop.is_set():
             reason = "the run was stopped before this was asked"
             self._answered(place, Answer(Status.ERROR, cause=Cause.STOPPED, reason=reason))
             self._go_on()
         else:
-            self._crew.send(place)
+            self._sender.send(place)
 
     def _start(self) -> bool:
         """Start the next layer, unless there is none, or it must wait for others."""
@@ -201,26 +192,26 @@ class _Run(Generic[T]):
         self._go_on()
         return True
 
-    def _receive(self, found: tuple[Place[_Task], Outcome] | None) -> None:
-        if found is None:
-            self._tell()
+    def _receive(self, taken: tuple[Queued[_Task], Outcome] | None) -> None:
+        if taken is None:
+            self._report()
             return
-        place, outcome = found
+        place, outcome = taken
         if outcome.error is None:
             self._answered(place, outcome.value)
         else:
-            self._line.answered(place.request, cached=False)
+            self._queue.answered(place.request, cached=False)
             self._ready.append((place.owner, outcome))
 
-    def _answered(self, place: Place[_Task], answer: Answer) -> None:
-        self._line.answered(place.request, cached=answer.cached)
+    def _answered(self, place: Queued[_Task], answer: Answer) -> None:
+        self._queue.answered(place.request, cached=answer.cached)
         self._ready.append((place.owner, Outcome(answer)))
-        told = self._progress
-        paid = None if told.cost_usd is None or answer.cost_usd is None else told.cost_usd + answer.cost_usd
-        self._tell(
-            calls=told.calls + 1,
-            cached=told.cached + answer.cached,
-            failed=told.failed + (answer.status is not Status.OK),
+        before = self._progress
+        paid = None if before.cost_usd is None or answer.cost_usd is None else before.cost_usd + answer.cost_usd
+        self._report(
+            calls=before.calls + 1,
+            cached=before.cached + answer.cached,
+            failed=before.failed + (answer.status is not Status.OK),
             cost_usd=paid,
         )
 
@@ -231,23 +222,23 @@ class _Run(Generic[T]):
             if task.layer not in self._open:
                 continue  # its layer has ended
             try:
-                asked = task.steps.send(outcome.value) if outcome.error is None else task.steps.throw(outcome.error)
+                wanted = task.steps.send(outcome.value) if outcome.error is None else task.steps.throw(outcome.error)
             except StopIteration as ended:
                 self._finished(task, ended.value)
             except Exception as error:  # noqa: BLE001 - raised again where the layer's result is taken
                 self._ended(task.layer, Outcome(error=error))
             else:
-                self._wanted(task, asked)
+                self._want(task, wanted)
 
-    def _wanted(self, task: _Task, asked: Request | Together) -> None:
-        if not isinstance(asked, Together):
-            self._line.join(asked if self._warming else asked._replace(prefix=""), task, task.layer)
+    def _want(self, task: _Task, wanted: Request | Together) -> None:
+        if not isinstance(wanted, Together):
+            self._queue.put(wanted if self._warming else wanted._replace(prefix=""), task, task.layer)
             return
-        task.missing = len(asked.branches)
+        task.missing = len(wanted.branches)
         task.results = [None] * task.missing
-        if not asked.branches:
+        if not wanted.branches:
             self._ready.append((task, Outcome(())))
-        for number, steps in enumerate(asked.branches):
+        for number, steps in enumerate(wanted.branches):
             branch = _Task(steps, task.layer, task, number)
             self._open[task.layer].append(branch)
             self._ready.append((branch, Outcome()))
@@ -270,11 +261,11 @@ class _Run(Generic[T]):
         if outcome.error is not None:
             self._failed = min(self._failed, layer)
             _close(tasks)
-        self._tell(layers_done=self._progress.layers_done + 1)
+        self._report(layers_done=self._progress.layers_done + 1)
 
-    def _tell(self, **changed: Any) -> None:  # noqa: ANN401 - fields of Progress
+    def _report(self, **changed: Any) -> None:  # noqa: ANN401 - fields of Progress
         elapsed_s = time.monotonic() - self._began
-        self._progress = self._progress._replace(in_flight=self._crew.busy, elapsed_s=elapsed_s, **changed)
+        self._progress = self._progress._replace(in_flight=self._sender.busy, elapsed_s=elapsed_s, **changed)
         if self._watch is not None:
             self._watch(self._progress)
 

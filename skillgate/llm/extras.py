@@ -10,22 +10,14 @@ _OF_LLM = ("anthropic", "httpx2", "tenacity", "jsonschema", "numpy", "scipy")
 
 
 def require_packages() -> None:
-    """Make sure that what is loaded later is there, before anything is asked.
-
-    Raises:
-        IncompleteError: naming what is missing.
-    """
+    """Raise IncompleteError where what is loaded later is not there, before anything is sent."""
     for name in _OF_LLM:
         if find_spec(name) is None:
             raise missing_extra(ModuleNotFoundError(name=name))
 
 
 def missing_extra(error: ModuleNotFoundError) -> IncompleteError:
-    """Say which package is missing and how to install it.
-
-    Raises:
-        ModuleNotFoundError: it is of no extra, so that something else is wrong.
-    """
+    """Return which package is missing and how to install it; raise the error where it is of no extra."""
     name = (error.name or "").partition(".")[0]
     if name not in _OF_LLM:
         raise error

@@ -1,78 +1,84 @@
 """The journal of one run: every reply is on disk before anything uses it, so that a run that was killed can go on.
 
 A line of JSON is written, in one piece, before a request goes out and when its reply has come, whatever that is worth:
-a run that goes on sees what the one before it saw, in the order in which that saw it. What is asked for several times
-is given as often as it was answered. Failures of a provider are not kept: what was not answered is asked again.
+a run that goes on sees what the one before it saw, in the order in which that saw it. What was requested several times
+comes back as often as it was answered. Failures of a provider are not stored: what was not answered is sent once more.
 
 A line outlives its process, however that ends; a power failure may take the last ones along. With a key each is signed:
-what comes out of a journal is kept as a model's answer, so nobody else may have written it.
+what comes out of a journal is cached as a model's answer, so nothing else may have written it.
 """
-# ruff: noqa: PTH103, PTH108, PTH118
+# ruff: noqa: PTH103, PTH108, PTH116, PTH118
 
 from __future__ import annotations
 
 import json
 import os
+import stat
+import sys
+from collections import Counter, defaultdict, deque
 from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.llm import journal_file
 from skillgate.llm.answers import fields_of, identity, reply_of, seconds_of
-from skillgate.llm.classify import classify
-from skillgate.llm.journal_file import MOST_LINE, SUFFIX
-from skillgate.llm.ledger import AGAIN, GOT, KEPT, LOST, SENT, Ledger, Spent
-from skillgate.model.digest import digest
-from skillgate.model.exchange import Answer
-from skillgate.model.simulating import Resumed
+from skillgate.llm.budget import Spent
+from skillgate.llm.replies import UNREADABLE, classify
+from skillgate.model.digest import DIGEST_BYTES, digest
+from skillgate.model.layers import Resumed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from skillgate.llm.answers import Seal
     from skillgate.llm.budget import Budget
     from skillgate.llm.port import Provider
-    from skillgate.llm.seal import Seal
-    from skillgate.model.exchange import Reply, Request
+    from skillgate.model.exchange import Answer, Reply, Request
 
 FORMAT = 1  # of a line: changes with what is written
-KEPT_DAYS = 30
-"""How long the journal of a run lies that nobody went on with."""
+SUFFIX = ".journal"  # of a journal's name, which begins with a digest
+STORED_DAYS = 30  # how long the journal of a run lies that was not resumed
 MOST_BYTES = 8 << 30  # of a journal that is read; 300,000 replies take about two
+MOST_LINE = 64 << 20  # bytes; a reply of the longest kind takes about one million
+SENT, GOT, REUSED, LOST, RESUMED = "sent", "got", "kept", "lost", "again"
+"""What a line begins with, and what it is of: a try, its reply, an answer of earlier runs, a try that gave none; and a
+process that goes on from where another one ended."""
+_MOST_USD = 1e6  # of one request: nothing costs more, whatever a file says
 _DAY_S = 86_400.0
 _MARK = b"\t"  # between a line and its mark; JSON has none that is not escaped
 _UNWRITABLE = (TypeError, ValueError, RecursionError)
+_OPENINGS = 5  # times that a journal may be removed, by a run that ends, just when it was opened
+_FLAGS = ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK")  # not blocking: there may be a pipe in its place
+_KEY_DIGITS = 2 * DIGEST_BYTES
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+class Extent(NamedTuple):
+    """Where a line lies: bytes from the file's beginning, and how many."""
+
+    start: int
+    length: int
 
 
 class Journal:
-    """What one run sent and received. Thread-safe; one object for a run and process.
-
-    Attributes:
-        path: of the file; what else is kept of the same run may lie beside it, under a name that begins like it.
-        failure: why something could not be written, or why there is no journal; None as long as all is well. The run
-            goes on all the same.
-        refused: how many lines of an earlier process were none that a journal writes, and count for nothing.
-    """
+    """What one run sent and received. Thread-safe; one object for a run and process."""
 
     def __init__(self, folder: str, run: str, *, now: Callable[[], float], seal: Seal | None = None) -> None:
         """Open the journal of a run, and read what earlier processes left in it.
 
-        Where another process has it, this one goes on without: waiting would take as long as a run.
-
-        Args:
-            folder: which need not exist; it is made for this user alone. Old journals in it are removed.
-            run: a digest of all that makes this run this run: paths, contents, configuration, version.
-            now: a clock that gives seconds since 1970.
-            seal: signs lines, and checks those that are there; None: they are not signed.
+        Where another process has it, this one goes on without: waiting would take as long as a run. The folder is made
+        for this user alone; old journals in it are removed. ``run`` is a digest of all that makes this run this run:
+        paths, contents, configuration, version.
         """
+        # Other files of the same run may lie next to it, with a name that begins like it.
         self.path = os.path.join(folder, digest(run.encode("utf-8", "surrogatepass")) + SUFFIX)
-        self.failure: str | None = None
-        self.refused = 0
+        self.failure: str | None = None  # why something was not written, or there is no journal; the run goes on
+        self.refused = 0  # lines of an earlier process that are none that a journal writes, and count for nothing
         self._run = run
         self._now = now
         self._seal = seal
         self._lock = Lock()
-        self._ledger = Ledger()
+        self._ledger = _Ledger()
         self._before: Spent | None = None  # what earlier processes spent; None where there were none
         self._taken = 0
         self._written = False
@@ -80,10 +86,10 @@ class Journal:
         self._whole = True
         self._foreign = False
         self._file: int | None = None
-        journal_file.sweep(folder, now() - KEPT_DAYS * _DAY_S)
+        _sweep(folder, now() - STORED_DAYS * _DAY_S)
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            self._file = journal_file.opened(self.path)
+            self._file = _opened(self.path)
             if self._file is None:
                 self.failure = "another process is at the same run: this one keeps no journal, and cannot be resumed"
             else:
@@ -98,11 +104,9 @@ class Journal:
             return "the journal of a run that was cut short was ignored: it is not signed with this run's key"
         if not self.refused or self._seal is None:
             return None
-        lines = (
-            "1 line of the run's journal was"
-            if self.refused == 1
-            else f"{self.refused:,} lines of the run's journal were"
-        )
+        lines = "1 line of the run's journal was"
+        if self.refused > 1:
+            lines = f"{self.refused:,} lines of the run's journal were"
         return f"{lines} ignored: not whole, or not signed with this run's key"
 
     @property
@@ -126,28 +130,26 @@ class Journal:
         budget.carry(self._before)
 
     def get(self, request: Request, provider: Provider) -> Answer | None:
-        """Give what an earlier process received for a request: each reply once, in their order; None for none left.
+        """Return what an earlier process received for a request: each reply once, in order; None for none left.
 
-        The reply is judged as it was then, good or not; it counts as kept, and as sent by nobody.
+        The reply is judged as it was then, good or not; it counts as cached, and as not sent.
         """
         key = identity(request, provider)
         while (line := self._next(key)) is not None:
             reply = reply_of(line.get("reply"))
-            answer = None if reply is None else _judged(request, reply)
-            if answer is not None:
-                with self._lock:
-                    self._taken += GOT in line
-                return answer._replace(first_seconds=seconds_of(line.get("seconds")))
+            if reply is None:
+                continue
+            try:
+                answer = classify(request, reply).answer(reply)
+            except UNREADABLE:
+                continue  # nor could the run that received it make anything of it
+            with self._lock:
+                self._taken += GOT in line
+            return answer._replace(cached=True, first_seconds=seconds_of(line.get("seconds")))
         return None
 
     def sent(self, request: Request, provider: Provider, most: float = 0.0) -> None:
-        """Note that a request is about to be sent, once for each try.
-
-        Args:
-            request: what is asked.
-            provider: who is asked.
-            most: US dollars that it can cost, 0 where nothing limits the cost.
-        """
+        """Note a try that is about to be sent; ``most`` is what it can cost in US dollars, 0 without a limit."""
         key, model = identity(request, provider), str(request.body.get("model", ""))
         with self._lock:
             self._ledger.sent(key, model, most)
@@ -156,30 +158,25 @@ class Journal:
     def got(
         self, request: Request, provider: Provider, reply: Reply, cost: float | None, counted: float | None = None
     ) -> None:
-        """Note the reply to a request that was sent; call it before anything uses the reply.
+        """Note the reply to a request, whatever it is worth; call it before anything uses the reply.
 
-        Args:
-            request: what was asked.
-            provider: who was asked.
-            reply: whatever it is worth.
-            cost: US dollars, None where that is unknown.
-            counted: against the limit of the cost, None for the cost.
+        ``cost`` is in US dollars, None where it is unknown; ``counted`` against the limit, None for the cost.
         """
         key = identity(request, provider)
         with self._lock:
             self._ledger.got(key, cost, counted)
             self._append({GOT: key, "cost": cost, "counted": counted, "reply": fields_of(reply)})
 
-    def kept(self, request: Request, provider: Provider, reply: Reply, seconds: float | None = None) -> None:
-        """Note a reply that was kept from another run: it may have gone from there when this one is resumed."""
+    def reused(self, request: Request, provider: Provider, reply: Reply, seconds: float | None = None) -> None:
+        """Note a reply that was cached by another run: it may have gone from there when this one is resumed."""
         with self._lock:
-            self._append({KEPT: identity(request, provider), "reply": fields_of(reply), "seconds": seconds})
+            self._append({REUSED: identity(request, provider), "reply": fields_of(reply), "seconds": seconds})
 
     def lost(self, request: Request, provider: Provider, cost: float | None = 0.0) -> None:
         """Note that a try gave no reply; ``cost`` is None where one may have been made and paid for."""
         key = identity(request, provider)
         with self._lock:
-            self._ledger.lost(key, cost)
+            self._ledger.got(key, cost, None)
             self._append({LOST: key, "cost": cost})
 
     def close(self, *, done: bool) -> None:
@@ -197,7 +194,7 @@ class Journal:
             if os.name == "nt":  # where a file that is open stays
                 os.close(file)
             with suppress(OSError):
-                os.unlink(self.path)  # before it is let go: whoever waits for it finds that it is gone
+                os.unlink(self.path)  # before it is let go: a process that waits for it finds that it is gone
             if os.name != "nt":
                 os.close(file)
 
@@ -207,10 +204,10 @@ class Journal:
         if size and size <= MOST_BYTES and self._read(file):
             self._ledger.ended()
             self._before = self._ledger.spent
-            self._append({AGAIN: self._date()})
+            self._append({RESUMED: self._date()})
             return
         self._foreign = size > 0 and self._seal is not None
-        self._ledger = Ledger()
+        self._ledger = _Ledger()
         self.refused = 0
         os.ftruncate(file, 0)
         self._append({"journal": FORMAT, "run": self._run, "date": self._date()})
@@ -219,12 +216,13 @@ class Journal:
     def _read(self, file: int) -> bool:
         """Read all lines, and cut the last one off where it is torn; False where they are of another run."""
         end = 0
-        for place, line in journal_file.lines(file, self._decoded):
-            end = place.start + place.length
-            if not place.start:
+        for extent, data in _lines(file):
+            line = self._decoded(data)
+            end = extent.start + extent.length
+            if not extent.start:
                 if line is None or line.get("journal") != FORMAT or line.get("run") != self._run:
                     return False
-            elif line is None or not self._ledger.read(line, place):
+            elif line is None or not self._ledger.read(line, extent):
                 self.refused += 1
         os.ftruncate(file, end)
         return end > 0
@@ -233,14 +231,14 @@ class Journal:
         with self._lock:
             if self._file is None:
                 return None
-            while (place := self._ledger.taken(key)) is not None:
+            while (extent := self._ledger.taken(key)) is not None:
                 try:
-                    os.lseek(self._file, place.start, os.SEEK_SET)
-                    data = os.read(self._file, place.length)
+                    os.lseek(self._file, extent.start, os.SEEK_SET)
+                    data = os.read(self._file, extent.length)
                 except OSError:
                     continue
                 line = self._decoded(data)
-                if line is not None and key in (line.get(GOT), line.get(KEPT)):
+                if line is not None and key in (line.get(GOT), line.get(REUSED)):
                     return line
         return None
 
@@ -249,7 +247,11 @@ class Journal:
         text, _, mark = data.rstrip(b"\n").partition(_MARK)
         if self._seal is not None and not self._seal.fits(mark.decode(errors="replace"), *self._signed(text)):
             return None
-        return journal_file.decoded(text)
+        try:
+            line = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        return line if isinstance(line, dict) else None
 
     def _signed(self, text: bytes) -> tuple[bytes, ...]:
         return b"journal", self._run.encode("utf-8", "surrogatepass"), text
@@ -287,9 +289,150 @@ class Journal:
         return datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
 
 
-def _judged(request: Request, reply: Reply) -> Answer | None:
+class _Try(NamedTuple):
+    model: str
+    most: float
+
+
+class _Ledger:
+    """The sum of a journal's lines, of earlier processes and of this one."""
+
+    def __init__(self) -> None:
+        self.spent = Spent()
+        self.repeated = 0  # requests sent again, since it was not known what had become of them when a process ended
+        self._waiting: defaultdict[str, deque[Extent]] = defaultdict(deque)
+        self._out: defaultdict[str, list[_Try]] = defaultdict(list)
+        self._ended: Counter[str] = Counter()  # what was out when a process ended, and was not sent again
+
+    def read(self, line: Mapping[str, Any], extent: Extent) -> bool:
+        """Take a line of a file; False where it is none that a journal writes: then it counts for nothing."""
+        kind = next(iter(line), None)
+        if kind == RESUMED:
+            self.ended()
+            return True
+        key = line.get(kind) if kind in (SENT, GOT, REUSED, LOST) else None
+        if not isinstance(key, str) or len(key) != _KEY_DIGITS or not _HEXADECIMAL.issuperset(key):
+            return False
+        amounts = {name: _usd(line.get(name)) for name in ("most", "cost", "counted")}
+        if any(amounts[name] is None and line.get(name) is not None for name in amounts):
+            return False
+        if kind in (GOT, REUSED) and not isinstance(line.get("reply"), dict):
+            return False
+        if kind == SENT:
+            self.sent(key, str(line.get("model")), amounts["most"] or 0.0)
+        elif kind in (LOST, GOT):
+            self.got(key, amounts["cost"], amounts["counted"] if kind == GOT else None)
+        if kind in (GOT, REUSED):
+            self._waiting[key].append(extent)
+        return True
+
+    def sent(self, key: str, model: str, most: float) -> None:
+        """Note that a request goes out; ``most`` is what it can cost."""
+        self._out[key].append(_Try(model, most))
+        self.spent = self.spent._replace(calls=self.spent.calls + 1)
+        if self._ended[key]:
+            self._ended[key] -= 1
+            self.repeated += 1
+
+    def got(self, key: str, cost: float | None, counted: float | None) -> None:
+        """Note what a try cost, and what it counts; None where that is unknown: then it counts the most."""
+        tries = self._out.get(key)
+        known = tries.pop(0) if tries else _Try("", 0.0)
+        if counted is None:
+            counted = known.most if cost is None else cost
+        spent = self.spent
+        unpriced = spent.unpriced if cost is not None else tuple(sorted({*spent.unpriced, known.model}))
+        self.spent = Spent(spent.calls, spent.usd + (cost or 0.0), spent.counted + counted, unpriced)
+
+    def ended(self) -> None:
+        """Note that a process ended: what it had sent may have been answered, and counts with the most that it costs.
+
+        What it cost is in no sum of known costs.
+        """
+        for key, tries in self._out.items():
+            self._ended[key] += len(tries)
+            counted = sum(each.most for each in tries)
+            self.spent = self.spent._replace(counted=self.spent.counted + counted)
+        self._out.clear()
+
+    def taken(self, key: str) -> Extent | None:
+        """Return where the next reply to a request lies, each once; None where there is none."""
+        extents = self._waiting.get(key)
+        return extents.popleft() if extents else None
+
+
+def _usd(value: object) -> float | None:
+    """Read US dollars; None where a value is no amount that one request can cost."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= _MOST_USD else None
+
+
+def _opened(path: str) -> int | None:
+    """Open a journal for this process alone, None where another one has it; raise OSError where it is no file."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    for name in _FLAGS:
+        flags |= getattr(os, name, 0)
+    for _ in range(_OPENINGS):
+        file = os.open(path, flags, 0o600)  # it quotes skills that others may not read
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
+            raise OSError(0, "it is no file")
+        locked, there = _locked(file), _is_at(file, path)
+        if locked and there:
+            return file
+        os.close(file)
+        if there:
+            return None
+    return None
+
+
+def _is_at(file: int, path: str) -> bool:
+    """Whether a path still leads to a file; not where that was removed since its run was done."""
     try:
-        found = classify(request, reply)
-    except (OverflowError, ValueError, RecursionError):
-        return None  # nor could the run that received it make anything of it
-    return Answer(found.status, found.value, reply, found.cause, found.reason, cached=True)
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except OSError:
+        return False
+
+
+def _locked(file: int) -> bool:
+    """Lock a file until it is closed or the process ends; where a system or a disk has no locks none is kept out."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.lockf(file, os.F_TLOCK, 0)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _lines(file: int) -> Iterator[tuple[Extent, bytes]]:
+    """Yield the lines of a file that end; ``b""`` for one that is too long."""
+    with open(file, "rb", closefd=False) as handle:  # a second descriptor would drop the lock
+        start = 0
+        while data := handle.readline(MOST_LINE):
+            whole, length = data, len(data)
+            while not data.endswith(b"\n") and (data := handle.readline(MOST_LINE)):
+                whole, length = b"", length + len(data)
+            if not data:
+                return  # torn
+            yield Extent(start, length), whole
+            start += length
+
+
+def _sweep(folder: str, before: float) -> None:
+    """Remove the journals not written to since, with the files next to them that begin alike; nothing else."""
+    try:
+        with os.scandir(folder) as listed:
+            entries = list(listed)
+    except OSError:
+        return
+    for entry in entries:
+        mark = entry.name[_KEY_DIGITS : _KEY_DIGITS + len(SUFFIX)]
+        if mark != SUFFIX or entry.name[:_KEY_DIGITS].strip("0123456789abcdef"):
+            continue
+        with suppress(OSError):  # another run may have been faster
+            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < before:
+                os.unlink(entry.path)

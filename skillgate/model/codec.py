@@ -3,14 +3,11 @@
 A named tuple is an object too, not an array, and gets its tag by :func:`tagged`. A dataclass steers its JSON form with
 class variables, ``TAG = ("name", "static")`` (written first, tells the members of a union apart), ``CLOSED = True``
 (no further keys), ``FREE = "^x-"`` (further keys that match are passed over all the same) and ``RULES`` (what its
-schema says beside its fields, where a reader checks more), and with field metadata:
-``json`` (another key), ``omit_none`` (left out when None) and ``doc`` (the schema's description). Encoding looks at
-values only. Decoding and schemas evaluate the annotations, so a module whose dataclasses are decoded or published must
-import its field types at run time: a name that stands under ``if TYPE_CHECKING`` alone is not there to be found, and a
-TypeError says so.
+schema says besides its fields, where a reader checks more), and with field metadata: ``json`` (another key),
+``omit_none`` (left out when None) and ``doc`` (the schema's description).
 
-Encoding stands here. What only decoding and schemas need stands in :mod:`skillgate.model.shape` and
-:mod:`skillgate.model.record`, which are imported when something is decoded: a run that scores never does that.
+Encoding looks at values only. Decoding and schemas, in :mod:`skillgate.model.shape`, evaluate the annotations, so a
+module whose dataclasses are decoded must import its field types at run time. A run that scores never loads them.
 """
 
 from __future__ import annotations
@@ -22,11 +19,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
-from skillgate.model.fields import Json, is_record, json_keys
-from skillgate.model.marks import tag_of
+from skillgate.model.marks import Json, is_record, json_keys, tag_of
 
 if TYPE_CHECKING:
     from types import UnionType
+
 
 T = TypeVar("T")
 
@@ -187,7 +184,7 @@ def decode(cls: object, data: Json, *, path: str = "", unknown: Literal["ignore"
     """Read a value of ``cls`` from what ``json.loads`` gave: the inverse of :func:`encode`, strict about types.
 
     A bool is not an int, an int is taken for a float, and a missing key is a problem unless its field has a default or
-    is a nullable ``omit_none``. What stands where ``Any`` is asked for is handed through as it is.
+    is a nullable ``omit_none``. ``Any`` is handed through as it is.
 
     Args:
         cls: a dataclass, a union of tagged dataclasses, or any other type that a field may have.
@@ -196,11 +193,10 @@ def decode(cls: object, data: Json, *, path: str = "", unknown: Literal["ignore"
         unknown: whether keys that no field has are passed over; a ``CLOSED`` dataclass never passes them over.
 
     Raises:
-        CodecError: naming the path, the expected and the found of every problem, at most 20 of them.
+        CodecError: naming the path, the expected and the actual value of every problem, at most 20 of them.
         TypeError: for a type that the codec does not know or cannot find at run time.
     """
-    from skillgate.model.record import shape_of
-    from skillgate.model.shape import Reading
+    from skillgate.model.shape import Reading, shape_of
 
     reading = Reading(strict=unknown == "error")
     value = shape_of(cls).read(data, path, reading)
@@ -216,7 +212,7 @@ def schema(cls: object, *, title: str, schema_id: str) -> dict[str, Json]:
     Raises:
         TypeError: for a type that the codec does not know, or two dataclasses of one name.
     """
-    from skillgate.model.record import definitions, shape_of
+    from skillgate.model.shape import definitions, shape_of
 
     shape = shape_of(cls)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_id, "title": title}

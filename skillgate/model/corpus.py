@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
-from skillgate.model.judging import Ratio
-from skillgate.model.marks import Range
+from skillgate.model.marks import Range, Ratio
 from skillgate.model.report import Tool
 from skillgate.model.score import SCORING_VERSION, Dimension
 
@@ -27,76 +26,46 @@ Points = Annotated[float, Range(0, 100)]
 
 
 class Indexed(NamedTuple):
-    """A skill of a corpus, or one that was of it and has matches still.
+    """A skill of a corpus, or one that was of it and has matches still."""
 
-    Attributes:
-        name, category, lines: as clients list it, ``metadata.category``, and of its main file.
-        digest: of all its pages.
-        path: where it was found, as shown then; never opened.
-        composite, badge: of the static layer when it was indexed; the badge in lower case.
-        scoring_version: of the composite.
-        rating: fitted to ``matches`` decided ones, 1500 without any.
-        anchor: whether it was among those whose median was put at 1500 in that fit.
-        rateable: whether it could be compared; False where a text, and its own by all that is known, kept the judge
-            from verdicts on it with more than one other. Then its matches count nowhere, and nobody meets it.
-        origin: the directory it was found in, relative to the corpus; ``""`` where it was imported. Not exported.
-    """
-
-    name: str
+    name: str  # name, category, lines: as clients list it, ``metadata.category``, and of its main file
     digest: str
-    path: str
+    path: str  # where it was found, as shown then; never opened
     category: str
     lines: Lines
     composite: Points | None = None
     badge: str | None = None
     scoring_version: Count = SCORING_VERSION
-    rating: Elo = 1500.0
+    rating: Elo = 1500.0  # fitted to ``matches`` decided ones, 1500 without any
     matches: Count = 0
-    anchor: bool = False
-    origin: str = ""
-    rateable: bool = True
+    anchor: bool = False  # whether it was among those whose median was put at 1500 in that fit
+    origin: str = ""  # the directory it was found in, relative to the corpus
+    rateable: bool = True  # whether it could be compared
 
 
 class Fit(NamedTuple):
-    """What the ratings were fitted to.
+    """What the ratings were fitted to."""
 
-    Attributes:
-        source: ``live``, or the name of the provider that stood in for a model. Both are never counted together.
-        read: how many matches of the file there were then, of every source.
-        pairs: decided pairs that counted.
-        models: whose verdicts they are, sorted.
-    """
-
-    source: str
+    source: str  # ``live``, or the name of the provider that stood in for a model. Both are never counted together
     read: Count
-    pairs: Count
-    models: tuple[str, ...] = ()
+    pairs: Count  # decided pairs that counted
+    models: tuple[str, ...] = ()  # whose verdicts they are, sorted
 
 
 class Played(NamedTuple):
-    """Two skills compared in both orders, and decided.
+    """Two skills compared in both orders, and decided."""
 
-    Attributes:
-        first, second: their digests, the lesser one first.
-        result: 1.0 the first is better, 0.0 the second, 0.5 neither.
-        orders: how it came out for the first skill, shown first and shown second: ``win``, ``loss`` or ``draw``.
-        position_bias: whether the orders disagree.
-        won, lost: dimensions on which both orders find the first better, or the second.
-        model, prompt_version, source: who said so, to which wording; ``source`` as of :class:`Fit`.
-        origin: the file that it was imported from; ``""`` where it was played here, which counts before all imported.
-    """
-
-    first: str
+    first: str  # first, second: their digests, the lesser one first
     second: str
-    result: Ratio
-    orders: tuple[str, ...]
-    position_bias: bool
-    won: tuple[Dimension, ...]
+    result: Ratio  # 1.0 the first is better, 0.0 the second, 0.5 neither
+    orders: tuple[str, ...]  # how it came out for the first skill, shown first and shown second
+    position_bias: bool  # whether the orders disagree
+    won: tuple[Dimension, ...]  # won, lost: dimensions on which both orders find the first better, or the second
     lost: tuple[Dimension, ...]
-    model: str
+    model: str  # model, prompt_version, source: who said so, to which wording; ``source`` as of :class:`Fit`
     prompt_version: str
     source: str
-    origin: str = ""
+    origin: str = ""  # the file that it was imported from
 
 
 class Provoked(NamedTuple):

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.documents import Header
 from skillgate.model.finding import Finding, Severity
-from skillgate.model.judging import Count
-from skillgate.model.marks import Range
+from skillgate.model.marks import Count, Range
 from skillgate.model.report import Verdict
 
 STYLES = ("direct", "indirect")
@@ -27,18 +26,11 @@ class TriggerCase(NamedTuple):
 
 
 class Check(NamedTuple):
-    """What an answer is held to.
+    """What an answer is held to."""
 
-    Attributes:
-        kind: ``assertion`` (a sentence), or a grader's type: regex, tool_used, tool_order, file_exists, llm, baseline.
-        text: the sentence, the pattern, the rubric, the tool or the path.
-        file, line: where it stands.
-        can_fail: False for a grader that passes whatever happens.
-    """
-
-    kind: str
+    kind: str  # ``assertion``
     text: str
-    file: str
+    file: str  # file, line: where it stands
     line: int
     can_fail: bool = True
 
@@ -72,24 +64,15 @@ class Unread(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """How one case came out in one arm of a recorded run.
-
-    Attributes:
-        case: its id, name or prompt.
-        arm: with or without the skill, as the record calls it.
-        passed: how many of the runs met all that was asked.
-        runs: how many there were; those that nobody graded are in neither number.
-        file, line: where the record stands.
-        paired: whether the record is of a kind that can have an arm without the skill.
-    """
+    """How one case came out in one arm of a recorded run."""
 
     case: str
-    arm: str
+    arm: str  # with or without the skill, as the record calls it
     passed: int
     runs: int
-    file: str
+    file: str  # file, line: where the record stands
     line: int
-    paired: bool = True
+    paired: bool = True  # whether the record is of a kind that can have an arm without the skill
 
 
 class EvalFile(NamedTuple):
@@ -114,7 +97,7 @@ class EvalSet(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Tell whether there is nothing at all: no case, no record, no file."""
+        """Return whether there is nothing at all: no case, no record, no file."""
         return not (self.files or self.unread)
 
 
@@ -133,32 +116,19 @@ class ShownCase(NamedTuple):
 
 
 class SetSummary(NamedTuple):
-    """One skill's (or plugin's) eval sets in numbers.
-
-    Attributes:
-        name: of the skill; of a plugin its directory's.
-        path: its directory as given.
-        files: what was read.
-        should, should_not: prompts that should trigger and that should not.
-        tasks: cases whose answer is checked.
-        checks: all that their answers are held to.
-        recorded: results that lie beside them.
-        unread: places that were not read.
-        judged: whether ``score`` takes these prompts in place of generated ones.
-        cases: every one of them, where they were asked for.
-    """
+    """One skill's (or plugin's) eval sets in numbers."""
 
     name: str
     path: str
     files: tuple[EvalFile, ...]
     should: Count
     should_not: Count
-    tasks: Count
+    tasks: Count  # cases whose answer is checked
     checks: Count
     recorded: Count
-    unread: Count
-    judged: bool
-    cases: tuple[ShownCase, ...] = ()
+    unread: Count  # places that were not read
+    judged: bool  # whether ``score`` takes these prompts in place of generated ones
+    cases: tuple[ShownCase, ...] = ()  # every one of them, where they were asked for
 
 
 _NO_GATE = Verdict(passed=None)

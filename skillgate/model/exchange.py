@@ -62,27 +62,18 @@ class Tokens(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A message as a model gave it.
+    """A message as a model gave it."""
 
-    Attributes:
-        content: its blocks, as in the Messages API (``type`` is ``text``, ``thinking``, ``tool_use``, …).
-        stop_reason: ``end_turn``, ``max_tokens``, ``refusal``, …
-        tokens: None where the reply said nothing of them.
-        model: the model that answered, as it names itself.
-        request_id: the provider's, ``""`` without one.
-        category: of a refusal, ``""`` where none is given.
-    """
-
-    content: tuple[Mapping[str, Any], ...]
-    stop_reason: str
-    tokens: Tokens | None
+    content: tuple[Mapping[str, Any], ...]  # its blocks, as in the Messages API
+    stop_reason: str  # ``end_turn``, ``max_tokens``, ``refusal``, …
+    tokens: Tokens | None  # None where the reply said nothing of them
     model: str
-    request_id: str = ""
-    category: str = ""
+    request_id: str = ""  # the provider's, ``""`` without one
+    category: str = ""  # of a refusal, ``""`` where none is given
 
     @property
     def text(self) -> str:
-        """Give the text blocks as one text."""
+        """Return the text blocks as one text."""
         return "".join(str(block.get("text", "")) for block in self.content if block.get("type") == "text")
 
 
@@ -91,13 +82,8 @@ def answering_model(
 ) -> str:
     """Return the name of the model that answered, ``scripted-…`` where anything in the reply says that it is scripted.
 
-    A gateway may rename the model, so the scripted model also marks its ids and headers.
-
-    Args:
-        model: as the reply names it.
-        ids: of the message and the HTTP reply; what is no text is passed over.
-        content: its blocks, whose calls have ids too.
-        headers: their names, in lower case; a gateway may have put something in front of them.
+    A gateway may rename the model, so the scripted model also marks the ids of the message, the HTTP reply and calls
+    in ``content``, and its headers, whose names are in lower case; a gateway may have put something in front of them.
     """
     if model.startswith(SCRIPTED_PREFIX):
         return model
@@ -108,65 +94,35 @@ def answering_model(
 
 
 class Request(NamedTuple):
-    """One request.
+    """One request."""
 
-    Attributes:
-        question: which question it is, as in ``orchestration_fitness``; for progress, records and scripted models.
-        subject: the shown path of the skill it is about.
-        body: the whole body of the Messages API. Where ``output_config.format`` holds a JSON schema, the answer's value
-            is the decoded JSON; else it is the text.
-        prompt_version, rubric_version: change with the wording; part of the cache's key, as the body is.
-        sample: tells the opinions of one model on one body apart.
-        prefix: equal for requests that begin alike and are worth warming the prompt cache for; ``""``: none.
-        check: says what is wrong with a decoded value beyond its schema, None for nothing.
-        typical_output: tokens that an answer takes as a rule, thinking included, for estimates.
-        instead_of: the request that this one repeats in other words; a good answer is kept as the answer to both, so
-            that the next run does not pay for the bad one again.
-        typical: the content blocks of a typical reply, for estimates of a session; empty: made up from the schema.
-    """
-
-    question: str
+    question: str  # which question it is, as in ``orchestration_fitness``; for progress, records and scripted models
     subject: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # the whole body of the Messages API. Where ``output_config.format`` holds a JSON schema
     prompt_version: str = ""
     rubric_version: str = ""
     sample: int = 0
-    prefix: str = ""
-    check: Callable[[Any], str | None] | None = None
+    prefix: str = ""  # equal for requests that begin alike and are worth warming the prompt cache for; ``""``: none
+    check: Callable[[Any], str | None] | None = None  # says what is wrong with a decoded value beyond its schema
     typical_output: int = 1_000
-    instead_of: Request | None = None
-    typical: tuple[Mapping[str, Any], ...] = ()
+    instead_of: Request | None = None  # the request that this one repeats in other words
+    typical: tuple[Mapping[str, Any], ...] = ()  # the content blocks of a typical reply, for estimates of a session
 
 
 class Answer(NamedTuple):
-    """The outcome of a request.
-
-    Attributes:
-        status: how it ended.
-        value: the decoded JSON or the text, where the status is ``OK``.
-        reply: what the model gave, None where nothing came.
-        cause: of an ``ERROR``.
-        reason: one sentence for people, ``""`` for ``OK``.
-        cached: whether it was kept from an earlier run; then nothing was sent.
-        sent: how many times it was sent.
-        cost_usd: what it cost now: 0.0 where it was kept, None where the price is unknown.
-        tokens: of every reply that was paid for now; none where it was kept.
-        seconds: from when the request that was answered was sent until its reply was there, without any waiting for its
-            turn or for another try; 0.0 where it was kept, came in a batch or was not answered.
-        first_seconds: of an answer that was kept: those of when it was asked; None where they are not known.
-    """
+    """The outcome of a request."""
 
     status: Status
-    value: Any = None
-    reply: Reply | None = None
-    cause: Cause | None = None
-    reason: str = ""
-    cached: bool = False
+    value: Any = None  # the decoded JSON or the text, where the status is ``OK``
+    reply: Reply | None = None  # what the model gave, None where nothing came
+    cause: Cause | None = None  # of an ``ERROR``
+    reason: str = ""  # one sentence for people, ``""`` for ``OK``
+    cached: bool = False  # whether it was kept from an earlier run; then nothing was sent
     sent: int = 0
-    cost_usd: float | None = 0.0
-    tokens: Tokens = Tokens()
-    seconds: float = 0.0
-    first_seconds: float | None = None
+    cost_usd: float | None = 0.0  # what it cost now: 0.0 where it was kept, None where the price is unknown
+    tokens: Tokens = Tokens()  # of every reply that was paid for now; none where it was kept
+    seconds: float = 0.0  # from when the request that was answered was sent until its reply was there
+    first_seconds: float | None = None  # of an answer that was kept: those of when it was asked
 
 
 class Together(NamedTuple):

@@ -1,18 +1,21 @@
-"""One recorded invocation of a skill, and what a rubric says of it.
+"""One recorded invocation of a skill, its score, and what many say together: document kind ``invocations``.
 
-Counts and sizes are at least 0, ratios lie in [0, 1], times are UTC to the second, durations are in milliseconds. None
-is what nobody observed; it is never the same as 0 or False. No field holds a user's text.
+Counts and sizes are at least 0, ratios lie in [0, 1], totals are 0–100, times are UTC to the second, durations are in
+milliseconds, intervals are of 95 %. None is what was not observed or measured; it is never the same as 0 or False. No
+field holds a user's text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
+from skillgate.model.marks import Count, Points, Ratio
+from skillgate.model.report import Tool, Verdict
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
 
 SEEN_UNTIL = "transcript_seen_until"
 """Key in ``extra``: the last time in the recording, in seconds since 1970: of two readings the later knows more."""
@@ -39,40 +42,19 @@ class Accuracy(Enum):
 
 
 class Invocation(NamedTuple):
-    """What was observed.
+    """What was observed."""
 
-    Attributes:
-        invocation_id: given by the recorder, unique in a store; at most 200 characters.
-        skill_name: with its plugin where it has one, as in ``plugin:skill``; at most 200 characters.
-        timestamp: when it began.
-        skill_category: as given; a rubric knows code_generation, analysis, design and research.
-        source: ``log``, ``claude-code`` or ``otlp``: how it came to us.
-        ending: as said explicitly; the flags below may say it too.
-        error_count: how many errors it met; None where nobody kept count.
-        recovered, partial_completion, workaround_used, failure_explained: the flags of rubric 1.0.
-        crashed: it crashed, hung or timed out.
-        tokens_used: all of them: the sum where they were given by kind.
-        tool_call_kinds: entries of the list of tool calls as given; ``tool_call_count`` adds up their counts.
-        output_size: in the unit of the category: lines of code, insights, components, findings.
-        files_changed: what calls are measured by for code; ``units`` likewise for all else (analyses, searches).
-        time_units: what the time is measured by; one task where None.
-        feedback_given: whether a user gave any feedback at all; rubric 1.0 takes no heuristic then.
-        follow_up_open: how many follow-ups are known to be unresolved; None where nobody knows of at least one.
-        rating: ``positive`` or ``negative``.
-        extra: what else was given, by its key: numbers and flags; texts only where they were asked for.
-    """
-
-    invocation_id: str
-    skill_name: str
+    invocation_id: str  # given by the recorder, unique in a store; at most 200 characters
+    skill_name: str  # with its plugin where it has one, as in ``plugin:skill``; at most 200 characters
     timestamp: datetime
     skill_version: str | None = None
     skill_category: str | None = None
     session_id: str | None = None
     model: str | None = None
-    source: str = "log"
+    source: str = "log"  # ``log``, ``claude-code`` or ``otlp``: how it came to us
     ending: Ending | None = None
-    error_count: int | None = None
-    recovered: bool | None = None
+    error_count: int | None = None  # how many errors it met; None where nobody kept count
+    recovered: bool | None = None  # recovered, partial_completion, workaround_used, failure_explained
     partial_completion: bool | None = None
     workaround_used: bool | None = None
     failure_explained: bool | None = None
@@ -80,14 +62,14 @@ class Invocation(NamedTuple):
     duration_ms: float | None = None
     tokens_input: int | None = None
     tokens_output: int | None = None
-    tokens_used: int | None = None
-    tool_call_kinds: int | None = None
+    tokens_used: int | None = None  # all of them: the sum where they were given by kind
+    tool_call_kinds: int | None = None  # entries of the list of tool calls as given
     tool_call_count: int | None = None
     output_type: str | None = None
     output_size: float | None = None
-    files_changed: float | None = None
+    files_changed: float | None = None  # what calls are measured by for code
     units: float | None = None
-    time_units: float | None = None
+    time_units: float | None = None  # what the time is measured by; one task where None
     output_validated: bool | None = None
     requested_items: float | None = None
     delivered_items: float | None = None
@@ -95,14 +77,14 @@ class Invocation(NamedTuple):
     types_valid: bool | None = None
     tests_passed: bool | None = None
     accuracy: Accuracy | None = None
-    feedback_given: bool | None = None
+    feedback_given: bool | None = None  # whether a user gave any feedback at all; rubric 1.0 takes no heuristic then
     user_accepted: bool | None = None
     user_used_output: bool | None = None
     user_edit_ratio: float | None = None
     follow_up_count: int | None = None
-    follow_up_open: int | None = None
-    rating: str | None = None
-    extra: Mapping[str, object] | None = None
+    follow_up_open: int | None = None  # how many follow-ups are known to be unresolved
+    rating: str | None = None  # ``positive`` or ``negative``
+    extra: Mapping[str, object] | None = None  # what else was given, by its key: numbers and flags
 
 
 class Component(Enum):
@@ -115,7 +97,7 @@ class Component(Enum):
 
     @property
     def points(self) -> int:
-        """Give the most points. Source: the rubric's table of components."""
+        """Return the most points. Source: the rubric's table of components."""
         return _POINTS[self.value]
 
 
@@ -134,17 +116,17 @@ class Tier(Enum):
 
     @property
     def least(self) -> int:
-        """Give the lowest total. Source: the rubric's table of tiers, made half-open."""
+        """Return the lowest total. Source: the rubric's table of tiers, made half-open."""
         return _TIERS[self.value][0]
 
     @property
     def action(self) -> str:
-        """Say what to do about skills of this tier."""
+        """Return what to do about skills of this tier."""
         return _TIERS[self.value][1]
 
     @classmethod
     def of(cls, total: float) -> Tier:
-        """Give the tier of a total in [0, 100]."""
+        """Return the tier of a total in [0, 100]."""
         return next(tier for tier in cls if total >= tier.least)
 
 
@@ -159,70 +141,47 @@ _TIERS = {
 
 
 class InvocationScore(NamedTuple):
-    """What a version of the rubric says of an invocation.
+    """What a version of the rubric says of an invocation."""
 
-    Attributes:
-        rubric: ``1.0`` or ``1.1``.
-        completion, efficiency, quality, satisfaction: points, up to 25, 20, 30 and 25; None where not measured.
-        total: 0–100; None where not measured, or where too little was observed to be rated.
-        coverage: which share of the points that can apply was observed, in [0, 1].
-        baseline: the category whose baselines were used.
-    """
-
-    rubric: str
-    completion: float | None
+    rubric: str  # ``1.0`` or ``1.1``
+    completion: float | None  # completion, efficiency, quality, satisfaction: points, up to 25, 20, 30 and 25
     efficiency: float | None
     quality: float | None
     satisfaction: float | None
-    total: float | None
-    coverage: float
-    baseline: str
+    total: float | None  # 0–100; None where not measured, or where too little was observed to be rated
+    coverage: float  # which share of the points that can apply was observed, in [0, 1]
+    baseline: str  # the category whose baselines were used
 
 
 class Part(NamedTuple):
-    """One part of a component: its points of so many, or None and why; ``told`` says what they come from."""
+    """One part of a component: its points of so many, or None and why; ``note`` says what they come from."""
 
     component: Component
     name: str
     points: float | None
     most: float
-    told: str
+    note: str
 
 
 class Read(NamedTuple):
-    """What one place of a file gave: an invocation, or why there is none; warnings in either case.
+    """What one place of a file gave: an invocation, or why there is none; warnings in either case."""
 
-    Attributes:
-        line: counted from 1; of a file that is one document, the number of the entry.
-        invocation: None where there is none.
-        problem: why the line was rejected; None where nothing is wrong with it.
-        warnings: what was left out or assumed, in words that hold for many lines and so are told once a file.
-        unit: what ``line`` counts.
-        unused: what a file holds in place of any use of a skill; given once, at the end of such a file.
-    """
-
-    line: int
-    invocation: Invocation | None
-    problem: str | None = None
+    line: int  # counted from 1; of a file that is one document, the number of the entry
+    invocation: Invocation | None  # None where there is none
+    problem: str | None = None  # why the line was rejected; None where nothing is wrong with it
     warnings: tuple[str, ...] = ()
-    unit: str = "line"
+    unit: str = "line"  # what ``line`` counts
     unused: str | None = None
 
 
 class Observation(NamedTuple):
-    """What a store gives of one invocation and its score by one rubric, for figures: plain values, quickly read.
-
-    Attributes:
-        at: seconds since 1970 (UTC).
-        ending: the text of an :class:`Ending`, or None.
-        total, completion, efficiency, quality, satisfaction, coverage: as in :class:`InvocationScore`.
-    """
+    """What a store gives of one invocation and its score by one rubric, for figures: plain values, quickly read."""
 
     skill: str
-    at: int
+    at: int  # seconds since 1970 (UTC)
     category: str | None
     error_count: int | None
-    ending: str | None
+    ending: str | None  # the text of an :class:`Ending`, or None
     total: float | None
     completion: float | None
     efficiency: float | None
@@ -246,3 +205,158 @@ class Fate(Enum):
     KNOWN = "known"  # it is there already, and says the same
     CONFLICT = "conflict"  # it is there already and says something else; nothing was written
     UPDATED = "updated"  # likewise, and it was replaced
+
+
+_NO_GATE = Verdict(passed=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval, and the way it was found."""
+
+    low: float
+    high: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentFigure:
+    """The mean of one component over the invocations that measure it, and its share of the most it can give."""
+
+    mean: float | None
+    share: Ratio | None
+    most: Count
+    n: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillFigures:
+    """One skill in a window of time."""
+
+    skill: str
+    recorded: Count  # all invocations; ``invocation_count`` those that are rated, which means that they have a total
+    invocation_count: Count
+    avg_score: Points | None  # avg_score, median, deviation: of the totals; ``interval`` of the mean
+    median: Points | None
+    deviation: float | None
+    interval: Interval | None
+    components: Mapping[str, ComponentFigure]  # by name, always all four
+    tiers: Mapping[str, Count]
+    error_rate: Ratio | None  # which share of those whose errors were counted, rated or not, met at least one
+    errors_known: Count
+    error_interval: Interval | None
+    unrecovered_rate: Ratio | None  # which share of those whose ending is known failed
+    endings_known: Count
+    coverage: Ratio | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+    categories: tuple[str, ...] = ()  # as they were given, some twenty of many
+    reasons: Mapping[str, str] | None = None
+
+
+class Direction(Enum):
+    """What a trend is called."""
+
+    IMPROVING = "improving"
+    DECLINING = "declining"
+    STABLE = "stable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The rated invocations of a stretch of time."""
+
+    since: datetime
+    until: datetime
+    n: Count
+    median: Points | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvocationTrend:
+    """One skill: its last seven days beside the days before."""
+
+    skill: str
+    status: str  # ``ok``, or ``insufficient_data`` where a window has under five rated invocations
+    recent: Window
+    previous: Window
+    current_avg: Points | None  # current_avg, previous_avg: of the two windows, of too few invocations too
+    previous_avg: Points | None
+    change: float | None  # of these in points; ``change_percent`` of the earlier one
+    change_percent: float | None
+    interval: Interval | None  # of the change, None where all totals of each window are the same
+    bootstrap: Interval | None
+    trend: Direction | None  # None with insufficient data
+    weak_component: str | None  # of those that five invocations measure the one with the smallest share
+    component_scores: Mapping[str, float | None]
+    recommendation: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCheck:
+    """One gate on one skill."""
+
+    skill: str
+    gate: str
+    kind: str  # ``requirement`` or ``trigger``
+    description: str
+    status: str  # ``passed``, ``failed``, ``triggered``, ``clear``, ``insufficient_data``
+    passed: bool | None  # None where it could not be decided
+    failures: tuple[str, ...]  # why it failed or triggered; of ``clear`` and ``insufficient_data`` why not
+    stats: SkillFigures
+    days_since_improvement: int | None = None
+    last_improved_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayFigures:
+    """The rated invocations of one day (UTC) over all skills, or of one."""
+
+    day: str
+    n: Count
+    average: Points | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opportunity:
+    """A component of a skill that gives under 0.7 of its points, over five invocations that measure it or more."""
+
+    skill: str
+    component: str
+    share: Ratio
+    n: Count
+    recommendation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvocationReport:
+    """The document; skills by average, the best first, those without one last."""
+
+    TAG: ClassVar[tuple[str, str]] = ("kind", "invocations")
+
+    tool: Tool
+    store: str
+    rubric_version: str  # whose scores these are
+    days: int | None  # how long the window is; None for all that is there
+    since: datetime | None
+    until: datetime
+    invocations: Count
+    rated: Count
+    skills: tuple[SkillFigures, ...]
+    leaderboard: tuple[str, ...] = ()  # names of skills with five rated invocations or more, the best first
+    below_minimum: Count = 0
+    tiers: Mapping[str, Count] | None = None
+    trends: tuple[InvocationTrend, ...] = ()
+    opportunities: tuple[Opportunity, ...] = ()
+    gates: tuple[GateCheck, ...] = ()
+    daily: tuple[DayFigures, ...] = ()  # over all skills; ``by_skill`` of each skill on the leaderboard
+    by_skill: Mapping[str, tuple[DayFigures, ...]] | None = None
+    notices: tuple[str, ...] = ()
+    gate: Verdict = _NO_GATE
+    depth: str | None = None
+    coverage: Ratio | None = None
+    models: tuple[str, ...] = ()
+    config_digest: str = ""
+    schema_version: int = SCHEMA_VERSION
+    scoring_version: int = SCORING_VERSION

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,30 +21,22 @@ class Gate(NamedTuple):
     A requirement is met where every bound holds. A trigger goes off where all of its conditions hold: the average is
     no higher than ``max_score``, the last improvement is as old as ``max_age_without_improvement`` or older, and there
     are enough rated invocations to say so (R23).
-
-    Attributes:
-        kind: ``requirement`` or ``trigger``.
-        min_score, max_score: of the average, 0–100.
-        min_invocations: rated ones.
-        max_error_rate: the share that met an error, in [0, 1]; ``max_unrecovered_rate`` the share that failed.
-        max_age_without_improvement: in days, over all of the skill's history.
-        min_coverage: how much was observed on average, in [0, 1].
     """
 
     name: str
-    kind: str
+    kind: str  # ``requirement`` or ``trigger``
     description: str
-    min_score: float | None = None
+    min_score: float | None = None  # min_score, max_score: of the average, 0–100
     max_score: float | None = None
     min_invocations: int | None = None
-    max_error_rate: float | None = None
+    max_error_rate: float | None = None  # the share that met an error, in [0, 1]
     max_unrecovered_rate: float | None = None
     max_age_without_improvement: int | None = None
-    min_coverage: float | None = None
+    min_coverage: float | None = None  # how much was observed on average, in [0, 1]
 
     @property
     def bounds(self) -> dict[str, float]:
-        """Give what is asked, by its name."""
+        """Return what is asked, by its name."""
         return {name: value for name in BOUNDS if (value := getattr(self, name)) is not None}
 
 
@@ -55,24 +47,9 @@ OF_REQUIREMENTS = tuple(name for name in BOUNDS if name != "max_score")
 
 # Source: the rubric's table of gates.
 _PACKAGED = (
-    Gate(
-        *("publish", REQUIREMENT, "What a skill must reach before it is published."),
-        min_score=70,
-        min_invocations=10,
-        max_error_rate=0.1,
-    ),
-    Gate(
-        *("feature", REQUIREMENT, "What a skill must reach to be shown to others as a good one."),
-        min_score=85,
-        min_invocations=50,
-        max_error_rate=0.05,
-    ),
-    Gate(
-        *("deprecation", TRIGGER, "When to ask whether a skill should be given up."),
-        max_score=40,
-        min_invocations=20,
-        max_age_without_improvement=90,
-    ),
+    Gate("publish", REQUIREMENT, "What a skill must reach before it is published.", 70, None, 10, 0.1),
+    Gate("feature", REQUIREMENT, "What a skill must reach to be shown to others as a good one.", 85, None, 50, 0.05),
+    Gate("deprecation", TRIGGER, "When to ask whether a skill should be given up.", None, 40, 20, None, None, 90),
 )
 PACKAGED: Mapping[str, Gate] = {gate.name: gate for gate in _PACKAGED}
 
@@ -102,13 +79,13 @@ def built(name: str, table: Mapping[str, object]) -> Gate:
 
 
 def known(custom: object = None) -> dict[str, Gate]:
-    """Give all gates by name: the packaged ones, changed and added to by what the setting ``gates`` holds."""
+    """Return all gates by name: the packaged ones, changed and added to by what the setting ``gates`` holds."""
     tables: Mapping[str, Mapping[str, object]] = custom if isinstance(custom, Mapping) else {}
     return {**PACKAGED, **{name: built(name, table) for name, table in tables.items()}}
 
 
 def chosen(names: Iterable[str], gates: Mapping[str, Gate]) -> tuple[Gate, ...]:
-    """Give gates by name, each once, in the order they are asked for.
+    """Return gates by name, each once, in the order they are asked for.
 
     Raises:
         UsageError: there is no such gate; the known ones are named.

@@ -1,14 +1,14 @@
-"""What a type says of its JSON form beyond its fields: ranges, tags that tell a union's members apart, keys.
+"""What a type says of its JSON form: ranges, tags that tell a union's members apart, its fields and their keys.
 
 Apart from the codec, since a run that writes no JSON needs the types and not the codec.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
@@ -53,8 +53,14 @@ def whole(pattern: str) -> str:
     return rf"^(?:{pattern})$(?!\n)"
 
 
+Ratio = Annotated[float, Range(0, 1)]
+Points = Annotated[float, Range(0, 100)]
+Count = Annotated[int, Range(0, None)]
+Milliseconds = Annotated[float, Range(0, None)]
+
+
 def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
-    """Give a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
+    """Return a named tuple the tag that a dataclass declares as ``TAG``: a class decorator."""
 
     def tag(cls: type[T]) -> type[T]:
         _TAGS[cls] = (key, value)
@@ -64,7 +70,7 @@ def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
 
 
 def tag_of(cls: type) -> tuple[str, str] | None:
-    """Give the key and value that tell a record apart from the others of its union."""
+    """Return the key and value that tell a record apart from the others of its union."""
     declared: tuple[str, str] | None = getattr(cls, "TAG", None)
     return _TAGS.get(cls, declared)
 
@@ -76,7 +82,7 @@ def camel(cls: type[T]) -> type[T]:
 
 
 def key_of(cls: type, name: str) -> str:
-    """Give the JSON key of a field that names none itself."""
+    """Return the JSON key of a field that names none itself."""
     if cls not in _CAMEL:
         return name
     first, *rest = name.split("_")
@@ -85,3 +91,55 @@ def key_of(cls: type, name: str) -> str:
 
 _TAGS: dict[type, tuple[str, str]] = {}
 _CAMEL: set[type] = set()
+
+
+Json: TypeAlias = Any  # None, bool, int, float, str, and lists and str-keyed dicts of them
+MAX_PROBLEMS = 20  # a document of the wrong kind has thousands, and nobody reads them
+
+
+class Field(NamedTuple):
+    """One field of a record: its name, its JSON key, and how it is written and read."""
+
+    name: str
+    key: str
+    required: bool
+    omit_none: bool = False
+    init: bool = True
+    doc: str = ""
+
+
+def is_record(cls: object) -> bool:
+    """Return whether a type is written as an object: a dataclass or a named tuple."""
+    return isinstance(cls, type) and (_is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields")))
+
+
+def json_keys(cls: type) -> tuple[Field, ...]:
+    """List the fields of a record with their JSON keys.
+
+    Raises:
+        TypeError: when two keys, that of the tag among them, are the same.
+    """
+    fields = tuple(_dataclass_fields(cls)) if _is_dataclass(cls) else _tuple_fields(cls)
+    tag = tag_of(cls)
+    keys = [field.key for field in fields] + ([tag[0]] if tag else [])
+    if len(set(keys)) < len(keys):
+        raise TypeError(f"{cls.__qualname__}: two of its JSON keys are the same: {', '.join(keys)}")
+    return fields
+
+
+def _is_dataclass(cls: type) -> bool:
+    return hasattr(cls, "__dataclass_fields__")
+
+
+def _dataclass_fields(cls: Any) -> Iterator[Field]:  # noqa: ANN401 - any dataclass
+    import dataclasses  # already loaded by whoever made such a class; most runs have none
+
+    for field in dataclasses.fields(cls):
+        meta = field.metadata
+        required = field.default is field.default_factory is dataclasses.MISSING
+        key = meta.get("json") or key_of(cls, field.name)
+        yield Field(field.name, key, required, bool(meta.get("omit_none")), field.init, meta.get("doc", ""))
+
+
+def _tuple_fields(cls: Any) -> tuple[Field, ...]:  # noqa: ANN401 - any named tuple
+    return tuple(Field(name, key_of(cls, name), name not in cls._field_defaults) for name in cls._fields)

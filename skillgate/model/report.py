@@ -11,29 +11,29 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.finding import Finding, Severity, Suppressed
-from skillgate.model.judging import Agreement, Count, DropTest, JudgeLayer, Points, Ratio, Trust, Usage
-from skillgate.model.marks import tagged
+from skillgate.model.finding import AcrossChange, Finding, ListingUse, Severity, Suppressed
+from skillgate.model.layers import (
+    Agreement,
+    DropTest,
+    JudgeLayer,
+    Lift,
+    MonteCarloLayer,
+    RankingLayer,
+    Resumed,
+    Trust,
+    Usage,
+)
+from skillgate.model.marks import Count, Points, Ratio, tagged
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
-from skillgate.model.simulating import Lift, MonteCarloLayer, RankingLayer, Resumed
 
 
 class SkillName(NamedTuple):
-    """Which skill.
-
-    Attributes:
-        name: the frontmatter's, else the directory's.
-        path: its directory as given, with ``/``.
-        repository_path: its directory from the top of its repository, with ``/`` and ``"."`` for the top itself; None
-            in no repository. Reports that were made in different directories know a skill by it.
-        digest: of its main file; None where that could not be read whole.
-    """
+    """Which skill."""
 
     name: str
-    path: str
-    repository_path: str | None = None
-    digest: str | None = None
+    path: str  # its directory as given, with ``/``
+    repository_path: str | None = None  # its directory from the top of its repository
+    digest: str | None = None  # of its main file; None where that could not be read whole
 
 
 class DimensionScore(NamedTuple):
@@ -53,27 +53,20 @@ class DimensionScore(NamedTuple):
 
 
 class Composite(NamedTuple):
-    """The one number, its badge and what they rest on.
+    """The one number, its badge and what they rest on."""
 
-    Attributes:
-        score: 0–100, None where nothing could be scored; then ``reason`` says why.
-        badge: None below the least badge, and where ``badge_reason`` says why there can be none.
-        elo: None unless a ranking was run; then ``elo_reason`` is None.
-        dimensions: the same object as the document's ``dimensions``, under the name the method's text uses.
-        ci_reason: why there is no interval where a sampled layer ran.
-    """
-
-    score: Points | None
-    badge: Badge | None
-    elo: float | None = None
+    score: Points | None  # 0–100, None where nothing could be scored; then ``reason`` says why
+    badge: Badge | None  # None below the least badge, and where ``badge_reason`` says why there can be none
+    elo: float | None = None  # None unless a ranking was run; then ``elo_reason`` is None
     ci_low: Points | None = None
     ci_high: Points | None = None
     elo_reason: str | None = "no ranking at this depth"
     reason: str | None = None
     badge_reason: str | None = None
     penalty: Ratio = 1.0
+    # the same object as the document's ``dimensions``, under the name the method's text uses
     dimensions: Mapping[Dimension, DimensionScore] = MappingProxyType({})
-    ci_reason: str | None = None
+    ci_reason: str | None = None  # why there is no interval where a sampled layer ran
 
 
 class SubCheckScore(NamedTuple):
@@ -104,28 +97,17 @@ Layer = StaticLayer | JudgeLayer | MonteCarloLayer | RankingLayer
 
 
 class Advice(NamedTuple):
-    """What to do next, computed from the report alone.
-
-    Attributes:
-        action: what to do, as an instruction.
-        dimension: what it raises most; None when it only removes anti-patterns.
-        gain: composite points it would bring by itself.
-        effort: ``very low``, ``low`` or ``medium``, from the method's table.
-        before, after: the dimension's score now and then.
-        line: where in the main file, None when it concerns no line.
-        removes: how many anti-pattern findings it mends.
-        rule: the id of the finding that it mends where that is no anti-pattern.
-    """
+    """What to do next, computed from the report alone."""
 
     action: str
-    dimension: Dimension | None
-    gain: float
-    effort: str
+    dimension: Dimension | None  # what it raises most; None when it only removes anti-patterns
+    gain: float  # composite points it would bring by itself
+    effort: str  # ``very low``, ``low`` or ``medium``, from the method's table
     before: Ratio | None
     after: Ratio | None
-    line: int | None = None
+    line: int | None = None  # where in the main file, None when it concerns no line
     removes: Count = 0
-    rule: str | None = None
+    rule: str | None = None  # the id of the finding that it mends where that is no anti-pattern
 
 
 class Tool(NamedTuple):

@@ -70,12 +70,12 @@ class Grade(Enum):
 
     @property
     def at_least(self) -> float:
-        """Give the lowest score that earns the letter."""
+        """Return the lowest score that earns the letter."""
         return _GRADES[self.value][0]
 
     @property
     def meaning(self) -> str:
-        """Say what the letter means."""
+        """Return what the letter means."""
         return _GRADES[self.value][1]
 
     @classmethod
@@ -106,12 +106,12 @@ class Badge(Enum):
 
     @property
     def composite(self) -> float:
-        """Give the lowest composite that earns the badge."""
+        """Return the lowest composite that earns the badge."""
         return float(_BADGES[self.value][0])
 
     @property
     def elo(self) -> float:
-        """Give the lowest Elo rating that earns the badge, where a rating was computed."""
+        """Return the lowest Elo rating that earns the badge, where a rating was computed."""
         return float(_BADGES[self.value][1])
 
     @property
@@ -121,17 +121,12 @@ class Badge(Enum):
 
     @property
     def meaning(self) -> str:
-        """Say what the badge means."""
+        """Return what the badge means."""
         return _BADGES[self.value][3]
 
     @classmethod
     def from_scores(cls, composite: float | None, elo: float | None = None) -> Badge | None:
-        """Give the best badge whose composite is reached and, where a rating was computed, whose Elo is too.
-
-        Args:
-            composite: 0–100, or None where nothing could be scored.
-            elo: a rating, or None where none was computed; then the composite alone decides.
-        """
+        """Return the best badge whose composite (0–100) is reached and, where a rating was computed, whose Elo too."""
         if composite is None:
             return None
         reached = (badge for badge in cls if composite >= badge.composite and (elo is None or elo >= badge.elo))
@@ -147,21 +142,13 @@ _BADGES = {
 
 
 class Evidence(NamedTuple):
-    """One thing that a sub-check looked for.
-
-    Attributes:
-        text: what was found, or what is missing.
-        line: where, None when it concerns no line.
-        points: what it earned, on the sub-check's scale of [0, 1]; negative for a deduction.
-        possible: the most it could have earned (0 for a deduction).
-        advice: the key of the advice that would earn the rest, None when there is none to give.
-    """
+    """One thing that a sub-check looked for."""
 
     text: str
-    points: float
-    possible: float
-    line: int | None = None
-    advice: str | None = None
+    points: float  # what it earned, on the sub-check's scale of [0, 1]; negative for a deduction
+    possible: float  # the most it could have earned (0 for a deduction)
+    line: int | None = None  # where, None when it concerns no line
+    advice: str | None = None  # the key of the advice that would earn the rest, None when there is none to give
 
 
 class Measured(NamedTuple):

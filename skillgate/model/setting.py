@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 
 Table = Mapping[str, float | str]
 Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | Mapping[str, Table] | None
@@ -35,57 +35,33 @@ WORDS, KEY, SHARD = "names, comma-separated", "letters, digits, ., _ and -", "I/
 
 
 class Group(NamedTuple):
-    """A group of options in the help of the commands that have it.
+    """A group of options in the help of the commands that have it."""
 
-    Attributes:
-        title: its heading; ``""`` for options that stand in no group of their own.
-        commands: those that take its options, unless an option names others.
-        titles: other headings, by command.
-        shows_default: whether help and messages give the default and what fits, and not the known words.
-    """
-
-    title: str
+    title: str  # its heading; ``""`` for options that stand in no group of their own
     commands: tuple[str, ...]
-    titles: Mapping[str, str] = {}
-    shows_default: bool = False
+    titles: Mapping[str, str] = {}  # other headings, by command
+    shows_default: bool = False  # whether help and messages give the default and what fits, and not the known words
 
 
 class Option(NamedTuple):
-    """What a setting is as an option of the command line.
+    """What a setting is as an option of the command line."""
 
-    Attributes:
-        group: where it stands in the help.
-        metavar: what its value is called there; ``""`` for a flag.
-        commands: those that take it; empty for all of the group.
-        everyday: whether ``--help`` shows it, and not ``--help-all`` alone.
-        name: the option's own name where that is not the key.
-    """
-
-    group: Group
-    metavar: str = ""
-    commands: tuple[str, ...] = ()
-    everyday: bool = False
-    name: str = ""
+    group: Group  # where it stands in the help
+    metavar: str = ""  # what its value is called there; ``""`` for a flag
+    commands: tuple[str, ...] = ()  # those that take it; empty for all of the group
+    everyday: bool = False  # whether ``--help`` shows it, and not ``--help-all`` alone
+    name: str = ""  # the option's own name where that is not the key
 
 
 class Input(NamedTuple):
-    """What a setting is as an input of the Action. An empty text is the same as none given.
+    """What a setting is as an input of the Action. An empty text is the same as none given."""
 
-    Attributes:
-        default: the text that holds where none is given; ``""`` for none, and then the configuration's holds.
-        help: in place of the setting's own, where it means something else there.
-        form: how its text is read, where the kind of the setting does not say it.
-        origin: of an input that names files or directories, where they come from in a change.
-        without: choices of the setting that it does not take.
-        configures: whether its value is laid over the configuration; else the run reads it by itself.
-    """
-
-    default: str = ""
-    help: str = ""
-    form: str = ""
-    origin: str = ""
-    without: tuple[str, ...] = ()
-    configures: bool = True
+    default: str = ""  # the text that holds where none is given; ``""`` for none, and then the configuration's holds
+    help: str = ""  # in place of the setting's own, where it means something else there
+    form: str = ""  # how its text is read, where the kind of the setting does not say it
+    origin: str = ""  # of an input that names files or directories, where they come from in a change
+    without: tuple[str, ...] = ()  # choices of the setting that it does not take
+    configures: bool = True  # whether its value is laid over the configuration; else the run reads it by itself
 
 
 class UnfitError(ValueError):
@@ -97,44 +73,24 @@ class UnfitError(ValueError):
 
 
 class Setting(NamedTuple, Generic[T_co]):
-    """An entry of the table; ``T_co`` is the type of its value.
+    """An entry of the table; ``T_co`` is the type of its value."""
 
-    Attributes:
-        key: the name in files and on the command line, as in ``max-drop``.
-        kind: what the value is.
-        default: the value where nobody set one; None where there is none, and then ``null`` may be written.
-        choices: the words of a CHOICE or CHOICES, or the names of a NUMBERS.
-        fields: of TABLES, what each of its mappings may hold.
-        check: of TABLES, looks at a name and its mapping as a whole, and raises ValueError where they do not fit.
-        minimum: the least number allowed, for NUMBER, INTEGER and each of NUMBERS.
-        maximum: the greatest; of a TEXT the most characters, of TABLES the most names.
-        help: one sentence, shown by ``--help`` and written into a new configuration file.
-        example: a value to show where there is no default.
-        per_path: whether an override may set it for some paths only.
-        personal: whether only options, environment and the user's own file may set it, and no project's file.
-        configured: whether it is a key of the configuration; else it is an input of the Action alone.
-        option: what it is as an option of the command line; None for none, or for one that its command declares.
-        action: what it is as an input of the Action; None for none.
-        gate: the word of ``fail-on`` for the gate that it sets a bound of.
-        other_name: the path of the same setting in a configuration of eval-skills.
-    """
-
-    key: str
+    key: str  # the name in files and on the command line, as in ``max-drop``
     kind: Kind
-    help: str
-    default: Value = None
+    help: str  # one sentence, shown by ``--help`` and written into a new configuration file
+    default: Value = None  # the value where nobody set one; None where there is none, and then ``null`` may be written
     choices: Sequence[str] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    example: Value = None
-    per_path: bool = False
-    personal: bool = False
+    minimum: float | None = None  # the least number allowed, for NUMBER, INTEGER and each of NUMBERS
+    maximum: float | None = None  # the greatest; of a TEXT the most characters, of TABLES the most names
+    example: Value = None  # a value to show where there is no default
+    per_path: bool = False  # whether an override may set it for some paths only
+    personal: bool = False  # whether only options, environment and the user's own file may set it
     fields: tuple[Setting[object], ...] = ()
-    check: Callable[[str, Table], object] | None = None
-    configured: bool = True
-    option: Option | None = None
-    action: Input | None = None
-    gate: str = ""
+    check: Callable[[str, Table], object] | None = None  # of TABLES, looks at a name and its mapping as a whole
+    configured: bool = True  # whether it is a key of the configuration; else it is an input of the Action alone
+    option: Option | None = None  # what it is as an option of the command line
+    action: Input | None = None  # what it is as an input of the Action; None for none
+    gate: str = ""  # the word of ``fail-on`` for the gate that it sets a bound of
     other_name: str = ""
 
     @property
@@ -161,7 +117,7 @@ class Setting(NamedTuple, Generic[T_co]):
         return accepted
 
     def expected(self) -> str:
-        """Say in words what fits, as in ``a number from 0 to 100``."""
+        """Return in words what fits, as in ``a number from 0 to 100``."""
         words = self.kind.value
         if self.choices:
             names = ", ".join(self.choices)
@@ -186,9 +142,7 @@ class Setting(NamedTuple, Generic[T_co]):
             case Kind.CHOICE:
                 word = str(value) if isinstance(value, float) else value  # as in `rubric: 1.1`, without quotes
                 return word if isinstance(word, str) and word in self.choices else None
-            case Kind.CHOICES:
-                return self._words(value)
-            case Kind.TEXTS:
+            case Kind.CHOICES | Kind.TEXTS:
                 return self._texts(value)
             case Kind.NUMBERS:
                 return self._numbers(value)
@@ -204,17 +158,11 @@ class Setting(NamedTuple, Generic[T_co]):
         high = float("1e300") if self.maximum is None else self.maximum
         return float(value) if low <= value <= high else None  # not-a-number is never between
 
-    def _words(self, value: object) -> tuple[str, ...] | None:
-        items = [value] if isinstance(value, str) else value
-        if not isinstance(items, list | tuple) or not items:
-            return None
-        if not all(isinstance(item, str) and item in self.choices for item in items):
-            return None
-        return tuple(dict.fromkeys(items))
-
     def _texts(self, value: object) -> tuple[str, ...] | None:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) and item.strip() for item in items):
+            return None
+        if self.kind is Kind.CHOICES and (not items or not all(item in self.choices for item in items)):
             return None
         return tuple(dict.fromkeys(items))
 
@@ -222,8 +170,8 @@ class Setting(NamedTuple, Generic[T_co]):
         if not isinstance(value, Mapping) or not value:
             return None
         numbers = {name: self._number(item) for name, item in value.items() if name in self.choices}
-        kept = {str(name): number for name, number in numbers.items() if number is not None}
-        return kept if len(kept) == len(value) else None
+        accepted = {str(name): number for name, number in numbers.items() if number is not None}
+        return accepted if len(accepted) == len(value) else None
 
     def _tables(self, value: object) -> dict[str, Table] | None:
         if not isinstance(value, Mapping) or not value or len(value) > (self.maximum or len(value)):

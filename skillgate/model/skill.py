@@ -1,4 +1,4 @@
-"""A skill, from the place it was found at to the values that parsing gives. All of it frozen, none of it judged.
+"""A skill, from the tree of files it was found in to the values that parsing gives: all frozen, none of it judged.
 
 Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run. For the same
 reason annotations are evaluated here: as text each would be compiled once more.
@@ -8,10 +8,76 @@ from collections.abc import Mapping
 from enum import Enum
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from skillgate.model.ports import Tree
-from skillgate.model.routing import Routing
+
+class EntryKind(Enum):
+    """What a path in a tree is."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    OTHER = "other"  # a pipe, a device, a link that leads nowhere or outside the tree
+    UNREADABLE = "unreadable"  # below a directory that may not be read: nobody can tell whether it is there
+
+
+class Entry(NamedTuple):
+    """One path of a tree: its kind and, for a file, its size in bytes."""
+
+    kind: EntryKind
+    size: int = 0
+
+
+class Tree(Protocol):
+    """Files below one root: a directory on disk, or one commit in a git object store.
+
+    Paths are ``/``-separated, relative to the root, without ``.`` or ``..``; ``""`` is the root itself. Names match
+    exactly, letter case included, on every file system. Nothing outside the root is ever looked at: a symbolic link
+    that leads there is an entry of kind ``OTHER``.
+    """
+
+    def entry(self, path: str) -> Entry | None:
+        """Describe a path, symbolic links followed; None when there is nothing."""
+
+    def real(self, path: str) -> str | None:
+        """Return the path without symbolic links; None where it leads nowhere or outside the root."""
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """List a directory, sorted by code point; empty when it is none or cannot be read."""
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        """Read at most ``limit`` bytes of a regular file.
+
+        Raises:
+            OSError: as the operating system (or, for a commit, git) reports it.
+        """
+
+
+class Language(Enum):
+    """Whether a text is English, as far as its letters and function words tell."""
+
+    ENGLISH = "english"
+    OTHER = "other"  # mostly non-Latin letters, or the function words of another language clearly dominate
+    UNKNOWN = "unknown"  # Latin letters without one function word: a list of keywords, a name, nothing
+
+
+class Trigger(NamedTuple):
+    """An accepted trigger phrase, as written; ``start`` and ``end`` are its offsets in the text, end exclusive."""
+
+    phrase: str
+    start: int
+    end: int
+
+
+class Routing(NamedTuple):
+    """The signs of a description."""
+
+    language: Language = Language.UNKNOWN  # whether the text is English
+    triggers: tuple[Trigger, ...] = ()  # the trigger phrases, in order
+    use_cases: tuple[str, ...] = ()  # the distinct use cases of the trigger clauses, folded for case and white space
+    proactive: bool = False  # whether it says "proactively"
+    automatic: bool = False  # whether it says to use the skill automatically or always, to trigger or to invoke it
+    context: str | None = None  # the first "when … ing", "for … ing" or "during … ing", as written; None without one
+
 
 SKILL_FILE = "SKILL.md"
 
@@ -24,25 +90,15 @@ class Span(NamedTuple):
 
 
 class SkillRoot(NamedTuple):
-    """Where a skill was found.
-
-    Attributes:
-        tree: the files around the skill: its repository, plugin or skills folder.
-        directory: the skill's directory in ``tree`` (``""`` where it is the root).
-        file_name: ``SKILL.md``, or what stands in its place, such as ``skill.md``.
-        name: the directory's own name, which the skill's name should equal.
-        path: the directory as shown to people and written to reports.
-        plugin: the tree path of the plugin the skill belongs to, None without one.
-        repository_path: the directory from the top of its repository (``"."`` for the top), None in no repository.
-    """
+    """Where a skill was found."""
 
     tree: Tree
-    directory: str
-    file_name: str
-    name: str
+    directory: str  # the skill's directory in ``tree`` (``""`` where it is the root)
+    file_name: str  # ``SKILL.md``, or what stands in its place, such as ``skill.md``
+    name: str  # the directory's own name, which the skill's name should equal
     path: PurePosixPath
-    plugin: str | None = None
-    repository_path: str | None = None
+    plugin: str | None = None  # the tree path of the plugin the skill belongs to, None without one
+    repository_path: str | None = None  # the directory from the top of its repository
 
 
 class SkillSource(NamedTuple):
@@ -90,12 +146,12 @@ class Frontmatter(NamedTuple):
     repeated: frozenset[str] = frozenset()
 
     def text(self, key: str) -> str:
-        """Give a key's value when it is a string, stripped; ``""`` when it is absent or anything else."""
+        """Return a key's value when it is a string, stripped; ``""`` when it is absent or anything else."""
         value = self.values.get(key)
         return value.strip() if isinstance(value, str) else ""
 
     def line(self, key: str) -> int:
-        """Give the line of a key, or 1 when it is absent."""
+        """Return the line of a key, or 1 when it is absent."""
         return self.lines.get(key, 1)
 
 
@@ -118,7 +174,7 @@ class Link(NamedTuple):
 
     @property
     def dead(self) -> bool:
-        """Tell whether a relative link leads nowhere."""
+        """Return whether a relative link leads nowhere."""
         return self.resolved is None and self.kind is not LinkKind.OTHER
 
 
@@ -137,7 +193,7 @@ class Heading(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Tell whether the section holds something: 8 words, or a code block of 2 lines."""
+        """Return whether the section holds something: 8 words, or a code block of 2 lines."""
         return self.words >= MIN_SECTION_WORDS or self.code_lines >= MIN_SECTION_CODE_LINES
 
 
@@ -176,29 +232,18 @@ class TextBlock(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A Markdown file of a skill, parsed: its main file or one that lies beside it.
-
-    Attributes:
-        file: its tree path.
-        text: all of it, line ends normalised, without a byte order mark.
-        first_line: the line its body begins on (1 where there is no frontmatter).
-        headings, code_blocks, blocks, links: of the body, in order; a link of another file than the main one is
-            resolved from where it stands, and from the skill's directory.
-        anchors: what ``#…`` may lead to: each heading as :func:`anchor_key` folds it, and every ``id`` and ``name``.
-        mentions: paths in running text and code spans, and names of other skills; none of them checked.
-        complete: whether all of it was read.
-    """
+    """A Markdown file of a skill, parsed: its main file or one that lies beside it."""
 
     file: str
-    text: str
-    first_line: int = 1
-    headings: tuple[Heading, ...] = ()
+    text: str  # all of it, line ends normalised, without a byte order mark
+    first_line: int = 1  # the line its body begins on (1 where there is no frontmatter)
+    headings: tuple[Heading, ...] = ()  # headings, code_blocks, blocks, links: of the body, in order
     code_blocks: tuple[CodeBlock, ...] = ()
     blocks: tuple[TextBlock, ...] = ()
     links: tuple[Link, ...] = ()
-    anchors: frozenset[str] = frozenset()
+    anchors: frozenset[str] = frozenset()  # what ``#…`` may lead to
     mentions: frozenset[str] = frozenset()
-    complete: bool = True
+    complete: bool = True  # whether all of it was read
 
 
 class TextFile(NamedTuple):
@@ -209,63 +254,29 @@ class TextFile(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """A comment in a file that sets findings aside.
-
-    Attributes:
-        file: the tree path of the file.
-        line: where the comment stands.
-        rules: the ids it names.
-        first, last: the lines it covers; a comment for the whole file covers all.
-        reason: why.
-        until: the last day it holds, as an ISO date; None without an end.
-        whole: whether it is for the whole file.
-    """
+    """A comment in a file that sets findings aside."""
 
     file: str
-    line: int
+    line: int  # where the comment stands
     rules: tuple[str, ...]
-    first: int
+    first: int  # first, last: the lines it covers; a comment for the whole file covers all
     last: int
-    reason: str
-    until: str | None = None
-    whole: bool = False
+    reason: str  # why
+    until: str | None = None  # the last day it holds, as an ISO date; None without an end
+    whole: bool = False  # whether it is for the whole file
 
 
 class Skill(NamedTuple):
-    """A parsed skill: every fact the static layer may count.
+    """A parsed skill: every fact the static layer may count."""
 
-    Attributes:
-        root: where it was found.
-        frontmatter: its YAML mapping.
-        problems: what reading met, in file order.
-        routing: what its description and ``when_to_use`` say of when it is for.
-        unscored: why there is nothing to score (not UTF-8, a NUL byte, over 5 MB, empty), else None.
-        lines: physical lines of the file, runs of blank lines counted once.
-        tokens: estimated tokens of the body, ``ceil(characters / 2.6)``.
-        headings, code_blocks, blocks, links: of the body, in order.
-        table_headers: the header cells of each table that has a body row, with its line.
-        prose_lines: the lines of the text blocks, folded for white space, case and list marker, with their line.
-        related: tree paths of other skills and agents that a link, a path in a code span or a name resolves to.
-        linked: tree paths of files of the skill that a link, or a path in running text or a code span, resolves to.
-        prose: the text of the prose blocks, lower-cased: what is not in it need not be looked for block by block.
-        siblings: how many other skills lie beside it, counted up to 4.
-        prose_words: words of prose: outside headings, keyword lists and code.
-        has_body: whether there is text below the frontmatter, or a code block that holds code.
-        references, assets: tree paths of the non-empty files below the directory of that name.
-        documents: its Markdown files: the main one first, then those beside it by path (assets/ are no instructions).
-        scripts: its other text files that hold anything but ASCII.
-        files: tree paths of all its files, those of skills below it left out; at most 2,000.
-        waivers: the comments that set findings aside, in its main file and in its documents.
-    """
-
-    root: SkillRoot
+    root: SkillRoot  # where it was found
     frontmatter: Frontmatter
-    problems: tuple[Problem, ...] = ()
-    routing: Routing = Routing()
-    unscored: str | None = None
-    lines: int = 0
-    tokens: int = 0
-    headings: tuple[Heading, ...] = ()
+    problems: tuple[Problem, ...] = ()  # what reading met, in file order
+    routing: Routing = Routing()  # what its description and ``when_to_use`` say of when it is for
+    unscored: str | None = None  # why there is nothing to score (not UTF-8, a NUL byte, over 5 MB, empty), else None
+    lines: int = 0  # physical lines of the file, runs of blank lines counted once
+    tokens: int = 0  # estimated tokens of the body, ``ceil(characters / 2.6)``
+    headings: tuple[Heading, ...] = ()  # headings, code_blocks, blocks, links: of the body, in order
     code_blocks: tuple[CodeBlock, ...] = ()
     blocks: tuple[TextBlock, ...] = ()
     links: tuple[Link, ...] = ()
@@ -273,20 +284,20 @@ class Skill(NamedTuple):
     prose_lines: tuple[tuple[int, str], ...] = ()
     related: frozenset[str] = frozenset()
     linked: frozenset[str] = frozenset()
-    references: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()  # non-empty files below the directory of that name
     assets: frozenset[str] = frozenset()
-    prose: str = ""
-    siblings: int = 0
+    prose: str = ""  # of the prose blocks, lower-cased: what is not in it need not be looked for block by block
+    siblings: int = 0  # how many other skills lie beside it, counted up to 4
     prose_words: int = 0
-    has_body: bool = False
-    documents: tuple[Document, ...] = ()
+    has_body: bool = False  # whether there is text below the frontmatter, or a code block that holds code
+    documents: tuple[Document, ...] = ()  # its Markdown files: the main one first, then those beside it by path
     scripts: tuple[TextFile, ...] = ()
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # tree paths of all its files, those of skills below it left out; at most 2,000
     waivers: tuple[Waiver, ...] = ()
 
     @property
     def effective_lines(self) -> int:
-        """Give ``lines``, but more than 800 for a body of more than 10,000 estimated tokens, however few its lines."""
+        """The ``lines``, but more than 800 for a body of more than 10,000 estimated tokens, however few its lines."""
         return max(self.lines, BLOAT_LINES + 1) if self.tokens > MAX_BODY_TOKENS else self.lines
 
     def problems_of(self, rule: str) -> tuple[Problem, ...]:

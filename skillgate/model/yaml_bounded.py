@@ -22,16 +22,8 @@ _OWN_LIMIT = "maximum nesting depth"  # libyaml's own from 0.2.6 on, a thousand 
 _NUMBER_LENGTH = 300  # characters; a double ends at 309 digits, and Python refuses to print integers above 4,300
 # What PyYAML's constructors let escape: `!!int ""` is an IndexError, `!!bool x` a KeyError, `!!timestamp x` an
 # AttributeError, a 13th month a ValueError.
-_FAILURES = (
-    yaml.YAMLError,
-    ValueError,
-    LookupError,
-    AttributeError,
-    TypeError,
-    OverflowError,
-    RecursionError,
-    MemoryError,
-)
+_BUILDING = (ValueError, LookupError, AttributeError, TypeError, OverflowError, RecursionError, MemoryError)
+_FAILURES = (yaml.YAMLError, *_BUILDING)
 
 
 class Limits(NamedTuple):
@@ -58,20 +50,12 @@ class YamlProblem(ValueError):  # noqa: N818 - what a finding or an error is mad
 
 
 class MappingDocument(NamedTuple):
-    """One mapping, built.
-
-    Attributes:
-        values: the mapping; its own keys are strings. Below them stands whatever YAML gives: dates, bytes and sets too.
-        lines: the line of each key of ``values``, counted from 1.
-        duplicates: (key, line) of each repetition, at any depth; a nested key is written as in ``places``. The last
-            value of a repeated key is the one in ``values``.
-        places: the line of everything in the document, under names such as ``overrides[0].threshold``.
-    """
+    """One mapping, built."""
 
     values: dict[str, Any]
-    lines: dict[str, int]
-    duplicates: tuple[tuple[str, int], ...]
-    places: dict[str, int]
+    lines: dict[str, int]  # the line of each key of ``values``, counted from 1
+    duplicates: tuple[tuple[str, int], ...]  # (key, line) of each repetition, at any depth
+    places: dict[str, int]  # the line of everything in the document, under names such as ``overrides[0].threshold``
 
 
 def load_mapping(text: str, *, limits: Limits = DOCUMENT_LIMITS) -> MappingDocument:
@@ -96,7 +80,7 @@ def load_mapping(text: str, *, limits: Limits = DOCUMENT_LIMITS) -> MappingDocum
 
 
 def check_syntax(text: str, *, limits: Limits = BLOCK_LIMITS) -> YamlProblem | None:
-    """Say why a text is not YAML, or None when it is: any number of documents, any shape, tags of any kind."""
+    """Return why a text is not YAML, or None when it is: any number of documents, any shape, tags of any kind."""
     try:
         _count(text, limits=limits, single=False)
     except YamlProblem as problem:
@@ -175,11 +159,11 @@ def _check(event: yaml.Event, stack: list[_Frame], limits: Limits) -> None:
 
 
 def _events(text: str) -> Iterator[Any]:
-    given = 0
+    yielded = 0
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             yield event
-            given += 1
+            yielded += 1
     except _FAILURES as error:
         if _OWN_LIMIT not in str(getattr(error, "problem", "")):
             raise _translated(error, text) from None
@@ -187,7 +171,7 @@ def _events(text: str) -> Iterator[Any]:
         return
     # It looks ahead before it gives anything; whoever counts meets the limit at its place in what Python parses.
     try:
-        yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), given, None)
+        yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), yielded, None)
     except _FAILURES as error:
         raise _translated(error, text) from None
 

@@ -1,84 +1,100 @@
 """Layer 3 for one skill: prompts, a session for each, a grade for each answer, and what they measure.
 
 No session waits for another, and none for a grade. Where the run may end early, sessions go in waves, and what is left
-is not run as soon as it cannot change the verdict of the gates that were asked for.
+is not run as soon as it cannot change the verdict of the gates that are in use.
+
+An outage is no fault of the skill and no merit. Where the skill's own text can have brought it about, far less of it is
+passed over: else a text could choose what it is measured on.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate import settings
+from skillgate.format import plural
+from skillgate.judge.asking import answered_by, is_live, usage
+from skillgate.judge.subject import SWAYED
 from skillgate.model.exchange import Together
-from skillgate.model.simulating import COMPLETED, NOT_RUN, Simulation
-from skillgate.montecarlo.assembly import row, simulated
-from skillgate.montecarlo.curtailment import decided
-from skillgate.montecarlo.gaps import lacking
-from skillgate.montecarlo.grading import NOT_ASKED, Grade, Run, graded
-from skillgate.montecarlo.session import named_file, session
-from skillgate.montecarlo.tools import ORDERS
-from skillgate.montecarlo.transcript import RUNNER, transcript
+from skillgate.model.layers import (
+    COMPLETED,
+    FAILED,
+    LEAST_LOADS,
+    NOT_MEASURED,
+    NOT_RUN,
+    Estimate,
+    MonteCarloLayer,
+    Simulation,
+)
+from skillgate.model.score import Outcome
+from skillgate.model.skill import Problem, Span
+from skillgate.montecarlo.grading import NOT_GRADED, RUBRIC_VERSION, Grade, Run, graded
+from skillgate.montecarlo.prompts import prompts
+from skillgate.montecarlo.session import RUNNER, named_file, session, transcript
+from skillgate.montecarlo.subject import Simulated
+from skillgate.montecarlo.tools import ORDERS, PROMPT_VERSION
+from skillgate.scoring.gate import fails_seldom, loads_enough
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from skillgate.model.exchange import Steps
-    from skillgate.model.judging import TriggerPrompt
-    from skillgate.montecarlo.subject import Plan, Simulated, Subject
+    from skillgate.model.exchange import Answer, Steps
+    from skillgate.model.layers import Loads, TriggerPrompt
+    from skillgate.montecarlo.prompts import Prompts
+    from skillgate.montecarlo.subject import Plan, Stop, Subject
 
-WAVE = 8
-"""Sessions between two looks at the gates: as many as are on their way at once as a rule, so that looking costs no
-time. The verdict does not depend on it."""
+    Rows = tuple[Simulation, ...]
+
+WAVE = 8  # sessions between two looks at the gates, on which no verdict depends: as many as run at once as a rule
+MOST_LOST = 0.2  # of sessions, or of grades: beyond that the rest does not speak for all
+MOST_SILENCED = 0.05  # of sessions, or of graded answers, that the text in them can have silenced
+LEAST_SILENCED = 2  # of the sessions of one kind: one lost session of ten is chance, whatever share it is
+MOST_FAILED = 0.2  # of the sessions that loaded the skill: their worth is in no figure but the failure rate
+UNMEASURED = "not measured: see the reason of the layer"
+_RESTS_ON_QUALITY, _RESTS_ON_SCOPE = ("quality", "quality_cv", "orchestration"), ("scope",)
+_RESTS_ON_NEAR_MISSES = ("false_activation_rate", "precision", "f1")
+_VERDICTS = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.INCONCLUSIVE: "stays inconclusive"}
+
+
+class Gap(NamedTuple):
+    """What is missing of a layer."""
+
+    reason: str
+    measures: tuple[str, ...] | None  # names of those that there are none of for it; None: of all
+    silenced: bool  # whether the text in the sessions can have brought it about
+
+
+class Tally(NamedTuple):
+    """What a gate counts."""
+
+    hits: int  # sessions so far that loaded the skill, or that failed
+    measured: int  # sessions so far that it looks at
+    left: int  # sessions to come that it may look at
 
 
 def simulate(subject: Subject, plan: Plan, clock: Callable[[], int]) -> Steps[Simulated]:
-    """Simulate one skill's sessions.
+    """Simulate one skill's sessions; ``clock`` counts monotonic nanoseconds.
 
-    Args:
-        subject: the skill.
-        plan: the models, and how many sessions.
-        clock: monotonic nanoseconds.
-
-    Returns:
-        The layer for the report and what failed. Nothing that a provider does raises: what has no answer is None with
-        the reason.
+    Nothing that a provider does raises: what has no answer is None with the reason.
     """
-    from skillgate.montecarlo.prompts import prompts, unlisted
-
     started = clock()
-    found = (yield from prompts(subject, plan)) if subject.unlisted is None else unlisted(subject)
+    found = yield from prompts(subject, plan)
     cases = sorted(found.cases, key=lambda case: not case.should_trigger)
     runs: tuple[Run, ...] = ()
     stopped: str | None = None
-    if lacking(found) is None:
+    if _lacking(found) is None:
         runs, stopped = yield from _run(subject, plan, cases)
-    left = tuple(Simulation(case.prompt, case.should_trigger, case.style, NOT_RUN) for case in cases[len(runs) :])
-    spent_ms = (clock() - started) // 1_000_000
-    return simulated(subject, plan, found, runs, left, stopped=stopped, duration_ms=spent_ms)
+    left = (Simulation(case.prompt, case.should_trigger, case.style, NOT_RUN) for case in cases[len(runs) :])
+    rows = (*map(row, runs), *left)
+    return _simulated(subject, plan, found, runs, rows, stopped, (clock() - started) // 1_000_000)
 
 
 def _run(subject: Subject, plan: Plan, cases: Sequence[TriggerPrompt]) -> Steps[tuple[tuple[Run, ...], str | None]]:
-    """Run the sessions, all or as many as the gates need; the second value says why it were not all."""
-    branches = _branches(subject, plan, cases)
-    if plan.stop is None:
-        everything: tuple[Run, ...] = yield Together(branches)
-        return everything, None
-    runs: tuple[Run, ...] = ()
-    while len(runs) < len(cases):
-        wave: tuple[Run, ...] = yield Together(branches[len(runs) : len(runs) + WAVE])
-        runs += wave
-        rest = cases[len(runs) :]
-        fitting = sum(case.should_trigger for case in rest)
-        why = decided([row(run) for run in runs], fitting_left=fitting, left=len(rest), stop=plan.stop)
-        if rest and why is not None:
-            return runs, f"after {len(runs)} of {len(cases)} sessions: {why}"
-    return runs, None
+    """Run the sessions, all or as many as the gates need; the second value says why it were not all.
 
-
-def _branches(subject: Subject, plan: Plan, cases: Sequence[TriggerPrompt]) -> tuple[Steps[Run], ...]:
-    """Make a generator for each session; those with the same prompt are told apart by their sample.
-
-    Whatever the order: with few siblings two orders can be one.
+    Those with the same prompt differ by their sample, whatever the order: with few siblings two orders can be one.
     """
     seen: Counter[str] = Counter()
     branches = []
@@ -86,7 +102,19 @@ def _branches(subject: Subject, plan: Plan, cases: Sequence[TriggerPrompt]) -> t
     for index, case in enumerate(cases):
         branches.append(_graded(subject, plan, case, index, sample=seen[case.prompt], file=file))
         seen[case.prompt] += 1
-    return tuple(branches)
+    if plan.stop is None:
+        everything: tuple[Run, ...] = yield Together(tuple(branches))
+        return everything, None
+    runs: tuple[Run, ...] = ()
+    while len(runs) < len(cases):
+        wave: tuple[Run, ...] = yield Together(tuple(branches[len(runs) : len(runs) + WAVE]))
+        runs += wave
+        rest = cases[len(runs) :]
+        fitting = sum(case.should_trigger for case in rest)
+        why = decided([row(run) for run in runs], fitting_left=fitting, left=len(rest), stop=plan.stop)
+        if rest and why is not None:
+            return runs, f"after {len(runs)} of {len(cases)} sessions: {why}"
+    return runs, None
 
 
 def _graded(
@@ -101,6 +129,255 @@ def _graded(
     if went.outcome != COMPLETED:
         return Run(case, went, Grade())
     if not case.should_trigger and not went.activated:
-        return Run(case, went, Grade(ungraded=NOT_ASKED))
+        return Run(case, went, Grade(ungraded=NOT_GRADED))
     grade = yield from graded(subject, plan, case, went.answer)
     return Run(case, went, grade)
+
+
+def row(run: Run) -> Simulation:
+    """Return a session as the report has it."""
+    case, went, grade = run
+    return Simulation(
+        prompt=case.prompt,
+        should_trigger=case.should_trigger,
+        style=case.style,
+        outcome=went.outcome,
+        kind=went.kind,
+        activated=went.activated,
+        quality=grade.quality,
+        tokens=went.tokens,
+        delivers=grade.delivers,
+        covers=grade.covers,
+        turns=went.turns,
+        loaded=went.loaded,
+        ungraded=grade.ungraded,
+    )
+
+
+def decided(runs: Sequence[Simulation], *, fitting_left: int, left: int, stop: Stop) -> str | None:
+    """Say how the gates of ``stop`` are decided, once all of them are; None before, and without any.
+
+    A session that is still to come counts for the gate, counts against it, or is not measured. The gate's own verdict
+    gets no worse by one more that counts for it and no better by one more that counts against it, as the ends of the
+    exact interval move the same way as the share. So of all that can come the worst is that all count against it and
+    the best that all count for it; where these two have one verdict, so has everything between them. Whether too many
+    sessions are not measured is decided by those that were run.
+    """
+    measured = [run for run in runs if run.outcome in (COMPLETED, FAILED)]
+    verdicts: dict[str, Outcome | None] = {}
+    if stop.min_activation is not None:
+        fitting = [run for run in measured if run.should_trigger]
+        tally = Tally(sum(run.activated is True for run in fitting), len(fitting), fitting_left)
+        verdicts[f"{settings.MIN_ACTIVATION.key} {stop.min_activation:g}"] = activation(tally, stop)
+    if stop.max_failure_rate is not None:
+        tally = Tally(sum(run.outcome == FAILED for run in measured), len(measured), left)
+        verdicts[f"{settings.MAX_FAILURE_RATE.key} {stop.max_failure_rate:g}"] = failure(tally, stop)
+    known = [f"{gate} {_VERDICTS[verdict]}" for gate, verdict in verdicts.items() if verdict is not None]
+    return f"{' and '.join(known)} whatever the rest gives" if known and len(known) == len(verdicts) else None
+
+
+def activation(tally: Tally, stop: Stop) -> Outcome | None:
+    """Return the verdict on sessions that load the skill, None as long as it is open."""
+    return None if stop.min_activation is None else _verdict(tally, stop, loads_enough, stop.min_activation)
+
+
+def failure(tally: Tally, stop: Stop) -> Outcome | None:
+    """Return the verdict on sessions that fail, None as long as it is open."""
+    return None if stop.max_failure_rate is None else _verdict(tally, stop, fails_seldom, stop.max_failure_rate)
+
+
+def _verdict(tally: Tally, stop: Stop, gate: Callable[[int, int, float, str], Outcome], bound: float) -> Outcome | None:
+    if not tally.measured:
+        return None  # where nothing more is measured there is no verdict
+    n = tally.measured + tally.left
+    none = gate(tally.hits, n, bound, stop.on_inconclusive)
+    return none if none is gate(tally.hits + tally.left, n, bound, stop.on_inconclusive) else None
+
+
+def _simulated(
+    subject: Subject, plan: Plan, found: Prompts, runs: Sequence[Run], rows: Rows, stopped: str | None, duration_ms: int
+) -> Simulated:
+    """Make the layer of the report; ``rows`` are all sessions, ``runs`` those that were run, in the same order."""
+    from skillgate.montecarlo.measures import measured  # numpy: loaded while answers were awaited
+
+    fitting = sum(one.should_trigger for one in rows)
+    near = len(rows) - fitting
+    figures = measured(rows, simulations=fitting, near_misses=near, seed=plan.seed, stopped=stopped is not None)
+    gaps = tuple(_gaps(subject, found, runs, rows))
+    reason = "; ".join(gap.reason for gap in gaps) or None
+    silenced = "; ".join(gap.reason for gap in gaps if gap.silenced) or None
+    if silenced is not None:
+        silenced += "; a text can bring that about, so the rest makes no score"
+    # Of a baseline's prompts there are as many as it was to run.
+    of_baseline = subject.prompts_source == "baseline"
+    requested = subject.requested or (fitting, near) if of_baseline else (plan.simulations, plan.near_misses)
+    outcomes = Counter(one.outcome for one in rows)
+    kinds = Counter(one.kind for one in rows if one.kind is not None)
+    obeyed = sum(run.grade.obeyed for run in runs)
+    layer = MonteCarloLayer(
+        duration_ms=duration_ms,
+        simulations=requested[0],
+        near_misses=requested[1],
+        completed=outcomes[COMPLETED],
+        failed=outcomes[FAILED],
+        not_measured=outcomes[NOT_MEASURED],
+        mc_score=figures.mc_score,
+        runs=rows,
+        kinds=MappingProxyType(dict(kinds.most_common())),
+        measures=MappingProxyType(dict(figures.measures)),
+        scores=MappingProxyType(dict(figures.scores)),
+        tokens=figures.tokens,
+        spread=MappingProxyType(dict(figures.spread)),
+        loads=figures.loads,
+        prompts_digest=found.digest,
+        prompts_source=found.source,
+        stopped_early=stopped,
+        reason=reason,
+        mc_reason=figures.reason,
+        short=found.short,
+        siblings=len(subject.siblings),
+        siblings_source=subject.siblings_source,
+        silenced=silenced,
+        obeyed=obeyed,
+    )
+    problem = Problem(
+        SWAYED,
+        Span(1),
+        f"{plural(obeyed, 'grade')} of simulated sessions got the control question wrong, and count nowhere: an answer"
+        " may have asked for them, as the skill may have told it to",
+    )
+    no_badge = unearned(figures.loads, rows)
+    layer = _run_by(_without(layer, gaps), plan, tuple(_answers(plan, found, runs)))
+    return Simulated(layer, reason, silenced, (problem,) if obeyed else (), no_badge)
+
+
+def _run_by(layer: MonteCarloLayer, plan: Plan, named: Sequence[tuple[str, Answer]]) -> MonteCarloLayer:
+    """Say which models were used, how, and what it took."""
+    answers = [answer for _, answer in named]
+    return layer._replace(
+        model=plan.model.model,
+        grader=plan.grader.model,
+        provider=plan.provider,
+        live=is_live(answers, live=plan.live),
+        runner=plan.runner,
+        seed=plan.seed,
+        max_turns=plan.max_turns,
+        prompt_version=PROMPT_VERSION,
+        rubric_version=RUBRIC_VERSION,
+        usage=usage(answers),
+        answered_by=answered_by(named),
+    )
+
+
+def _answers(plan: Plan, found: Prompts, runs: Sequence[Run]) -> Iterator[tuple[str, Answer]]:
+    """Yield every answer with the model that was to give it."""
+    yield from ((plan.grader.model, answer) for answer in found.answers)
+    for run in runs:
+        yield from ((plan.model.model, answer) for answer in run.session.answers)
+        yield from ((plan.grader.model, answer) for answer in run.grade.answers)
+
+
+def _without(layer: MonteCarloLayer, gaps: Sequence[Gap]) -> MonteCarloLayer:
+    """Take out what rests on what is missing, and with it every score; the layer says why, once."""
+    if not gaps:
+        return layer
+    lost = {name for gap in gaps for name in (layer.measures if gap.measures is None else gap.measures)}
+    measures: Mapping[str, Estimate] = {
+        name: Estimate(None, n=one.n, reason=UNMEASURED) if name in lost else one
+        for name, one in layer.measures.items()
+    }
+    left = {name for name, one in measures.items() if one.value is not None}
+    return layer._replace(
+        mc_score=None,
+        mc_reason=layer.mc_reason or UNMEASURED,
+        measures=MappingProxyType(measures),
+        scores=MappingProxyType({}),
+        tokens=layer.tokens if "tokens" in left else None,
+        spread=MappingProxyType({name: one for name, one in layer.spread.items() if name in left}),
+    )
+
+
+def _lacking(found: Prompts) -> str | None:
+    """Say why there are too few prompts to simulate anything, None where there are enough."""
+    if found.missing is not None:
+        return found.missing
+    return None if any(case.should_trigger for case in found.cases) else "there are no prompts that should load it"
+
+
+def _gaps(subject: Subject, found: Prompts, runs: Sequence[Run], rows: Sequence[Simulation]) -> Iterator[Gap]:
+    """Yield what prevents the layer from being measured."""
+    few = _lacking(found)
+    if few is not None:
+        yield Gap(few if subject.unlisted else f"no sessions without prompts: {few}", None, found.provoked)
+        return
+    yield from _lost(runs, rows)
+    yield from _ungraded(runs)
+
+
+def _lost(runs: Sequence[Run], rows: Sequence[Simulation]) -> Iterator[Gap]:
+    """Yield that too many sessions were not measured: of all, of those meant for the skill, or of the near misses.
+
+    Each kind is looked at by itself. Near misses are few: all of them could be lost within the limits for all sessions.
+    """
+    lost = [run for run in runs if run.session.outcome == NOT_MEASURED]
+    fitting, near = ([run for run in lost if run.case.should_trigger is kind] for kind in (True, False))
+    wanted = sum(one.should_trigger for one in rows)
+    silenced = _provoked(lost) > MOST_SILENCED * len(rows) or _is_silenced(fitting, wanted)
+    if silenced or len(lost) > MOST_LOST * len(rows) or len(fitting) > MOST_LOST * wanted:
+        yield Gap(_unmeasured(lost, f"{len(rows)} sessions"), None, silenced)
+        return
+    misses = len(rows) - wanted
+    silenced = _is_silenced(near, misses)
+    if silenced or len(near) > MOST_LOST * misses:
+        yield Gap(_unmeasured(near, f"{misses} near misses"), _RESTS_ON_NEAR_MISSES, silenced)
+
+
+def _provoked(lost: Sequence[Run]) -> int:
+    return sum(run.session.provoked for run in lost)
+
+
+def _is_silenced(lost: Sequence[Run], sessions: int) -> bool:
+    """Return whether the text in them may have prevented too many sessions of one kind from being measured."""
+    return _provoked(lost) >= LEAST_SILENCED and _provoked(lost) > MOST_SILENCED * sessions
+
+
+def _unmeasured(lost: Sequence[Run], of: str) -> str:
+    kinds = Counter(run.session.kind or "" for run in lost).most_common()
+    named = ", ".join(f"{kind} {count}" for kind, count in kinds)
+    return f"{len(lost)} of {of} were not measured ({named}): {lost[0].session.reason}"
+
+
+def _ungraded(runs: Sequence[Run]) -> Iterator[Gap]:
+    """Yield that too many answers have no grade: some, where the answers can be why, else many.
+
+    What they are worth and whether they cover the request are two questions, and each is missing by itself.
+    """
+    wanted = [run for run in runs if run.grade.requested]
+    fitting = [run for run in wanted if run.case.should_trigger]
+    unrated = [run.grade for run in wanted if run.grade.quality is None or run.grade.delivers is None]
+    unheld = [run.grade for run in fitting if run.grade.covers is None]
+    for missing, of, measures in ((unrated, wanted, _RESTS_ON_QUALITY), (unheld, fitting, _RESTS_ON_SCOPE)):
+        lost = [grade for grade in missing if grade.lost]
+        silenced = len(lost) > MOST_SILENCED * len(of)
+        if silenced or len(missing) > MOST_LOST * len(of):
+            grades = lost if silenced else missing
+            why = Counter(grade.ungraded or "" for grade in grades).most_common(1)[0][0]
+            reason = f"{len(grades)} of {len(of)} answers have no grade that counts: {why}"
+            yield Gap(reason, measures, silenced)
+
+
+def unearned(loads: Loads | None, rows: Sequence[Simulation]) -> str | None:
+    """Say why there is no badge: too few sessions loaded the skill, or too many failed. None where there may be one."""
+    few = loads is not None and loads.few
+    if loads is not None and few and loads.completed:
+        return loads.words
+    loaded = [one for one in rows if one.activated]
+    failed = sum(one.outcome == FAILED for one in loaded)
+    if failed > MOST_FAILED * len(loaded):
+        return f"{failed} of {len(loaded)} sessions that loaded the skill failed, and no answer of theirs was graded"
+    if loads is not None and few:
+        return loads.words
+    if loads is None or loads.loaded >= min(LEAST_LOADS, loads.measured):
+        return None
+    # A badge would rest on the few sessions that loaded the skill, since most of them failed before.
+    return f"{loads.words}, and the others of {loads.measured} failed"

@@ -1,4 +1,4 @@
-"""What the simulations are given of one skill and of the run, and what comes of them."""
+"""What the simulations know of one skill and of the run, and what comes of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from skillgate.judge.subject import Opinion, Sibling
     from skillgate.model.evals import TaskCase
-    from skillgate.model.judging import TriggerPrompt
-    from skillgate.model.simulating import Lift, MonteCarloLayer
+    from skillgate.model.layers import Lift, MonteCarloLayer, TriggerPrompt
     from skillgate.model.skill import Problem
 
 
 class Served(NamedTuple):
-    """What a tool gives a session: a text, or a problem in words that the model is told."""
+    """What a tool gives a session: a text, or a problem in words for the model."""
 
     text: str | None
     problem: str = ""
@@ -26,53 +25,37 @@ class Library(Protocol):
     """
 
     def base(self, skill: str) -> str:
-        """Give the directory that a session is told a skill lies in: made up, absolute, the same on every machine."""
+        """Return the directory that a skill seems to lie in: made up, absolute, the same on every machine."""
 
     def body(self, skill: str) -> Served:
-        """Give the text of a skill after its frontmatter."""
+        """Return the text of a skill after its frontmatter."""
 
     def file(self, skill: str, path: str) -> Served:
-        """Give a text file of a skill; ``path`` is as the model wrote it, relative to :meth:`base` or below it."""
+        """Return a text file of a skill; ``path`` is as the model wrote it, relative to :meth:`base` or below it."""
 
     def files(self, skill: str) -> tuple[str, ...]:
-        """Give the paths that :meth:`file` serves, relative to the skill, sorted."""
+        """Return the paths that :meth:`file` serves, relative to the skill, sorted."""
 
 
 class Subject(NamedTuple):
-    """One skill in its sessions. All text in it is the author's, and data.
+    """One skill in its sessions. All text in it is the author's, and data."""
 
-    Attributes:
-        path: the skill's directory as shown.
-        name: what clients list it by.
-        description: likewise, with ``when_to_use`` where it has one.
-        siblings: the skills beside it, the hardest to tell apart first.
-        siblings_source: ``beside``, ``corpus`` or ``common``.
-        library: bodies and files of the skill and its siblings.
-        prompts: what is to be used of a baseline or of the skill's evals, in its order; empty: all are generated.
-        prompts_source: where ``prompts`` come from: ``evals``, ``baseline`` or ``generated`` for none.
-        tasks: the skill's own tasks, for lift; empty: they are generated.
-        category: ``metadata.category``, ``""`` without one.
-        asked: how many sessions the baseline asked for, with prompts that should load the skill and with near misses;
-            None where ``prompts`` are not those of one.
-        unlisted: why no model can load it, so that there is nothing to simulate; None where one can.
-    """
-
-    path: str
-    name: str
-    description: str
-    siblings: tuple[Sibling, ...]
-    siblings_source: str
-    library: Library
-    prompts: tuple[TriggerPrompt, ...] = ()
-    prompts_source: str = "generated"
-    tasks: tuple[TaskCase, ...] = ()
-    category: str = ""
-    asked: tuple[int, int] | None = None
-    unlisted: str | None = None
+    path: str  # as shown
+    name: str  # what clients list it by
+    description: str  # likewise, with when_to_use where it has one
+    siblings: tuple[Sibling, ...]  # the hardest to tell apart first
+    siblings_source: str  # "beside", "corpus" or "common"
+    library: Library  # bodies and files of the skill and its siblings
+    prompts: tuple[TriggerPrompt, ...] = ()  # of a baseline or the skill's evals, in order; empty: all are generated
+    prompts_source: str = "generated"  # for no prompts; or "evals" or "baseline"
+    tasks: tuple[TaskCase, ...] = ()  # the skill's own, for lift; empty: they are generated
+    category: str = ""  # metadata.category, "" without one
+    requested: tuple[int, int] | None = None  # sessions of each kind that the baseline was to run, if it has one
+    unlisted: str | None = None  # why no model can load it, so that there is nothing to simulate
 
 
 class Stop(NamedTuple):
-    """When a run may end early: as soon as these gates cannot change any more; None for a gate that is not asked."""
+    """When a run may end early: as soon as these gates cannot change any more; None for a gate that is not in use."""
 
     min_activation: float | None = None
     max_failure_rate: float | None = None
@@ -80,52 +63,29 @@ class Stop(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How sessions are run.
+    """How sessions are run."""
 
-    Attributes:
-        model: the model under test.
-        grader: the model that writes prompts and grades answers.
-        simulations: sessions with prompts that should load the skill.
-        near_misses: sessions with prompts that should not.
-        seed: of the order in which skills are listed.
-        max_turns: requests of one session.
-        provider: its name, for the report.
-        live: whether its answers are a real model's.
-        runner: ``messages`` or ``agent-sdk``.
-        stop: None: all sessions run.
-        most_characters: of a text that a grader is shown; longer answers are cut, and said.
-    """
-
-    model: Opinion
-    grader: Opinion
-    simulations: int = 50
-    near_misses: int = 10
-    seed: int = 0
-    max_turns: int = 10
-    provider: str = "anthropic"
-    live: bool = True
-    runner: str = "messages"
-    stop: Stop | None = None
-    most_characters: int = 100_000
+    model: Opinion  # the model under test
+    grader: Opinion  # the model that writes prompts and grades answers
+    simulations: int = 50  # sessions with prompts that should load the skill
+    near_misses: int = 10  # sessions with prompts that should not
+    seed: int = 0  # of the order in which skills are listed
+    max_turns: int = 10  # requests of one session
+    provider: str = "anthropic"  # its name, for the report
+    live: bool = True  # whether its answers are a real model's
+    runner: str = "messages"  # or "agent-sdk"
+    stop: Stop | None = None  # None: all sessions run
+    most_characters: int = 100_000  # of a text that a grader is shown; longer answers are cut, and said
 
 
 class Simulated(NamedTuple):
-    """What came of one skill's simulations.
-
-    Attributes:
-        layer: for the report.
-        failure: why there can be no score at this depth; None where all was measured.
-        silenced: what the skill's text may have kept from being graded, where it is too much to be passed over.
-        problems: what the report must tell at the severity of its rule; ``rule`` names a file of ``static/judged``.
-        no_badge: why there is no badge whatever the score: too few sessions loaded the skill, or too many of those
-            failed, and what their answers would have been worth is in no figure; None where there may be one.
-    """
+    """What came of one skill's simulations; ``problems`` name a rule of ``static/judged``."""
 
     layer: MonteCarloLayer
-    failure: str | None = None
-    silenced: str | None = None
-    problems: tuple[Problem, ...] = ()
-    no_badge: str | None = None
+    failure: str | None = None  # why there can be no score at this depth
+    silenced: str | None = None  # what the skill's text may have prevented from being graded, if it is too much
+    problems: tuple[Problem, ...] = ()  # at the severity of their rule
+    no_badge: str | None = None  # whatever the score: too few sessions loaded the skill, or too many of those failed
 
 
 class Lifted(NamedTuple):

@@ -1,7 +1,7 @@
-"""Ratings from matches: Elo as the method gives it, and Bradley–Terry by maximum likelihood, both on the Elo scale.
+"""Ratings from matches: Elo as the method has it, and Bradley–Terry by maximum likelihood, both on the Elo scale.
 
-Elo depends on the order of its matches and, with 16 of them, comes no further than about 150 points from where it
-began; Bradley–Terry does neither, so a corpus is rated by it and a skill's report shows both.
+Elo depends on the order of its matches and, with 16 of them, comes no further than about 150 points from its start;
+Bradley–Terry does neither, so a corpus is rated by it and a skill's report shows both.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skillgate.model.simulating import Rating
-from skillgate.ranking.entrant import MEDIAN
+from skillgate.model.layers import Rating
+from skillgate.ranking import MEDIAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,16 +25,12 @@ if TYPE_CHECKING:
     Game = tuple[int, int, float]
     """The numbers of two players from 0, and the score of the first."""
 
-K = 32.0
-"""How far one match moves a rating. Source: PluginEval method, Elo."""
-RESAMPLES = 500
-"""Of the matches, for Elo's spread. Source: the same."""
+K = 32.0  # how far one match moves a rating. Source: PluginEval method, Elo.
+RESAMPLES = 500  # of the matches, for Elo's spread. Source: the same.
 PRIOR = 0.1
-"""Games that every player has drawn against one of the median's strength before it plays: enough to keep who wins or
-loses all at a finite rating, and a sixtieth of what 16 matches say at most."""
-REACH = 1_200.0
-"""Points beyond the strongest and the weakest opponent where intervals end: 1,000 to 1, which no such number of matches
-tells from more."""
+"""Games that every player has drawn against one of the median's strength before it plays: enough for a finite rating
+after nothing but wins, and a sixtieth of what 16 matches say at most."""
+REACH = 1_200.0  # points beyond the opponents where intervals end: 1,000 to 1, which so few matches cannot tell
 LEVEL = 0.95
 
 _SCALE = 400.0 / math.log(10.0)  # Elo points for one unit of log odds
@@ -44,7 +40,7 @@ _HALVINGS = 60  # of an interval of some thousand points: to the last digit
 
 
 def expected(rating: float, opponent: float) -> float:
-    """Give the score to expect against an opponent, in (0, 1): 1 ÷ (1 + 10^((R_b − R_a) ÷ 400))."""
+    """Return the score to expect against an opponent, in (0, 1): 1 ÷ (1 + 10^((R_b − R_a) ÷ 400))."""
     return 0.5 * (1.0 + math.tanh((rating - opponent) / (2.0 * _SCALE)))  # the same number, and no overflow
 
 
@@ -52,11 +48,6 @@ def elo(start: float, results: Sequence[Result], k: float = K) -> float:
     """Play matches one after the other: new = old + k · (score − expected), against ratings that stay as they are.
 
     Source: PluginEval method, Elo.
-
-    Args:
-        start: the rating to begin with.
-        results: in the order in which they count.
-        k: the most that one match moves.
     """
     rating = start
     for opponent, score in results:
@@ -73,18 +64,10 @@ def elo_interval(
     level: float = LEVEL,
     k: float = K,
 ) -> Rating:
-    """Give Elo with its spread over resampled matches, each resample played in the order in which it was drawn.
+    """Return Elo with its spread over resampled matches, each resample played in the order in which it was drawn.
 
     The spread says how much chance and order move the number; it is no interval of the skill's strength, which Elo has
-    not reached after a few matches. Who won all against opponents of one rating has none at all.
-
-    Args:
-        start: as for :func:`elo`.
-        results: at least one; of a single one, the spread is from what a loss gives to what a win gives.
-        seed: of the draws.
-        resamples: how many.
-        level: the share of the resamples within.
-        k: as for :func:`elo`.
+    not reached after a few matches. Of a single result, it is from what a loss gives to what a win gives.
 
     Raises:
         ValueError: there are no results.
@@ -106,19 +89,10 @@ def elo_interval(
 def bradley_terry(players: int, games: Sequence[Game], prior: float = PRIOR) -> Array:
     """Rate players by the games between them: maximum likelihood with a weak prior, the median at 1500.
 
-    Draws are half a win for each. Neither the order of the games nor that of the players matters, and players who won
-    or lost all, or met nobody, have finite ratings. Newton's method, its steps by conjugate gradients over the games:
-    no matrix of all players is made.
+    Draws are half a win for each. Orders do not matter, and players that won or lost all, or met none, have finite
+    ratings. Newton's method, its steps by conjugate gradients over the games: no matrix of all players is made.
 
     Source: Bradley and Terry, 1952.
-
-    Args:
-        players: how many, at least one.
-        games: each between two different players.
-        prior: games drawn against one of median strength, for each player; above 0.
-
-    Returns:
-        Ratings on the Elo scale, shape (players,).
 
     Raises:
         ValueError: a player's number or a score is out of range, one plays itself, or the prior is not above 0.
@@ -141,19 +115,11 @@ def bradley_terry(players: int, games: Sequence[Game], prior: float = PRIOR) -> 
 def bradley_terry_one(results: Sequence[Result], prior: float = PRIOR, level: float = LEVEL) -> Rating:
     """Rate one player by games against players of fixed ratings, with an exact interval.
 
-    Against given opponents all that counts is the sum of the scores, whose distribution at any strength is known: the
+    Against such opponents all that counts is the sum of the scores, whose distribution at any strength is known: the
     interval holds the strengths at which as high and as low a sum is no rarer than 2.5 %, as Clopper and Pearson's does
-    for a rate. So it covers at least 95 % where every game is won or lost, and as draws only lessen the spread, with
-    them too: of a sum that is no whole number it spans those of both neighbours. Likelihood intervals cover as little
-    as 85 % for a strong player of 16 games.
-
-    Args:
-        results: at least one, in any order.
-        prior: as for :func:`bradley_terry`; it moves the rating, not the interval.
-        level: the least coverage.
-
-    Returns:
-        The rating; of who won or lost all, the interval ends :data:`REACH` beyond the opponents.
+    for a rate; of a sum that is no whole number it spans those of both neighbours. So it covers at least 95 %;
+    likelihood intervals cover as little as 85 % for a strong player of 16 games. The prior moves the rating, not the
+    interval, which ends :data:`REACH` beyond the opponents of a player that won or lost all.
 
     Raises:
         ValueError: there are no results.
@@ -194,7 +160,7 @@ def _logistic(odds: Array) -> Array:
 
 
 def _reaches(shares: Array, least: int) -> float:
-    """Give how likely so many or more of some independent games, each won with its own chance, are won."""
+    """Return how likely so many or more of some independent games, each won with its own chance, are won."""
     chances = np.ones(1)
     for share in shares:
         chances = np.convolve(chances, (1 - share, share))
@@ -229,7 +195,7 @@ def _sums(index: npt.NDArray[np.intp], values: Array, players: int) -> Array:
 def _likelihood(
     strengths: Array, one: npt.NDArray[np.intp], two: npt.NDArray[np.intp], score: Array, prior: float
 ) -> float:
-    """Give the log of the likelihood times the prior."""
+    """Return the log of the likelihood times the prior."""
     ahead = strengths[one] - strengths[two]
     played = score * np.logaddexp(0.0, -ahead) + (1 - score) * np.logaddexp(0.0, ahead)
     before = 0.5 * prior * (np.logaddexp(0.0, -strengths) + np.logaddexp(0.0, strengths))

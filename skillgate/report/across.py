@@ -9,9 +9,8 @@ from skillgate.model.finding import Client
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.across import ListingUse
-    from skillgate.model.diff import Diff
-    from skillgate.model.finding import Finding
+    from skillgate.model.documents import Diff
+    from skillgate.model.finding import Finding, ListingUse
     from skillgate.model.report import Report
 
 _NAMES = {Client.CLAUDE_CODE: "Claude Code", Client.CODEX: "Codex"}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.across import AcrossChange
+from skillgate.model.finding import AcrossChange
 from skillgate.report.matching import UNMOVED, unmatched, with_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from skillgate.model.across import ListingUse
-    from skillgate.model.finding import Finding
+    from skillgate.model.finding import Finding, ListingUse
     from skillgate.model.report import SkillResult
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.bench_diff import Flip, Pairing
+from skillgate.model.bench import Flip, Pairing
 from skillgate.model.score import Outcome
 from skillgate.report.bench_diff_words import (
     alone,
@@ -24,7 +24,7 @@ from skillgate.report.html_shell import macro, render_within
 from skillgate.report.html_verdict import Decision, Reason
 
 if TYPE_CHECKING:
-    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, Rerun, TaskChange
+    from skillgate.model.bench import BenchChange, BenchDiff, Metric, Rerun, TaskChange
 
 _MOST_NOTES = 50
 _TASKS = 300

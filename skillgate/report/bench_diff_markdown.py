@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_diff import Pairing
+from skillgate.model.bench import Pairing
 from skillgate.report.bench_diff_words import (
     alone,
     change,
@@ -22,7 +22,7 @@ from skillgate.report.escape import inert
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.bench_diff import BenchChange, BenchDiff, Metric, Rerun, TaskChange
+    from skillgate.model.bench import BenchChange, BenchDiff, Metric, Rerun, TaskChange
 
 _MOST = 100  # tasks of a skill
 _MEANT = {"better": "▲ better", "worse": "▼ **worse**"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_diff import Flip, Pairing
+from skillgate.format import printable
+from skillgate.model.bench import Flip, Pairing
 from skillgate.model.score import Outcome
-from skillgate.model.text import printable
 from skillgate.report.bench_diff_words import (
     alone,
     change,
@@ -24,7 +24,7 @@ from skillgate.report.terminal import columns, cut, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.bench_diff import BenchChange, BenchDiff, TaskChange
+    from skillgate.model.bench import BenchChange, BenchDiff, TaskChange
     from skillgate.report.terminal import Style
 
 _SHOWN = 20  # tasks of a skill

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_diff import Basis, Flip, Pairing, RerunOutcome
+from skillgate.model.bench import Basis, Flip, Pairing, RerunOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.bench_diff import BenchChange, Metric, PairedTest, Rerun, TaskChange
+    from skillgate.model.bench import BenchChange, Metric, PairedTest, Rerun, TaskChange
 
 NAMES = {
     "completionRate": "completed",

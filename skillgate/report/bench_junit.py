@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Status
 from skillgate.report.bench_words import figure, verdict, why
 from skillgate.report.findings import bounded
 from skillgate.report.formats.junit import attributes, escaped
@@ -18,8 +18,7 @@ from skillgate.report.formats.junit import attributes, escaped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillgate.model.bench import BenchReport, CompletionReport
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import BenchReport, CompletionReport, TaskResult
 
 _FAULTS: Mapping[Status, str] = {
     Status.FAIL: "failure",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Status
 from skillgate.report.bench_words import (
     figure,
     interval,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Status
 from skillgate.report.bench_words import figure, interval, milliseconds, percent, rows, usage, why
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar
@@ -15,8 +15,7 @@ from skillgate.report.html_parts import PATH, Some, first
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.bench import CompletionReport, TagRow
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import CompletionReport, TagRow, TaskResult
     from skillgate.report.bench_words import TaskRow
 
 _TASKS = 300  # of each of the two lists

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.bench_result import ErrorKind, Status
-from skillgate.model.text import printable
+from skillgate.format import printable
+from skillgate.model.bench import ErrorKind, Status
 from skillgate.report.bench_words import figure, interval, milliseconds, outcome, percent, rows, verdict, warnings, why
 from skillgate.report.terminal import Style, columns, cut, pad, wrap
 

@@ -6,13 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.bench import BenchReport, CompletionReport, Proportion
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import BenchReport, CompletionReport, Proportion, TaskResult
 
 NOTHING = "—"
 

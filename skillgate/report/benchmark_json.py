@@ -11,16 +11,15 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.simulating import COMPLETED
-from skillgate.model.text import printable
+from skillgate.format import printable
+from skillgate.model.layers import COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from skillgate.model.judging import Estimate
+    from skillgate.model.layers import Arm, Estimate, Lift, LiftTask
     from skillgate.model.report import SkillResult
-    from skillgate.model.simulating import Arm, Lift, LiftTask
 
     _Json = dict[str, Any]
 

@@ -7,19 +7,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
-from skillgate.model.certificate import Certificate, CertifiedSkill, Checked, Content
+from skillgate.format import printable
 from skillgate.model.codec import decode, encode
-from skillgate.model.judging import JudgeLayer
+from skillgate.model.documents import Certificate, CertifiedSkill, Checked, Content
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
-from skillgate.model.text import printable
 from skillgate.report.tally import badge_with_errors
-from skillgate.scoring.regression import sampled_layers
+from skillgate.scoring.gate import sampled_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from skillgate.model.certificate import CertificateCheck
+    from skillgate.model.documents import CertificateCheck
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.terminal import Style
 

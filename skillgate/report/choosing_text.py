@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.model.text import printable
+from skillgate.format import printable
 from skillgate.report.bench_words import NOTHING, figure, milliseconds, percent
 from skillgate.report.terminal import columns, cut, pad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.choosing import Figures, FoundSkill, FoundSkills
-    from skillgate.model.strategy import Choice
+    from skillgate.model.benchmark import Choice, Figures, FoundSkill, FoundSkills
     from skillgate.report.terminal import Style
 
 _CELL = 28  # columns of a name, an id, tags

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.format import printable
 from skillgate.model.score import Outcome
-from skillgate.model.text import printable
 from skillgate.report.skill_block import answers_lines, finding_line, is_judged, is_simulated
 from skillgate.report.tally import badge_with_errors
 from skillgate.report.terminal import Style, wrap

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.corpus import LIVE
-from skillgate.model.text import printable
 from skillgate.report.terminal import Style, cut, pad, wrap
 
 if TYPE_CHECKING:

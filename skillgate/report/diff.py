@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.diff import Diff, DiffSide, DiffSummary, Side, SkillChange, State
-from skillgate.model.documents import DimensionChange
+from skillgate.model.documents import Diff, DiffSide, DiffSummary, DimensionChange, Side, SkillChange, State
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
 from skillgate.report.judge_compared import alarm, drops, not_comparable, unmoved
 from skillgate.report.judge_compared import hints as inconclusive
 from skillgate.report.matching import UNMOVED, unmatched, with_folders
 from skillgate.report.skill_block import is_simulated
-from skillgate.scoring.gate import MAX_DROP
-from skillgate.scoring.regression import regression
+from skillgate.scoring.composite import MAX_DROP
+from skillgate.scoring.gate import regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.model.across import AcrossChange, ListingUse
-    from skillgate.model.diff import SampledChange
-    from skillgate.model.finding import Finding, Suppressed
-    from skillgate.model.judging import DropTest
+    from skillgate.model.documents import SampledChange
+    from skillgate.model.finding import AcrossChange, Finding, ListingUse, Suppressed
+    from skillgate.model.layers import DropTest
     from skillgate.model.report import DimensionScore, SkillResult
     from skillgate.scoring.pairing import Pair
 
@@ -65,7 +63,7 @@ def diff(  # noqa: D417 - three arguments are described together
     across: AcrossChange | None = None,
     hints: tuple[str, ...] = (),
     rebased: Mapping[str, str] = UNMOVED,
-    beside: Siblings = NOTHING,
+    siblings: Siblings = NOTHING,
 ) -> Diff:
     """Say what differs between two sets of results of the same depth, scoring version and models.
 
@@ -84,11 +82,11 @@ def diff(  # noqa: D417 - three arguments are described together
         across: findings across skills that came and went; None where nobody looked.
         hints: what the differences may come from, in sentences; those that show in the pairs are added.
         rebased: by path before, the path that the other side would show a skill by, where it names places otherwise.
-        beside: what skills that are not compared share with others: it is neither new nor gone for moving there.
+        siblings: what skills that are not compared share with others: it is neither new nor gone for moving there.
     """
     known = list(pairs)
     allowed = max_drop if callable(max_drop) else lambda _: max_drop
-    skills = _changes(known, allowed, rebased, beside, on_inconclusive)
+    skills = _changes(known, allowed, rebased, siblings, on_inconclusive)
     return Diff(
         a=a,
         b=b,

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
-from skillgate.model.diff import State
+from skillgate.model.documents import State
+from skillgate.model.finding import rule_url
 from skillgate.model.score import Dimension, Outcome
-from skillgate.model.tool import rule_url
 from skillgate.report.across import change_lines
 from skillgate.report.diff_text import badges, by_chance, gravest_first, summary, undecided, unread, worst
 from skillgate.report.escape import code, inert
@@ -19,7 +19,7 @@ from skillgate.report.tally import counts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import Diff, DiffSide, Side, SkillChange
+    from skillgate.model.documents import Diff, DiffSide, Side, SkillChange
     from skillgate.model.finding import Finding
 
 _ROWS = 50  # skills before "more" is said

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
-from skillgate.model.diff import State
+from skillgate.format import plural, printable
+from skillgate.model.documents import State
 from skillgate.model.score import Outcome
-from skillgate.model.text import printable
 from skillgate.report.across import change_lines
 from skillgate.report.judge_compared import first_hint
 from skillgate.report.judge_doubt import in_words
@@ -18,7 +17,7 @@ from skillgate.report.terminal import columns, cut, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import Diff, Side, SkillChange
+    from skillgate.model.documents import Diff, Side, SkillChange
     from skillgate.model.finding import Finding, Suppressed
     from skillgate.report.terminal import Style
 

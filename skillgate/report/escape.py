@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from skillgate.model.text import printable
+from skillgate.format import printable
 
 _LINKED = re.compile(  # what GitHub makes a mention, a reference, a link, a formula or a picture of, without any markup
     r"[@#$]|(?i:https?|ftp|mailto|xmpp)(?=:)|(?i:www)(?=\.)|(?i:GH)(?=-\d)|:(?=[0-9A-Za-z_+-]{1,50}:)"

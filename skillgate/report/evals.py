@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
-from skillgate.model.text import printable
 from skillgate.registry import EVAL_FORMATS
 from skillgate.report.skill_block import finding_line
 from skillgate.report.tally import counts

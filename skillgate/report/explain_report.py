@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
+from skillgate.format import did_you_mean, printable, uncommanded
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
-from skillgate.model.text import did_you_mean, printable, uncommanded
 from skillgate.report.escape import code, inert
 from skillgate.report.explain_sessions import explained
 from skillgate.report.findings import bounded
@@ -32,12 +32,12 @@ from skillgate.report.judge_words import (
 )
 from skillgate.report.simulated_words import sessions_of
 from skillgate.report.steps import main_file
-from skillgate.scoring.weights import BLEND, WEIGHTS
+from skillgate.scoring.composite import BLEND, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from skillgate.model.judging import Assessment, JudgeLayer, Triggering
+    from skillgate.model.layers import Assessment, JudgeLayer, Triggering
     from skillgate.model.report import Report, SkillResult, SubCheckScore
     from skillgate.model.score import Evidence
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.layers import COMPLETED, FAILED
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import COMPLETED, FAILED
 from skillgate.report.findings import bounded
 from skillgate.report.simulated_words import (
     by_prompt,
@@ -23,7 +23,7 @@ from skillgate.report.simulated_words import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skillgate.model.simulating import MonteCarloLayer, Simulation
+    from skillgate.model.layers import MonteCarloLayer, Simulation
 
 _PROMPT = 300  # characters of a prompt
 _MOST = 50  # sessions that are listed

@@ -6,7 +6,7 @@ import hashlib
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.text import printable
+from skillgate.format import printable
 from skillgate.report.known import folded
 
 if TYPE_CHECKING:

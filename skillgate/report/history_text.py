@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
-from skillgate.model.history import Change
-from skillgate.model.text import printable
+from skillgate.format import plural, printable
+from skillgate.model.documents import Change
 from skillgate.report.bench_words import figure, milliseconds, percent
 from skillgate.report.terminal import Style, columns, cut, pad
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from skillgate.model.history import History, PastEvaluation, PastScore, Trend
+    from skillgate.model.documents import History, PastEvaluation, PastScore, Trend
 
 _BARS = "▁▂▃▄▅▆▇█"
 _DRAWN = 30  # runs of a line, the newest

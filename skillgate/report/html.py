@@ -11,10 +11,8 @@ from skillgate.report.html_shell import LIMIT, render
 from skillgate.report.html_verdict import decide
 
 if TYPE_CHECKING:
-    from skillgate.model.diff import Diff
-    from skillgate.model.documents import Comparison
+    from skillgate.model.documents import ActionRun, Comparison, Diff
     from skillgate.model.report import Report
-    from skillgate.model.run import ActionRun
 
 _LOCAL = Links()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.diff import Diff, DiffSide, Side, SkillChange, State
+from skillgate.model.documents import Diff, DiffSide, Side, SkillChange, State
 from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, bar

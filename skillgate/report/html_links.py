@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.text import printable
-from skillgate.model.tool import rule_url
+from skillgate.format import printable
+from skillgate.model.finding import rule_url
 from skillgate.report import addresses
 
 if TYPE_CHECKING:

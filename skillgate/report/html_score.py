@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.model.score import Badge
 from skillgate.report.findings import bounded
 from skillgate.report.html_charts import Bar, Histogram, Share, bar, histogram, shares
@@ -17,15 +17,14 @@ from skillgate.report.judge_words import answers_warning
 from skillgate.report.lists import ListOf, lists_of
 from skillgate.report.simulated_page import method as simulated_method
 from skillgate.report.tally import worst_first
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skillgate.model.across import ListingUse
-    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.documents import ActionRun, Diff, SkillChange
+    from skillgate.model.finding import ListingUse
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.run import ActionRun
     from skillgate.report.html_links import Links
 
 _ROWS = 400

@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from skillgate.errors import UsageError
+from skillgate.model.finding import HOMEPAGE
 from skillgate.model.score import Badge, Grade
-from skillgate.model.tool import HOMEPAGE
 from skillgate.report.findings import bounded
 from skillgate.report.html_numbers import FILTERS
 from skillgate.report.html_parts import Some

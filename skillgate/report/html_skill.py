@@ -18,7 +18,7 @@ from skillgate.report.steps import main_file, steps
 from skillgate.report.text import failures
 
 if TYPE_CHECKING:
-    from skillgate.model.diff import SkillChange
+    from skillgate.model.documents import SkillChange
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Evidence
     from skillgate.report.html_links import Links

@@ -19,9 +19,8 @@ from skillgate.report.text import blamed_outside, failures
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import Diff
+    from skillgate.model.documents import ActionRun, Diff
     from skillgate.model.report import Report
-    from skillgate.model.run import ActionRun
     from skillgate.report.html_links import Links
     from skillgate.report.html_skill import Row
 

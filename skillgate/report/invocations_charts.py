@@ -13,7 +13,7 @@ from skillgate.report import invocations_words as words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.invocation_report import DayFigures
+    from skillgate.model.invocation import DayFigures
 
 HEIGHT = 200.0  # pixels of averages from 0 to 100: the scale does not move with them, so that noise looks small
 BELOW = 44.0  # pixels of the longest column of counts

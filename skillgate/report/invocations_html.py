@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skillgate.format import plural
-from skillgate.model.invocation import Tier
-from skillgate.model.invocation_report import Direction
+from skillgate.model.invocation import Direction, Tier
 from skillgate.report import invocations_words as words
 from skillgate.report.findings import bounded
 from skillgate.report.html_parts import Some, first
@@ -29,7 +28,7 @@ from skillgate.report.invocations_page import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.invocation import InvocationReport
 
 Source = TypeVar("Source")
 Shown = TypeVar("Shown")

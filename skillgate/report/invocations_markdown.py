@@ -13,7 +13,7 @@ from skillgate.report.findings import bounded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.invocation_report import GateCheck
+    from skillgate.model.invocation import GateCheck
 
 LIMIT = 30_000  # bytes: half of what GitHub takes for a comment, and a small part of a summary
 _CLOSING = 100  # bytes kept for the last line

@@ -14,7 +14,7 @@ from skillgate.report.invocations_charts import Part, Spark, divided, spark, tie
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skillgate.model.invocation_report import (
+    from skillgate.model.invocation import (
         ComponentFigure,
         DayFigures,
         GateCheck,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
-from skillgate.model.invocation import Component, Tier
-from skillgate.model.invocation_report import Direction
-from skillgate.model.text import printable
+from skillgate.format import plural, printable
+from skillgate.model.invocation import Component, Direction, Tier
 from skillgate.report import invocations_words as words
 from skillgate.report.history_text import bars
 from skillgate.report.invocations_table import Cell, Column, ends, table
@@ -17,13 +15,7 @@ from skillgate.report.terminal import Style, columns, cut, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.invocation_report import (
-        ComponentFigure,
-        DayFigures,
-        InvocationReport,
-        InvocationTrend,
-        SkillFigures,
-    )
+    from skillgate.model.invocation import ComponentFigure, DayFigures, InvocationReport, InvocationTrend, SkillFigures
 
 COLORS = {"good": "green", "fair": "yellow", "poor": "red"}
 """The colour of a class of a figure."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from skillgate.model.text import printable
+from skillgate.format import printable
 from skillgate.report.terminal import Style, columns, cut, pad
 
 if TYPE_CHECKING:

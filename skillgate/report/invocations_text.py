@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
-from skillgate.model.invocation import Component
-from skillgate.model.invocation_report import Direction
-from skillgate.model.text import printable
+from skillgate.format import plural, printable
+from skillgate.model.invocation import Component, Direction
 from skillgate.report import invocations_words as words
 from skillgate.report.invocations_sections import (
     ADVISED,
@@ -31,8 +29,15 @@ from skillgate.report.terminal import Style, columns, cut, pad
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.model.invocation import Invocation, InvocationScore, Part
-    from skillgate.model.invocation_report import GateCheck, InvocationReport, InvocationTrend, SkillFigures
+    from skillgate.model.invocation import (
+        GateCheck,
+        Invocation,
+        InvocationReport,
+        InvocationScore,
+        InvocationTrend,
+        Part,
+        SkillFigures,
+    )
 
 _EVERY = 10**9
 _ROWS = 30  # skills of a table
@@ -233,5 +238,5 @@ def _parts(parts: Sequence[Part], score: InvocationScore, style: Style) -> Itera
         for part in parts:
             if part.component is component:
                 number = words.NOTHING if part.points is None else f"{round(part.points, 2):g}"
-                yield from hanging(f"  {pad(part.name, wide)}  {number:>5} of {part.most:g}  ", part.told, style)
+                yield from hanging(f"  {pad(part.name, wide)}  {number:>5} of {part.most:g}  ", part.note, style)
     yield from wrapped(f"rubric {score.rubric}, baselines of {score.baseline}", style, "dim")

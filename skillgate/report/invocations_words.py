@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import apart, plural
 from skillgate.format import signed as signed_change
-from skillgate.model.invocation import Component, Tier
-from skillgate.model.invocation_report import Direction
+from skillgate.model.invocation import Component, Direction, Tier
 from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.model.invocation_report import (
+    from skillgate.model.invocation import (
         GateCheck,
         Interval,
         InvocationReport,

@@ -10,20 +10,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.model.judging import JudgeLayer, Usage
+from skillgate.model.digest import dealt
+from skillgate.model.layers import JudgeLayer, Resumed, Usage
 from skillgate.model.report import Report, SkillResult, StaticLayer, Verdict
-from skillgate.model.shard import dealt
-from skillgate.model.simulating import Resumed
-from skillgate.scoring.gate import Policy, judge, together
-from skillgate.scoring.regression import sampled_layers
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
+from skillgate.scoring.gate import Policy, judge, sampled_layers, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from skillgate.model.across import AcrossChange
-    from skillgate.model.finding import Finding
-    from skillgate.model.judging import Agreement, Trust
+    from skillgate.model.finding import AcrossChange, Finding
+    from skillgate.model.layers import Agreement, Trust
 
     Agree = Callable[[Sequence[JudgeLayer], int], Agreement]
     Calibrate = Callable[[Trust, Sequence[JudgeLayer]], Trust]
@@ -44,7 +41,7 @@ class Joined(NamedTuple):
     """The joined report, and the paths of the skills in it that were not asked about, only shown beside others."""
 
     report: Report
-    beside: frozenset[str]
+    extras: frozenset[str]
 
 
 def join(parts: Sequence[Part], *, agree: Agree, calibrate: Calibrate) -> Joined:

@@ -16,15 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    from skillgate.model.bench import BenchReport
-    from skillgate.model.bench_diff import BenchDiff
-    from skillgate.model.choosing import FoundSkills
-    from skillgate.model.diff import Diff
-    from skillgate.model.documents import Document
-    from skillgate.model.history import History
-    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.bench import BenchDiff, BenchReport
+    from skillgate.model.benchmark import FoundSkills
+    from skillgate.model.documents import ActionRun, Diff, Document, History
+    from skillgate.model.invocation import InvocationReport
     from skillgate.model.report import SkillResult
-    from skillgate.model.run import ActionRun
 
     Written: TypeAlias = (
         Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills | InvocationReport

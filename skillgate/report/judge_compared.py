@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.judging import JudgeLayer
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer
 from skillgate.model.score import Dimension, LayerName, Outcome
-from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.judge_words import SCRIPTED, answers_warning, judge_of, spread
-from skillgate.scoring.comparable import apart
-from skillgate.scoring.drops import sampled_drops
-from skillgate.scoring.weights import BLEND
+from skillgate.scoring.composite import BLEND
+from skillgate.scoring.gate import sampled_drops
+from skillgate.scoring.pairing import apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from skillgate.model.diff import Diff, SkillChange
-    from skillgate.model.documents import Comparison, DimensionChange
-    from skillgate.model.judging import Assessment, DropTest
+    from skillgate.model.documents import Comparison, Diff, DimensionChange, SkillChange
+    from skillgate.model.layers import Assessment, DropTest
     from skillgate.model.report import SkillResult
     from skillgate.scoring.pairing import Pair
 

@@ -13,12 +13,12 @@ from skillgate.format import plural
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import breadth, judge_of, kind, missed, spread, sure, wrong
-from skillgate.scoring.regression import REAL
+from skillgate.scoring.gate import REAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.judging import DropTest, Estimate, Triggering, TriggerPrompt, Trust
+    from skillgate.model.layers import DropTest, Estimate, Triggering, TriggerPrompt, Trust
     from skillgate.model.report import GateOutcome, SkillResult
 
 INCONCLUSIVE = "inconclusive: "

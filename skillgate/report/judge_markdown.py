@@ -31,7 +31,7 @@ from skillgate.report.judge_words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.judging import Assessment, JudgeLayer, Quotation, Triggering, TriggerPrompt
+    from skillgate.model.layers import Assessment, JudgeLayer, Quotation, Triggering, TriggerPrompt
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Dimension
 

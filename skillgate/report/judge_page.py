@@ -31,7 +31,7 @@ from skillgate.report.judge_words import (
 
 if TYPE_CHECKING:
     from skillgate.model.documents import Comparison
-    from skillgate.model.judging import Assessment, Quotation, Triggering, TriggerPrompt
+    from skillgate.model.layers import Assessment, Quotation, Triggering, TriggerPrompt
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Dimension
     from skillgate.report.html_links import Links

@@ -29,7 +29,7 @@ from skillgate.report.terminal import hanging, margin, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.judging import Assessment, JudgeLayer, Quotation, Triggering, TriggerPrompt
+    from skillgate.model.layers import Assessment, JudgeLayer, Quotation, Triggering, TriggerPrompt
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Dimension
     from skillgate.report.terminal import Style

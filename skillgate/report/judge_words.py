@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.format import plural
-from skillgate.model.judging import JudgeLayer
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.judging import Agreement, Assessment, Triggering, TriggerPrompt, Usage
+    from skillgate.model.layers import Agreement, Assessment, Lift, Triggering, TriggerPrompt, Usage
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Dimension
-    from skillgate.model.simulating import Lift
 
 SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
 WIDE = 0.05  # half-width of an interval, of a score in [0, 1], from which on it is called wide

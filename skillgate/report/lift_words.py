@@ -13,8 +13,7 @@ from skillgate.report.simulated_words import short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.judging import Estimate
-    from skillgate.model.simulating import Lift, LiftTask
+    from skillgate.model.layers import Estimate, Lift, LiftTask
 
 _NAMED = 3  # tasks and graders that are named
 _NAME = 60  # characters of a task's name

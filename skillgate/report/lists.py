@@ -9,8 +9,7 @@ from skillgate.scoring.listing import LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillgate.model.across import ListingUse
-    from skillgate.model.finding import Client
+    from skillgate.model.finding import Client, ListingUse
 
 _FULL = 0.8  # of the budget: from here on the next skills have to be thought about
 _GROWN = 0.05  # of the budget: what one change seldom adds

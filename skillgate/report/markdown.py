@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.documents import Comparison
-from skillgate.model.tool import rule_url
+from skillgate.model.finding import rule_url
 from skillgate.report import addresses
 from skillgate.report.across import change_lines
 from skillgate.report.escape import code, inert
 from skillgate.report.skill_block import gap_reasons, is_judged, is_simulated
 from skillgate.report.tally import badge_of, counts, spread_of, unread, without_text, worst_first
 from skillgate.report.text import failures
-from skillgate.scoring.advice import most_valuable
+from skillgate.scoring.result import most_valuable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import Diff
+    from skillgate.model.documents import Diff
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.tally import Unread

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skillgate.model.diff import State
+from skillgate.format import printable
+from skillgate.model.documents import State
 from skillgate.model.finding import Severity
-from skillgate.model.text import printable
-from skillgate.scoring.weights import WEIGHTS
+from skillgate.scoring.composite import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import SkillChange
+    from skillgate.model.documents import SkillChange
     from skillgate.model.finding import Finding
 
 MOST = 80  # characters: what a table's cell or a line of a terminal has room for

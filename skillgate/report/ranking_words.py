@@ -8,17 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
-from skillgate.model.judging import Estimate
+from skillgate.model.layers import Estimate, RankingLayer
 from skillgate.model.score import Badge
-from skillgate.model.simulating import RankingLayer
 from skillgate.report.simulated_words import ends, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.layers import Match, Rating
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Dimension
-    from skillgate.model.simulating import Match, Rating
 
 _NAMED = 3  # dimensions that are named
 _NAME = 60  # characters of another skill's name

@@ -16,7 +16,7 @@ from skillgate.report.kinds import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skillgate.model.page import Page
+    from skillgate.model.finding import Page
     from skillgate.report.terminal import Style
 
 _EVERY = "*"

@@ -8,8 +8,8 @@ from skillgate.format import plural
 from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
+    from skillgate.model.layers import Resumed
     from skillgate.model.report import Report
-    from skillgate.model.simulating import Resumed
 
 _SHARD = 20  # characters of which part it was
 _CENT = 0.01  # dollars; less is written with more digits

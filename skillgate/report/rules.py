@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Badge, Dimension, Grade, LayerName
-from skillgate.scoring.weights import BLEND, PENALTY_FLOOR, PENALTY_STEP, WEIGHTS
+from skillgate.scoring.composite import BLEND, PENALTY_FLOOR, PENALTY_STEP, WEIGHTS
 
 if TYPE_CHECKING:
-    from skillgate.model.page import CheckPage, Page
+    from skillgate.model.finding import CheckPage, Page
 
 _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",

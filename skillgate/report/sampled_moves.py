@@ -16,8 +16,8 @@ from skillgate.report.simulated_words import ends, label, short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.diff import SampledChange
-    from skillgate.model.judging import Estimate
+    from skillgate.model.documents import SampledChange
+    from skillgate.model.layers import Estimate
 
 _GROUPS = (("sessions", SESSIONS), ("ranking", RATINGS), ("lift", LIFT))
 _SHARES = ("activation_rate", "false_activation_rate", "failure_rate")

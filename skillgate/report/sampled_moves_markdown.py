@@ -11,7 +11,7 @@ from skillgate.report.simulated_compared import sampled_changes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import SkillChange
+    from skillgate.model.documents import SkillChange
     from skillgate.model.report import SkillResult
 
 _ROWS = 50

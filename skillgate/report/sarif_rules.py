@@ -10,8 +10,7 @@ from skillgate.report.findings import bounded
 from skillgate.report.rules import page_markdown
 
 if TYPE_CHECKING:
-    from skillgate.model.finding import Finding
-    from skillgate.model.page import Page
+    from skillgate.model.finding import Finding, Page
 
 DESCRIPTION = 1024  # characters of a description, as GitHub takes them
 NAME = 255  # characters of a rule's name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.benchmark import CHECK_TYPE, STATIC, Benchmark
+from skillgate.model.benchmark import CHECK_TYPE, CHECKS, STATIC, AdapterConfig, Benchmark, Executable, Strategy
 from skillgate.model.codec import schema
 from skillgate.model.documents import SingleReport
-from skillgate.model.executable import AdapterConfig, Executable
+from skillgate.model.finding import HOMEPAGE
 from skillgate.model.invocation_gate import (
     BOUNDS,
     CONDITIONS,
@@ -20,9 +20,7 @@ from skillgate.model.invocation_gate import (
 from skillgate.model.marks import NOT_BLANK, whole
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.setting import Kind, Setting
-from skillgate.model.strategy import Strategy
-from skillgate.model.tool import HOMEPAGE
-from skillgate.registry import CHECKS, SCORERS, SERVERS, scorers
+from skillgate.registry import SCORERS, SERVERS, scorers
 from skillgate.report.kinds import KINDS, model_of
 from skillgate.settings import SETTINGS
 
@@ -87,7 +85,7 @@ def _within(holder: str, key: str, shape: dict[str, Any]) -> dict[str, Any]:
 def _static_task() -> dict[str, Any]:
     """Return what a task of a static benchmark fulfils: it names no scorer but that of checks, and one of these."""
     only = {"properties": {"type": {"enum": [STATIC, None]}}}
-    check = {"type": "object", "properties": {CHECK_TYPE: {"enum": [*CHECKS.names()]}}, "required": [CHECK_TYPE]}
+    check = {"type": "object", "properties": {CHECK_TYPE: {"enum": [*CHECKS]}}, "required": [CHECK_TYPE]}
     return {**_named([STATIC]), "properties": {**dict.fromkeys(_HOLDERS, only), "inputData": check}}
 
 

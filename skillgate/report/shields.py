@@ -6,11 +6,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.score import Badge
-from skillgate.model.text import printable
 from skillgate.registry import PROVIDERS
-from skillgate.scoring.regression import sampled_layers
+from skillgate.scoring.gate import sampled_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

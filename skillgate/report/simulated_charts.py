@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.simulating import COMPLETED, FAILED
+from skillgate.model.layers import COMPLETED, FAILED
 from skillgate.report.html_charts import Column
 from skillgate.report.ranking_words import result_of
 from skillgate.report.simulated_words import style, tokens
@@ -15,7 +15,7 @@ from skillgate.report.simulated_words import style, tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.simulating import Match, MonteCarloLayer, RankingLayer, Simulation
+    from skillgate.model.layers import Match, MonteCarloLayer, RankingLayer, Simulation
 
 _HEIGHT = 90.0  # pixels of the longest column
 _GRADES = 10  # a grade is one of 0 to 10, kept as a tenth of it

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.model.diff import SampledChange
-from skillgate.model.judging import Estimate
+from skillgate.model.documents import SampledChange
+from skillgate.model.layers import Estimate
 from skillgate.model.score import Dimension
 from skillgate.report.ranking_words import ranking_of
 from skillgate.report.simulated_words import sessions_of
-from skillgate.scoring.comparable import lifts_apart, ratings_apart, sessions_apart
+from skillgate.scoring.pairing import lifts_apart, ratings_apart, sessions_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from skillgate.model.layers import MonteCarloLayer, RankingLayer, Rating
     from skillgate.model.report import SkillResult
-    from skillgate.model.simulating import MonteCarloLayer, RankingLayer, Rating
-    from skillgate.scoring.comparable import Difference
+    from skillgate.scoring.pairing import Difference
 
 SESSIONS = ("activation_rate", "false_activation_rate", "f1", "quality", "failure_rate", "tokens", "mc_score")
 RATINGS = ("elo", "bradley_terry")

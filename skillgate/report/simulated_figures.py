@@ -9,8 +9,7 @@ from skillgate.report.simulated_words import label, measured, short, tokens, val
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.judging import Estimate
-    from skillgate.model.simulating import MonteCarloLayer
+    from skillgate.model.layers import Estimate, MonteCarloLayer
 
 
 def figures(layer: MonteCarloLayer) -> Iterator[str]:

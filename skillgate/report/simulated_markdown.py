@@ -28,8 +28,8 @@ from skillgate.report.simulated_words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skillgate.model.layers import Lift, MonteCarloLayer, RankingLayer
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.simulating import Lift, MonteCarloLayer, RankingLayer
 
 _PROMPT, _NAME, _TEXT = 200, 80, 400  # characters
 _ROWS = 50

@@ -29,9 +29,8 @@ from skillgate.report.simulated_words import (
 )
 
 if TYPE_CHECKING:
-    from skillgate.model.judging import Estimate
+    from skillgate.model.layers import Estimate, Lift, MonteCarloLayer, RankingLayer
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.simulating import Lift, MonteCarloLayer, RankingLayer
 
 _SESSIONS, _MATCHES, _TASKS = 60, 60, 60
 _UNDRAWN = ("tokens", "quality_cv", "activation_rate_wilson")  # no share between 0 and 1, or the same share once more

@@ -25,8 +25,8 @@ from skillgate.report.terminal import hanging, margin, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from skillgate.model.layers import MonteCarloLayer
     from skillgate.model.report import SkillResult
-    from skillgate.model.simulating import MonteCarloLayer
     from skillgate.report.terminal import Style
 
 _LISTED = 200  # sessions, matches or tasks that are listed one by one

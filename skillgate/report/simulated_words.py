@@ -10,17 +10,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
+from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, MonteCarloLayer
 from skillgate.model.score import Dimension, LayerName
-from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, MonteCarloLayer
 from skillgate.report.findings import bounded
-from skillgate.scoring.weights import BLEND, WEIGHTS
+from skillgate.scoring.composite import BLEND, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.model.judging import Estimate
+    from skillgate.model.layers import Estimate, Simulation, Spread, TokenSpread
     from skillgate.model.report import SkillResult
-    from skillgate.model.simulating import Simulation, Spread, TokenSpread
 
 TEXT = 200  # characters of a reason or a name
 PROMPT = 60  # characters of a prompt in a list

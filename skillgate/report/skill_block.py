@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.finding import Severity
-from skillgate.model.judging import JudgeLayer
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import Badge
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
-from skillgate.model.text import printable
 from skillgate.report.tally import badge_of, counts
 from skillgate.report.terminal import NARROW, Style, columns, cut, hanging, margin, pad, wrap
-from skillgate.scoring.advice import most_valuable
+from skillgate.scoring.result import most_valuable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.documents import ActionRun, Diff, SkillChange
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.run import ActionRun
 
 
 class Row(NamedTuple):

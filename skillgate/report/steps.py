@@ -13,7 +13,7 @@ from skillgate.report.findings import order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.model.diff import SkillChange
+    from skillgate.model.documents import SkillChange
     from skillgate.model.finding import Finding
     from skillgate.model.report import Advice, SkillResult
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.text import printable, uncommanded
+from skillgate.format import printable, uncommanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Depth, Outcome
-from skillgate.model.text import printable
 from skillgate.report.skill_block import answers_lines, block, finding_line, is_judged, is_simulated, row
 from skillgate.report.tally import badge_of, counts, spread_of, unread, without_text, worst_first
 from skillgate.report.terminal import NARROW, Style, columns, pad, wrap
@@ -16,8 +15,7 @@ from skillgate.report.terminal import NARROW, Style, columns, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.model.diff import Diff
-    from skillgate.model.documents import Comparison
+    from skillgate.model.documents import Comparison, Diff
     from skillgate.model.finding import Suppressed
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.tally import Unread

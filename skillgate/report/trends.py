@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.history import Change, Trend
-from skillgate.stats.trend import LEAST, mann_kendall
+from skillgate.model.documents import Change, Trend
+from skillgate.stats.plain import LEAST_VALUES, mann_kendall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from skillgate.model.history import PastEvaluation, PastScore
+    from skillgate.model.documents import PastEvaluation, PastScore
 
 ALPHA = 0.04
 _BADGE_POINTS = 2  # decimals of a composite: what is shown as equal is equal
@@ -89,7 +89,7 @@ def _sorted(found: list[Trend]) -> tuple[Trend, ...]:
 
 def _trend(kind: str, subject: str, measured: str, points: Sequence[_Point], left_out: int, conditions: str) -> Trend:
     values = tuple(point.value for point in points)
-    test = mann_kendall(values) if len(values) >= LEAST else None
+    test = mann_kendall(values) if len(values) >= LEAST_VALUES else None
     change, reason = _change(points, None if test is None else (test.s, test.p))
     return Trend(
         kind=kind,
@@ -120,5 +120,5 @@ def _change(points: Sequence[_Point], test: tuple[int, float] | None) -> tuple[C
     if test is not None and test[1] < ALPHA:
         word = Change.RISING if test[0] > 0 else Change.FALLING
         return word, f"{word.value} over {len(points)} runs (Mann–Kendall, p = {test[1]:.3f})"
-    text = "" if test is not None else f"; a trend needs {LEAST} runs"
+    text = "" if test is not None else f"; a trend needs {LEAST_VALUES} runs"
     return Change.NONE, f"no change that chance does not explain{text}"

@@ -1,27 +1,21 @@
 """The gate: rules over named measurements, each answered pass, fail, inconclusive or unmeasured, with its reason.
 
 One gate for scores, comparisons, benchmarks and invocations. The point estimate decides; where an interval straddles
-the bound, the word *inconclusive* stands beside it in the reason.
+the bound, the reason says *inconclusive* too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from skillgate.model.report import GateOutcome, Verdict
+from skillgate.model.finding import Finding
+from skillgate.model.layers import COMPLETED, FAILED, NOT_RUN, DropTest, JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.report import Composite, GateOutcome, Layer, SkillResult, Verdict
 from skillgate.model.score import Badge, Outcome
-from skillgate.scoring.badge import award
-from skillgate.scoring.regression import UNRANKED, rank, regression, sampled_layers
+from skillgate.scoring.composite import MAX_DROP, award
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from skillgate.model.finding import Finding
-    from skillgate.model.judging import DropTest
-    from skillgate.model.report import Composite, SkillResult
-
-MAX_DROP = 2.0  # points a score may fall before it is called a regression
 _STRICTNESS = ("pass", "warn", "point", "fail")  # of what a policy does where a bound lies inside an interval
 
 
@@ -64,7 +58,7 @@ class Policy(NamedTuple):
 
 
 def strictest(policies: Sequence[Policy]) -> Policy:
-    """Give what asks for all that any of several policies does; at least one."""
+    """Combine policies into one that demands all that any of them does; at least one."""
     bounds: dict[str, float] = {}
     for policy in policies:
         for name, bound in policy.min_dimension.items():
@@ -92,29 +86,27 @@ def at_least(
     """
     name, value, low, high, reason = measurement
     if value is None:
-        return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
+        return GateOutcome(gate, Outcome.UNMEASURED, f"{name} was not measured: {reason}")
     straddles = low is not None and high is not None and low < bound <= high
-    beside = f" (inconclusive: {low:g} to {high:g})" if straddles else ""
+    doubt = f" (inconclusive: {low:g} to {high:g})" if straddles else ""
     shown = f"{name} {value:.{digits}f}"
     if straddles and on_inconclusive != "point":
-        passes = on_inconclusive != "fail"
-        said = f"{shown} against {bound:g}{beside}" + (
-            "; warning: it passes undecided" if on_inconclusive == "warn" else ""
-        )
-        return GateOutcome(gate=gate, verdict=Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason=said)
+        warning = "; warning: it passes undecided" if on_inconclusive == "warn" else ""
+        verdict = Outcome.INCONCLUSIVE if on_inconclusive == "fail" else Outcome.PASS
+        return GateOutcome(gate, verdict, f"{shown} against {bound:g}{doubt}{warning}")
     if value >= bound:
-        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{shown} reaches {bound:g}{beside}")
-    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{shown} is below {bound:g}{beside}")
+        return GateOutcome(gate, Outcome.PASS, f"{shown} reaches {bound:g}{doubt}")
+    return GateOutcome(gate, Outcome.FAIL, f"{shown} is below {bound:g}{doubt}")
 
 
 def at_most(measurement: Measurement, bound: float, *, gate: str, digits: int = 2) -> GateOutcome:
     """Ask that a measurement not exceed a bound; the point estimate decides."""
     name, value, _, _, reason = measurement
     if value is None:
-        return GateOutcome(gate=gate, verdict=Outcome.UNMEASURED, reason=f"{name} was not measured: {reason}")
+        return GateOutcome(gate, Outcome.UNMEASURED, f"{name} was not measured: {reason}")
     if value <= bound:
-        return GateOutcome(gate=gate, verdict=Outcome.PASS, reason=f"{name} {value:.{digits}f} is within {bound:g}")
-    return GateOutcome(gate=gate, verdict=Outcome.FAIL, reason=f"{name} {value:.{digits}f} is above {bound:g}")
+        return GateOutcome(gate, Outcome.PASS, f"{name} {value:.{digits}f} is within {bound:g}")
+    return GateOutcome(gate, Outcome.FAIL, f"{name} {value:.{digits}f} is above {bound:g}")
 
 
 def judge(
@@ -128,21 +120,17 @@ def judge(
 ) -> Verdict:
     """Answer every gate of a policy for one skill.
 
-    Args:
-        result: the skill's scores and findings.
-        policy: what is asked.
-        baseline: the same skill before, None where there is none.
-        compared: whether a baseline was asked for at all.
-        drop: what the paired test says, where both scores were sampled.
-        spent: how the budget ended the run early, None where it did not.
+    ``compared`` says whether a baseline was requested at all, ``drop`` what the paired test says where both scores were
+    sampled, and ``spent`` how the budget ended the run early.
 
     Returns:
         A verdict whose ``passed`` is None when nothing was asked, False when a gate in ``fail_on`` failed or could not
         be measured. Skills that were not evaluated are the caller's exit code 3; their gates are unmeasured.
     """
-    outcomes = tuple(_outcomes(result, policy, baseline, drop, compared=compared))
+    outcomes = tuple(_answers(result, policy, baseline, drop, compared=compared))
     if "budget" in policy.fail_on:
-        outcomes += (_within_budget(spent),)
+        verdict = Outcome.PASS if spent is None else Outcome.FAIL
+        outcomes += (GateOutcome("budget", verdict, spent or "the budget was enough"),)
     if not policy.fail_on:
         return Verdict(passed=None, outcomes=outcomes)
     binding = [outcome for outcome in outcomes if outcome.gate in policy.fail_on]
@@ -158,48 +146,34 @@ def judge(
 def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
     """Answer for findings about files that belong to no skill: errors and warnings, as far as the policy lists them."""
     counts = Counter(finding.severity.value for finding in findings)
-    outcomes = tuple(
-        GateOutcome(
-            gate=severity,
-            verdict=Outcome.FAIL if counts[severity] else Outcome.PASS,
-            reason=f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)} outside the skills",
-        )
-        for severity in ("error", "warning")
-        if severity in policy.fail_on
-    )
+    severities = (severity for severity in ("error", "warning") if severity in policy.fail_on)
+    outcomes = tuple(_severity(severity, counts[severity], " outside the skills") for severity in severities)
     passed = all(outcome.verdict is Outcome.PASS for outcome in outcomes) if outcomes else None
     return Verdict(passed=passed, outcomes=outcomes)
 
 
 def together(verdicts: Iterable[Verdict]) -> bool | None:
     """Combine the verdicts of many skills: False when one failed, None when nothing was asked."""
-    asked = [verdict.passed for verdict in verdicts if verdict.passed is not None]
-    return all(asked) if asked else None
+    answers = [verdict.passed for verdict in verdicts if verdict.passed is not None]
+    return all(answers) if answers else None
 
 
 def _is_excused(result: SkillResult) -> bool:
-    """Tell a skill that nobody could judge from one whose text may have kept its judge from answering."""
+    """Whether no judge could answer, for no reason that the skill's text can have brought about."""
     layers = [layer for layer in sampled_layers(result) if layer.reason]
     return bool(layers) and not any(layer.silenced for layer in layers)
 
 
-def _within_budget(spent: str | None) -> GateOutcome:
-    if spent is None:
-        return GateOutcome(gate="budget", verdict=Outcome.PASS, reason="the budget was enough")
-    return GateOutcome(gate="budget", verdict=Outcome.FAIL, reason=spent)
-
-
-def _outcomes(
+def _answers(
     result: SkillResult, policy: Policy, baseline: SkillResult | None, drop: DropTest | None, *, compared: bool
 ) -> Iterator[GateOutcome]:
     composite = result.composite
-    yield from (_severity(result, severity) for severity in ("error", "warning") if severity in policy.fail_on)
+    counts = Counter(finding.severity.value for finding in result.findings)
+    yield from (_severity(name, counts[name]) for name in ("error", "warning") if name in policy.fail_on)
     if policy.threshold is not None:
         score = Measurement("score", composite.score, composite.ci_low, composite.ci_high, composite.reason)
         yield at_least(score, policy.threshold, gate="threshold", on_inconclusive=policy.on_inconclusive)
     if policy.min_activation is not None or policy.max_failure_rate is not None:
-        from skillgate.scoring.session_gates import session_gates  # few runs simulate sessions
-
         yield from session_gates(result.layers, policy.min_activation, policy.max_failure_rate, policy.on_inconclusive)
     if policy.min_badge is not None:
         yield _badge(result, policy.min_badge)
@@ -210,33 +184,32 @@ def _outcomes(
             measured = Measurement(name, found.score, found.ci_low, found.ci_high, found.reason)
         yield at_least(measured, bound, gate="dimension", digits=4, on_inconclusive=policy.on_inconclusive)
     if compared and baseline is None:
-        yield GateOutcome(gate="regression", verdict=Outcome.PASS, reason="no baseline: the skill is new")
+        yield GateOutcome("regression", Outcome.PASS, "no baseline: the skill is new")
     elif baseline is not None:
         yield regression("it", baseline, result, policy.max_drop, drop=drop, on_inconclusive=policy.on_inconclusive)
     if "unmeasured" in policy.fail_on:
         yield _measured(result)
 
 
-def _severity(result: SkillResult, severity: str) -> GateOutcome:
-    count = sum(1 for finding in result.findings if finding.severity.value == severity)
+def _severity(severity: str, count: int, where: str = "") -> GateOutcome:
     verdict = Outcome.FAIL if count else Outcome.PASS
-    return GateOutcome(gate=severity, verdict=verdict, reason=f"{count} {severity}{'s' * (count != 1)}")
+    return GateOutcome(severity, verdict, f"{count} {severity}{'s' * (count != 1)}{where}")
 
 
 def _badge(result: SkillResult, least: Badge) -> GateOutcome:
     composite = result.composite
     if composite.score is None:
         reason = f"the badge was not measured: {composite.reason}"
-        return GateOutcome(gate="badge", verdict=Outcome.UNMEASURED, reason=reason)
+        return GateOutcome("badge", Outcome.UNMEASURED, reason)
     has = composite.badge.value if composite.badge else "no badge"
     if rank(composite.badge) <= rank(least):
-        return GateOutcome(gate="badge", verdict=Outcome.PASS, reason=f"{has} reaches {least.value}")
+        return GateOutcome("badge", Outcome.PASS, f"{has} reaches {least.value}")
     if (composite.badge_reason or "").startswith(UNRANKED):
         reason = f"the badge was not measured: {composite.badge_reason}"
-        return GateOutcome(gate="badge", verdict=Outcome.UNMEASURED, reason=reason)
+        return GateOutcome("badge", Outcome.UNMEASURED, reason)
     why = _short_of(composite, least)
     reason = f"has {has}, {least.value} is asked for" + (f": {why}" if why else "")
-    return GateOutcome(gate="badge", verdict=Outcome.FAIL, reason=reason)
+    return GateOutcome("badge", Outcome.FAIL, reason)
 
 
 def _short_of(composite: Composite, least: Badge) -> str:
@@ -252,7 +225,241 @@ def _short_of(composite: Composite, least: Badge) -> str:
 def _measured(result: SkillResult) -> GateOutcome:
     if result.composite.score is None:
         reason = f"there is no score: {result.composite.reason}"
-        return GateOutcome(gate="unmeasured", verdict=Outcome.UNMEASURED, reason=reason)
+        return GateOutcome("unmeasured", Outcome.UNMEASURED, reason)
     partly = next((layer.reason for layer in sampled_layers(result) if layer.reason), None)
     reason = f"there is a score, though {partly}" if partly else "everything this depth measures was measured"
-    return GateOutcome(gate="unmeasured", verdict=Outcome.PASS, reason=reason)
+    return GateOutcome("unmeasured", Outcome.PASS, reason)
+
+
+# -- Regression: whether a skill kept its badge and its points, as far as sampled scores can tell
+
+NOT_RANKED = "not ranked"
+UNRANKED = f"no badge: {NOT_RANKED}"  # how the reason begins where matches that were asked for gave no rating
+REAL = 0.05  # the chance, over all skills of a run, of calling a drop real where nothing changed
+
+
+def sampled_layers(result: SkillResult) -> tuple[JudgeLayer | MonteCarloLayer | RankingLayer, ...]:
+    """Return the layers that asked a model; a ranking without a corpus is none of them."""
+    return tuple(
+        layer
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer | MonteCarloLayer)
+        or (isinstance(layer, RankingLayer) and (layer.played or layer.elo is not None))
+    )
+
+
+def regression(
+    name: str,
+    before: SkillResult,
+    after: SkillResult,
+    max_drop: float,
+    *,
+    drop: DropTest | None = None,
+    on_inconclusive: str = "point",
+) -> GateOutcome:
+    """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals.
+
+    A drop between sampled scores counts where the paired test says that it is real, or where what was not sampled
+    fell that far by itself. Scores that cannot be compared are inconclusive, however they lie.
+    """
+    was, now = before.composite, after.composite
+    for side, result in (("its baseline", before), ("it", after)):
+        ended = next((layer.stopped_early for layer in result.layers if isinstance(layer, MonteCarloLayer)), None)
+        if ended is not None:
+            reason = f"{name} cannot be compared: the sessions of {side} were stopped early: {ended}"
+            return GateOutcome("regression", Outcome.UNMEASURED, reason)
+        if result.composite.score is None and _unjudged(result):
+            reason = f"{name} cannot be compared: {side} was not measured: {result.composite.reason}"
+            return GateOutcome("regression", Outcome.UNMEASURED, reason)
+    if was.score is None:
+        return GateOutcome("regression", Outcome.PASS, f"{name} had no score before: {was.reason}")
+    if now.score is None:
+        return GateOutcome("regression", Outcome.FAIL, f"{name} lost its score: {now.reason}")
+    moved = f"{was.score:.2f} → {now.score:.2f}"
+    if drop is not None and drop.reason is not None:
+        reason = f"inconclusive: {name} went {moved}, and the two are not comparable: {drop.reason}"
+        passes = on_inconclusive in ("pass", "warn")
+        return GateOutcome("regression", Outcome.PASS if passes else Outcome.INCONCLUSIVE, reason)
+    fell = round(was.score - now.score, 2)
+    lost_badge = rank(now.badge) > rank(was.badge)
+    if lost_badge and (now.badge_reason or "").startswith(UNRANKED):
+        reason = f"{name} cannot be compared: its badge was not measured: {now.badge_reason}"
+        return GateOutcome("regression", Outcome.UNMEASURED, reason)
+    if drop is not None and (lost_badge or fell > max_drop) and not _surely_lost(before, after, drop):
+        chance = _chance(name, drop, moved, max_drop)
+        if chance is not None:
+            fails = on_inconclusive == "fail"
+            return GateOutcome("regression", Outcome.INCONCLUSIVE if fails else Outcome.PASS, chance)
+    if lost_badge:
+        lost = was.badge.value if was.badge else ""
+        return GateOutcome("regression", Outcome.FAIL, f"{name} lost its badge {lost} ({moved})")
+    if fell > max_drop:
+        reason = f"{name} dropped {fell:.2f} points ({moved}; allowed: {max_drop:g})"
+        return GateOutcome("regression", Outcome.FAIL, reason)
+    return GateOutcome("regression", Outcome.PASS, f"{moved}, allowed drop {max_drop:g}")
+
+
+def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | None:
+    """Say why a drop is not known to be real; None where it is."""
+    if drop.certain is not None and drop.certain > max_drop:
+        return None  # what is not sampled fell that far by itself
+    if drop.p is not None and drop.p <= REAL:
+        return None  # a lost badge needs no more points than that
+    least = drop.smallest_detectable
+    seen = "" if least is None else f"; the least drop it would see is {least:.1f}"
+    chance = "" if drop.p is None else f" (p = {drop.p:.2f}{seen})"
+    return f"inconclusive: {name} went {moved}, which the paired test does not tell from chance{chance}"
+
+
+def _surely_lost(before: SkillResult, after: SkillResult, drop: DropTest) -> bool:
+    """Whether a badge is lost whatever chance did: withheld, or by the fall of what was not sampled alone."""
+    was, now = before.composite, after.composite
+    if rank(now.badge) <= rank(was.badge):
+        return False
+    if (now.badge_reason or "").startswith("no badge: "):
+        return True
+    left = None if was.score is None or drop.certain is None else round(was.score - drop.certain, 2)
+    return left is not None and rank(Badge.from_scores(left, was.elo)) > rank(was.badge)
+
+
+def _unjudged(result: SkillResult) -> bool:
+    return any(layer.reason for layer in sampled_layers(result))
+
+
+def rank(badge: Badge | None) -> int:
+    """Rank badges: Platinum 0, none last."""
+    order = (*Badge, None)
+    return order.index(badge)
+
+
+# -- Which sampled scores really fell: the paired test of every skill that has a baseline, corrected for all of them
+
+
+def sampled_drops(
+    pairs: Sequence[tuple[SkillResult | None, SkillResult]], max_drops: Sequence[float] | None = None
+) -> tuple[DropTest | None, ...]:
+    """Test each skill's drop, where it has a baseline and both were sampled.
+
+    Holm's correction counts the skills of which an answer differs: of one whose answers are all as they were, nothing
+    was asked, and however many of them there are, they hide nobody's fall.
+
+    Pairs are the baseline, None without one, and what is there now; ``max_drops`` are the points that each may lose.
+    """
+    if all(before is None for before, _ in pairs):
+        return tuple(None for _ in pairs)
+    from skillgate.scoring.paired import paired  # brings in numpy: only where something was sampled
+    from skillgate.stats.resampling import holm
+
+    allowed = [MAX_DROP] * len(pairs) if max_drops is None else max_drops
+    tests = [
+        None if before is None else paired(before, after, max_drop=most)
+        for (before, after), most in zip(pairs, allowed, strict=True)
+    ]
+    counted = {
+        index: test.p
+        for index, ((before, after), test) in enumerate(zip(pairs, tests, strict=True))
+        if test is not None
+        and test.p is not None
+        and before is not None
+        and _model_answers(before) != _model_answers(after)
+    }
+    corrected = dict(zip(counted, holm(list(counted.values())), strict=True))
+    return tuple(
+        None if test is None else DropTest(*test)._replace(p=corrected.get(index), p_alone=counted.get(index))
+        for index, test in enumerate(tests)
+    )
+
+
+def _model_answers(result: SkillResult) -> tuple[object, ...]:
+    """Return all that judges and sessions answered about a skill, as far as scores rest on it."""
+    judged = [
+        (
+            [(name, item.ratings, item.score) for name, item in layer.assessments.items()],
+            None if layer.triggering is None else layer.triggering.prompts,
+        )
+        for layer in result.layers
+        if isinstance(layer, JudgeLayer)
+    ]
+    simulated = [layer.runs for layer in result.layers if isinstance(layer, MonteCarloLayer)]
+    return judged, simulated
+
+
+# -- Simulated sessions: how often the skill must be loaded, and how often a session may fail
+#
+# A verdict is a function of counts alone, so that a run may end as soon as no count can change it any more.
+
+GATE = "threshold"  # the word in ``fail-on`` that lets both fail a run
+
+
+def loads_enough(loaded: int, measured: int, bound: float, on_inconclusive: str = "point") -> Outcome:
+    """Answer whether enough sessions loaded the skill.
+
+    ``measured`` sessions, at least one, had a prompt for it; ``bound`` is the least share, in [0, 1].
+    ``on_inconclusive`` is as in :class:`Policy`; the interval is Clopper and Pearson's.
+    """
+    if on_inconclusive != "point" and _straddled(loaded, measured, bound) is not None:
+        return Outcome.INCONCLUSIVE if on_inconclusive == "fail" else Outcome.PASS
+    return Outcome.PASS if loaded / measured >= bound else Outcome.FAIL
+
+
+def fails_seldom(failed: int, measured: int, bound: float, on_inconclusive: str = "point") -> Outcome:
+    """Answer whether few enough sessions failed; as :func:`loads_enough`, with the largest share."""
+    if on_inconclusive != "point" and _straddled(measured - failed, measured, 1 - bound) is not None:
+        return Outcome.INCONCLUSIVE if on_inconclusive == "fail" else Outcome.PASS
+    return Outcome.PASS if failed / measured <= bound else Outcome.FAIL
+
+
+def session_gates(
+    layers: Sequence[Layer], min_activation: float | None, max_failure_rate: float | None, on_inconclusive: str
+) -> Iterator[GateOutcome]:
+    """Answer the gates that are asked for, of a skill whose sessions were simulated; none where none were."""
+    layer = next((layer for layer in layers if isinstance(layer, MonteCarloLayer)), None)
+    if layer is None:
+        return
+    should = [run for run in layer.runs if run.should_trigger]
+    if min_activation is not None:
+        measured = [run for run in should if run.outcome in (COMPLETED, FAILED)]
+        loaded = sum(run.activated is True for run in measured)
+        of = len(measured) + sum(run.outcome == NOT_RUN for run in should)
+        verdict = loads_enough(loaded, of, min_activation, on_inconclusive) if measured else None
+        words = f"the skill was loaded in {loaded} of {len(measured)} sessions meant for it"
+        words += f"; {min_activation:g} is asked for"
+        ends = _straddled(loaded, of, min_activation) if measured else None
+        yield _session_outcome(layer, "activation_rate", verdict, words + _doubt(layer, ends, on_inconclusive))
+    if max_failure_rate is not None:
+        ended = [run for run in layer.runs if run.outcome in (COMPLETED, FAILED)]
+        failed = sum(run.outcome == FAILED for run in ended)
+        of = len(ended) + sum(run.outcome == NOT_RUN for run in layer.runs)
+        verdict = fails_seldom(failed, of, max_failure_rate, on_inconclusive) if ended else None
+        ends = _straddled(of - failed, of, 1 - max_failure_rate) if ended else None
+        mirrored = None if ends is None else (1 - ends[1], 1 - ends[0])
+        words = f"{failed} of {len(ended)} sessions failed; {max_failure_rate:g} is allowed"
+        yield _session_outcome(layer, "failure_rate", verdict, words + _doubt(layer, mirrored, on_inconclusive))
+
+
+def _session_outcome(layer: MonteCarloLayer, measure: str, verdict: Outcome | None, words: str) -> GateOutcome:
+    """Return an outcome; where a run ended early, any continuation has the verdict of all that is left failing it."""
+    estimate = layer.measures.get(measure)
+    lost = layer.stopped_early is None and estimate is not None and estimate.value is None
+    if verdict is None or lost:
+        why = layer.reason or (estimate.reason if estimate else None) or "no session ended"
+        return GateOutcome(GATE, Outcome.UNMEASURED, f"the sessions were not measured: {why}")
+    return GateOutcome(GATE, verdict, words)
+
+
+def _doubt(layer: MonteCarloLayer, ends: tuple[float, float] | None, on_inconclusive: str) -> str:
+    """Say that the run ended early, or that the bound lies inside the interval."""
+    if layer.stopped_early is not None:
+        return f" (stopped early: {layer.stopped_early})"
+    if ends is None:
+        return ""
+    warning = "; warning: it passes undecided" if on_inconclusive == "warn" else ""
+    return f" (inconclusive: {ends[0]:.2f} to {ends[1]:.2f}){warning}"
+
+
+def _straddled(count: int, of: int, bound: float) -> tuple[float, float] | None:
+    """Return the interval of a share where the bound lies inside of it."""
+    from skillgate.stats.intervals import clopper_pearson  # numpy and scipy: loaded where sessions were simulated
+
+    low, high = clopper_pearson(count, of)
+    return (low, high) if low < bound <= high else None

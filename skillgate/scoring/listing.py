@@ -5,15 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.across import ListingUse
-from skillgate.model.assessment import Clash
-from skillgate.model.finding import Client, Hit
+from skillgate.model.finding import Clash, Client, Hit, ListingUse
 from skillgate.model.skill import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from skillgate.model.assessment import Listing, Member
+    from skillgate.model.finding import Listing, Member
 
 
 class Limits(NamedTuple):
@@ -32,18 +30,10 @@ class Limits(NamedTuple):
 
 LIMITS = {
     Client.CLAUDE_CODE: Limits(
-        one=1_536,
-        all=8_000,
-        title="Claude Code",
-        then="it leaves out the descriptions of those used least",
-        reads=(".claude",),
+        1_536, 8_000, "Claude Code", "it leaves out the descriptions of those used least", (".claude",)
     ),
     Client.CODEX: Limits(
-        one=1_024,
-        all=8_000,
-        title="Codex",
-        then="it shortens descriptions, and may leave skills out",
-        reads=(".agents", ".codex"),
+        1_024, 8_000, "Codex", "it shortens descriptions, and may leave skills out", (".agents", ".codex")
     ),
 }
 """Claude Code joins description and when_to_use, cuts them at 1,536 characters and lists 1 % of its context window in
@@ -119,12 +109,12 @@ def comparable(members: Sequence[Member]) -> tuple[tuple[Member, ...], ...]:
 
 
 def main_file(member: Member) -> str:
-    """Give the path of a skill's main file, as shown."""
+    """Return the path of a skill's main file, as shown."""
     return member.file if member.path in ("", ".") else f"{member.path}/{member.file}"
 
 
 def listed_text(listing: Listing, client: Client) -> str:
-    """Give what a client lists as a skill's description, before it cuts."""
+    """Join what a client lists as a skill's description, before it cuts."""
     parts = (listing.description, listing.when_to_use if client is Client.CLAUDE_CODE else "")
     return " - ".join(part for part in parts if part)
 
@@ -134,10 +124,7 @@ def listing_use(
 ) -> tuple[ListingUse, ...]:
     """Sum up each client's list, by plugin or folder: what is installed together is listed together.
 
-    Args:
-        members: every skill of the catalogue.
-        before: the characters of a baseline, by client and place.
-        alone: whether one skill by itself has a list too.
+    ``before`` holds the characters of a baseline, by client and place; ``alone`` says whether one skill has a list too.
     """
     if len(members) < 2 and not alone:
         return ()
@@ -155,17 +142,15 @@ def over_budget(client: Client) -> Callable[[Sequence[Member]], Iterator[Clash]]
                 continue
             longest = max(listed, key=lambda member: min(len(listed_text(member.listing, client)), limits.one))
             where = f" in {place}" if place not in ("", ".") else ""
-            message = (
-                f"installed together, the {use.skills} skills{where} take"
-                f" {use.characters:,} characters of the {use.budget:,} that {limits.title} lists: {limits.then}"
-            )
-            yield Clash(longest.path, Hit(Span(line=longest.listing.description_line), message), (place or ".",))
+            message = f"installed together, the {use.skills} skills{where} take {use.characters:,} characters"
+            message += f" of the {use.budget:,} that {limits.title} lists: {limits.then}"
+            yield Clash(longest.path, Hit(Span(longest.listing.description_line), message), (place or ".",))
 
     return find
 
 
 def _lists(members: Sequence[Member], client: Client) -> list[tuple[str, list[Member]]]:
-    """Give what a client lists of each plugin or folder: no other client's copies, and of each name one skill.
+    """Collect what a client lists of each plugin or folder: no other client's copies, and of each name one skill.
 
     ``.claude/skills`` and ``skills`` of one project are one folder.
     """
@@ -183,10 +168,7 @@ def _lists(members: Sequence[Member], client: Client) -> list[tuple[str, list[Me
 
 
 def _use(
-    client: Client,
-    place: str,
-    listed: Sequence[Member],
-    before: Mapping[tuple[str, str], int] | None,
+    client: Client, place: str, listed: Sequence[Member], before: Mapping[tuple[str, str], int] | None
 ) -> ListingUse:
     limits = LIMITS[client]
     lengths = [len(listed_text(member.listing, client)) for member in listed]

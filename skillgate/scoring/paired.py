@@ -7,35 +7,147 @@ session by session, in every way there is, and a drop counts as real where few e
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skillgate.model.judging import JudgeLayer
-from skillgate.model.report import StaticLayer
+from skillgate.model.layers import COMPLETED, FAILED, Assessment, JudgeLayer, MonteCarloLayer, Simulation, TriggerPrompt
+from skillgate.model.report import SkillResult, StaticLayer
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import MonteCarloLayer
-from skillgate.scoring.comparable import judges_apart
-from skillgate.scoring.gate import MAX_DROP
-from skillgate.scoring.paired_sessions import Refusal, Sessions, sessions
-from skillgate.scoring.sampled import composites
+from skillgate.scoring.composite import MAX_DROP
+from skillgate.scoring.pairing import judges_apart, sessions_apart
+from skillgate.scoring.sampled import Table, composites, dimensions, measures, table
 from skillgate.stats.intervals import balanced
 from skillgate.stats.resampling import at_least, critical, p_value, swaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import numpy.typing as npt
-
-    from skillgate.model.judging import Assessment, TriggerPrompt
-    from skillgate.model.report import SkillResult
 
     Array = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
+    Scores = dict[Dimension, Array]
+
+# -- Sessions, prompt by prompt, and what exchanging them would give
+
+
+class Refusal(Exception):  # noqa: N818 - a signal within the paired test, never seen outside
+    """Why two versions are not compared."""
+
+
+_TRIGGER = Dimension.TRIGGERING_ACCURACY
+
+
+class Sessions(NamedTuple):
+    """Sessions that were measured on both sides.
+
+    Attributes:
+        rows: those before, then those after, both in the order of ``units``.
+        units: of each prompt, what tells it from the others.
+        differing: shape (prompts,), where the two sides differ.
+        dimensions: those that the sessions measured on both sides.
+        near_misses: whether such sessions were asked for.
+    """
+
+    rows: Table
+    units: tuple[tuple[object, ...], ...]
+    differing: Mask
+    dimensions: tuple[Dimension, ...]
+    near_misses: bool
+
+    def exchanged(self, moved: Mask) -> tuple[Scores, Scores]:
+        """Return each dimension's score before and after, for many exchanges at once.
+
+        Where an exchange leaves a side too little to measure a dimension with, neither side has gained by it: both
+        count as what all sessions together give.
+
+        ``moved``, of shape (exchanges, prompts), says which prompts' sessions change sides.
+        """
+        pooled = self._scores(np.ones((1, 2 * len(self.units))))
+        stays, goes = (~moved).astype(np.float64), moved.astype(np.float64)
+        old, new = self._scores(np.hstack((stays, goes))), self._scores(np.hstack((goes, stays)))
+        for name, value in pooled.items():
+            unknown = np.isnan(old[name]) | np.isnan(new[name])
+            old[name], new[name] = (np.where(unknown, value, side[name]) for side in (old, new))
+        return old, new
+
+    def _scores(self, weights: Array) -> Scores:
+        found = dimensions(measures(self.rows, weights), near_misses=self.near_misses)
+        return {name: found[name] for name in self.dimensions}
+
+
+def sessions(before: MonteCarloLayer | None, after: MonteCarloLayer | None) -> Sessions | None:
+    """Pair the sessions of two versions by prompt and label; None where neither side has any.
+
+    A prompt whose session was not measured on a side is in neither.
+
+    Raises:
+        Refusal: they are not the same measurement.
+    """
+    if before is None and after is None:
+        return None
+    if before is None or after is None:
+        raise Refusal("sessions were simulated on one side only")
+    _refuse_other_sessions(before, after)
+    was, now = _measured_runs(before.runs), _measured_runs(after.runs)
+    units = tuple(unit for unit in was if unit in now)
+    _enough(units, before)
+    return Sessions(
+        rows=table([*(was[unit] for unit in units), *(now[unit] for unit in units)]),
+        units=units,
+        differing=np.array([_scored_facts(was[unit]) != _scored_facts(now[unit]) for unit in units], dtype=np.bool_),
+        dimensions=_dimensions(before, after),
+        near_misses=bool(before.near_misses),
+    )
+
+
+def _refuse_other_sessions(before: MonteCarloLayer, after: MonteCarloLayer) -> None:
+    """Refuse what differs in anything but the skill, and what cannot be paired session by session."""
+    for different in sessions_apart(before, after):
+        raise Refusal(str(different))
+    for which, layer in (("before", before), ("after", after)):
+        if layer.stopped_early is not None:
+            raise Refusal(f"{which}, the sessions ended early: {layer.stopped_early}")
+        if not layer.runs or layer.prompts_digest is None:
+            raise Refusal(f"{which}, the report does not hold the simulated sessions")
+
+
+def _measured_runs(runs: Iterable[Simulation]) -> dict[tuple[object, ...], Simulation]:
+    """Return the sessions that were measured by prompt and label; of equal ones the first is paired with the first."""
+    seen: Counter[tuple[str, bool]] = Counter()
+    found: dict[tuple[object, ...], Simulation] = {}
+    for run in runs:
+        key = (run.prompt, run.should_trigger)
+        seen[key] += 1
+        if run.outcome in (COMPLETED, FAILED):
+            found["session", *key, seen[key]] = run
+    return found
+
+
+def _enough(units: tuple[tuple[object, ...], ...], layer: MonteCarloLayer) -> None:
+    kinds = {unit[2] for unit in units}
+    if True not in kinds or (layer.near_misses and False not in kinds):
+        raise Refusal("no sessions of one kind were measured on both sides")
+
+
+def _scored_facts(run: Simulation) -> tuple[object, ...]:
+    """Return what scores rest on."""
+    return run.outcome, run.activated, run.quality, run.tokens, run.delivers, run.covers
+
+
+def _dimensions(before: MonteCarloLayer, after: MonteCarloLayer) -> tuple[Dimension, ...]:
+    """Return what the sessions of both sides measured."""
+    one, two = ({name for name, item in layer.scores.items() if item.value is not None} for layer in (before, after))
+    if _TRIGGER not in one & two:
+        raise Refusal(f"the sessions measured {_TRIGGER.value} on one side only, or on none")
+    return tuple(name for name in before.scores if name in one & two)
+
+
+# -- The test
 
 ALPHA = 0.05  # how often the test may call real what is none
 POWER = 0.8
-_TRIGGER = Dimension.TRIGGERING_ACCURACY
 # Asked about only where there is code, so a version may have it and the other not.
 _OPTIONAL = Dimension.CODE_TEMPLATE_QUALITY
 
@@ -65,11 +177,9 @@ class Paired(NamedTuple):
     reason: str | None = None
 
     def real(self, max_drop: float = MAX_DROP, *, p: float | None = None) -> bool | None:
-        """Tell whether more than ``max_drop`` points are really lost; None where they cannot be compared.
+        """Whether more than ``max_drop`` points are really lost; None where they cannot be compared.
 
-        Args:
-            max_drop: how many points may be lost.
-            p: the adjusted one, where several skills are tested at once.
+        ``p`` is the adjusted one, where several skills are tested at once.
         """
         tested = self.p if p is None else p
         if self.drop is None or self.certain is None or tested is None:
@@ -110,11 +220,7 @@ def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: 
     most 6 % of comparisons of one text with itself come out at p ≤ 0.05, and exchanging replies leaves one judge too
     few units to find anything.
 
-    Args:
-        before: the version to hold against.
-        after: the version to test.
-        seed: of exchanges by chance.
-        max_drop: the gate's, which decides with p what would be found and what would flip.
+    ``max_drop`` is the gate's, which decides with p what would be found and what would flip.
     """
     scores = (before.composite.score, after.composite.score)
     drop = None if scores[0] is None or scores[1] is None else round(scores[0] - scores[1], 2)
@@ -207,7 +313,7 @@ def _share(prompt: TriggerPrompt) -> float | None:
 
 
 def _null(answers: tuple[_Answer, ...], pairs: Sessions | None, after: _Side, seed: int) -> Array:
-    """Give the drop of the sampled part for every exchange, the one as found first; the static part is as it is now."""
+    """Return the drop of the sampled part for every exchange, the one as found first; the static part stays."""
     units = tuple(dict.fromkeys(answer.unit for answer in answers if answer.before != answer.after))
     ran = () if pairs is None else tuple(np.flatnonzero(pairs.differing).tolist())
     place = {unit: index for index, unit in enumerate(units)}
@@ -219,8 +325,8 @@ def _null(answers: tuple[_Answer, ...], pairs: Sessions | None, after: _Side, se
     judged = [_judged(answers, np.where(moved, *sides)) for sides in ((now, was), (was, now))]
     simulated = ({}, {}) if pairs is None else pairs.exchanged(_spread(moves[:, len(units) :], ran, len(pairs.units)))
     old, new = (
-        composites(after.static, opinions, after.anti_patterns, given)
-        for opinions, given in zip(judged, simulated, strict=True)
+        composites(after.static, opinions, after.anti_patterns, simulations)
+        for opinions, simulations in zip(judged, simulated, strict=True)
     )
     return old - new
 
@@ -233,7 +339,7 @@ def _spread(moves: Mask, places: tuple[int, ...], units: int) -> Mask:
 
 
 def _judged(answers: tuple[_Answer, ...], values: Array) -> dict[Dimension, Array]:
-    """Give each dimension's judged score for many sets of answers: shape (sets, answers) to (sets,) for each."""
+    """Return each dimension's judged score for many sets of answers: shape (sets, answers) to (sets,) for each."""
     columns: dict[tuple[Dimension, bool | None], list[int]] = {}
     for index, answer in enumerate(answers):
         columns.setdefault((answer.dimension, answer.kind), []).append(index)
@@ -243,7 +349,7 @@ def _judged(answers: tuple[_Answer, ...], values: Array) -> dict[Dimension, Arra
 
 
 def _detectable(null: Array, max_drop: float) -> float | None:
-    """Give the drop that, with chance on top, passes both bounds of the gate in 80 of 100 cases."""
+    """Return the drop that, with chance on top, passes both bounds of the gate in 80 of 100 cases."""
     rare = critical(null, ALPHA)
     if rare is None:
         return None

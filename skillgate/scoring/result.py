@@ -1,27 +1,28 @@
-"""From what layer 1 knows of a skill, and what became of its findings, to its result: dimensions, composite, badge."""
+"""From what layer 1 knows of a skill to its result: dimensions, composite, badge, and what to do next."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.judging import JudgeLayer, Usage
-from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, StaticLayer, SubCheckScore
-from skillgate.model.score import Badge, Dimension, Grade, LayerName
-from skillgate.model.simulating import MEASURED_BY, MonteCarloLayer, RankingLayer
-from skillgate.scoring import badge, composite
-from skillgate.scoring.weights import BLEND, WEIGHTS
+from skillgate.model.layers import MEASURED_BY, Estimate, JudgeLayer, Lift, Loads, MonteCarloLayer, RankingLayer, Usage
+from skillgate.model.layers import Assessment as JudgedScore
+from skillgate.model.report import (
+    Advice,
+    Composite,
+    DimensionScore,
+    Layer,
+    SkillName,
+    SkillResult,
+    StaticLayer,
+    SubCheckScore,
+)
+from skillgate.model.score import Badge, Dimension, Evidence, Grade, LayerName, Measured
+from skillgate.scoring.composite import BLEND, EFFORT, WEIGHTS, award, blend, composite, coverage, layer_scores, penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from skillgate.model.assessment import Assessment
-    from skillgate.model.finding import Claim
-    from skillgate.model.judging import Assessment as JudgedScore
-    from skillgate.model.judging import Estimate
-    from skillgate.model.report import Advice, Layer
-    from skillgate.model.score import Evidence
-    from skillgate.model.simulating import Lift
+    from skillgate.model.finding import Assessment, Claim, Repair
     from skillgate.scoring.selection import Settled
 
 QUICK = "not measured at quick depth"
@@ -61,26 +62,20 @@ def result(
     detail: bool,
     deeper: Deeper | None = None,
 ) -> SkillResult:
-    """Give the result of one skill, without its gate.
+    """Return the result of one skill, without its gate.
 
-    Args:
-        facts: what layer 1 knows of it.
-        settled: the findings that stand, and those set aside.
-        skill: its name and path.
-        plugin: the path of its plugin.
-        neighbour: the skill that describes nearly the same, for the advice.
-        detail: whether evidence and advice are wanted.
-        deeper: what the sampled layers give; None at quick depth.
+    ``neighbour`` is the skill that describes nearly the same, for the advice; ``detail`` says whether evidence and
+    advice are wanted; ``deeper`` is None at quick depth.
     """
     layers = _by_layer(facts, deeper)
     dimensions: Mapping[Dimension, DimensionScore]
     dimensions = {dimension: _dimension(dimension, facts, layers[dimension], deeper) for dimension in Dimension}
     measured = {dimension: score.score for dimension, score in dimensions.items()}
     unscored = facts.unscored or (deeper.failure if deeper else None)
-    score = None if unscored else composite.composite(measured, len(facts.anti_patterns))
+    score = None if unscored else composite(measured, len(facts.anti_patterns))
     ranked = _ranking(deeper)
     elo = None if ranked is None or ranked.elo is None else round(ranked.elo.rating, 2)
-    earned, held_back = badge.award(score, elo, withheld=facts.no_badge or _unearned(deeper))
+    earned, held_back = award(score, elo, withheld=facts.no_badge or _why_unearned(deeper))
     low, high, ci_reason, dimensions = _intervals(facts, deeper if score is not None else None, dimensions)
     return SkillResult(
         composite=Composite(
@@ -92,19 +87,19 @@ def result(
             ci_high=high,
             reason=unscored,
             badge_reason=held_back,
-            penalty=composite.penalty(len(facts.anti_patterns)),
+            penalty=penalty(len(facts.anti_patterns)),
             dimensions=dimensions,
             ci_reason=ci_reason,
         ),
         dimensions=dimensions,
         layers=(
             _static_layer(facts, detail=detail or deeper is not None),
-            *(_told(layer, score) for layer in (deeper.layers if deeper else ())),
+            *(_rated(layer, score) for layer in (deeper.layers if deeper else ())),
         ),
         skill=skill,
         findings=settled.findings,
-        advice=_advice(facts, layers, neighbour, deeper) if detail and score is not None else (),
-        coverage=composite.coverage(measured),
+        advice=_advice_on(facts, layers, neighbour, deeper) if detail and score is not None else (),
+        coverage=coverage(measured),
         usage=deeper.usage if deeper else Usage(),
         plugin=plugin,
         suppressed=settled.suppressed,
@@ -113,8 +108,8 @@ def result(
 
 
 def _by_layer(facts: Assessment, deeper: Deeper | None) -> dict[Dimension, dict[LayerName, float | None]]:
-    """Give what each layer says of each dimension."""
-    layers = composite.layer_scores({name: score for name, (score, _) in facts.measured.items()})
+    """Return what each layer says of each dimension."""
+    layers = layer_scores({name: score for name, (score, _) in facts.measured.items()})
     if deeper is not None:
         for dimension, judged in deeper.scores.items():
             layers[dimension][LayerName.JUDGE] = judged.score
@@ -135,7 +130,7 @@ def _without_elo(ranked: RankingLayer | None) -> str | None:
     return None if ranked.elo is not None else ranked.reason or NO_RANKING
 
 
-def _told(layer: Layer, score: float | None) -> Layer:
+def _rated(layer: Layer, score: float | None) -> Layer:
     """Say of a rating whether it decides the badge that the composite would earn, and may as well lie beyond it."""
     if not isinstance(layer, RankingLayer) or layer.bradley_terry is None:
         return layer
@@ -145,7 +140,7 @@ def _told(layer: Layer, score: float | None) -> Layer:
     return layer._replace(provisional=straddles or layer.unrated > 0)
 
 
-def _unearned(deeper: Deeper | None) -> str | None:
+def _why_unearned(deeper: Deeper | None) -> str | None:
     """Say why sampled scores earn no badge: no model has read the skill, or not all of it; None where one has."""
     if deeper is not None and deeper.no_badge is not None:
         return deeper.no_badge
@@ -158,9 +153,10 @@ def _unearned(deeper: Deeper | None) -> str | None:
 def _intervals(
     facts: Assessment, deeper: Deeper | None, dimensions: Mapping[Dimension, DimensionScore]
 ) -> tuple[float | None, float | None, str | None, Mapping[Dimension, DimensionScore]]:
-    """Give the composite's interval, or why there is none; and the dimensions with theirs."""
+    """Return the composite's interval, or why there is none; and the dimensions with theirs."""
     if deeper is None:
         return None, None, None, dimensions
+
     from skillgate.scoring import sampled  # brings in numpy: only where something was sampled
 
     static = {name: score for name, (score, _) in facts.measured.items()}
@@ -179,7 +175,7 @@ def _intervals(
 
 
 def _bounded(score: DimensionScore, ends: tuple[float, float] | str | None) -> DimensionScore:
-    """Give a dimension the interval of the joint draws, or the reason why it has none."""
+    """Return a dimension the interval of the joint draws, or the reason why it has none."""
     if score.score is None or ends is None:
         return score
     if isinstance(ends, str):
@@ -188,30 +184,29 @@ def _bounded(score: DimensionScore, ends: tuple[float, float] | str | None) -> D
     return score._replace(ci_low=min(low, score.score), ci_high=max(high, score.score), ci_reason=None)
 
 
-def _advice(
+def _advice_on(
     facts: Assessment,
     layers: dict[Dimension, dict[LayerName, float | None]],
     neighbour: str | None,
     deeper: Deeper | None,
 ) -> tuple[Advice, ...]:
-    from skillgate.scoring import advice  # only where it is shown
 
     known = facts.detail()
     sampled = deeper.layers if deeper is not None else ()
     sessions = next((layer for layer in sampled if isinstance(layer, MonteCarloLayer)), None)
-    standing = advice.Standing(
+    standing = Evaluated(
         measured={dimension: measured for _, dimension, measured in known.scores},
         layers=layers,
         anti_patterns=known.penalised,
         neighbour=neighbour,
         loads=None if sessions is None else sessions.loads,
-        loaded={} if sessions is None else _held_back(sessions),
+        loaded={} if sessions is None else _loaded_measures(sessions),
         repair=known.repair,
     )
-    return advice.advise(standing)
+    return advise(standing)
 
 
-def _held_back(layer: MonteCarloLayer) -> dict[Dimension, float]:
+def _loaded_measures(layer: MonteCarloLayer) -> dict[Dimension, float]:
     """Return what sessions measured of each dimension, without the load factor; what none of them tells is left out."""
     found = {dimension: layer.measures[name].value for dimension, name in MEASURED_BY.items() if name in layer.measures}
     failure = layer.measures.get("failure_rate")
@@ -233,7 +228,7 @@ def _dimension(
     unsimulated = _unsimulated(deeper) if facts.unscored is None else None
     if unsimulated is not None and BLEND[dimension][LayerName.MONTECARLO]:
         return DimensionScore(score=None, grade=None, weight=weight, reason=unsimulated)
-    value = composite.blend(dimension, scores)
+    value = blend(dimension, scores)
     if value is None:
         _, reason = facts.measured.get(dimension, (None, None))
         own = reason if BLEND[dimension][LayerName.STATIC] else None
@@ -243,16 +238,9 @@ def _dimension(
     if judged is not None:
         low, high, ci_reason = judged.ci_low, judged.ci_high, judged.ci_reason
         if low is not None and high is not None:
-            low, high = (
-                round(composite.blend(dimension, {**scores, LayerName.JUDGE: end}) or 0.0, 4) for end in (low, high)
-            )
+            low, high = (round(blend(dimension, {**scores, LayerName.JUDGE: end}) or 0.0, 4) for end in (low, high))
     return DimensionScore(
-        score=rounded,
-        grade=Grade.of(rounded),
-        ci_low=low,
-        ci_high=high,
-        weight=weight,
-        ci_reason=ci_reason,
+        score=rounded, grade=Grade.of(rounded), ci_low=low, ci_high=high, weight=weight, ci_reason=ci_reason
     )
 
 
@@ -276,7 +264,7 @@ def _static_layer(facts: Assessment, *, detail: bool) -> StaticLayer:
                 score=None if measured.score is None else round(measured.score, 4),
                 dimension=dimension,
                 reason=measured.reason,
-                evidence=tuple(_rounded(evidence) for evidence in measured.evidence),
+                evidence=tuple(_rounded_evidence(evidence) for evidence in measured.evidence),
             )
             for name, dimension, measured in known.scores
         },
@@ -284,5 +272,266 @@ def _static_layer(facts: Assessment, *, detail: bool) -> StaticLayer:
     )
 
 
-def _rounded(evidence: Evidence) -> Evidence:
+def _rounded_evidence(evidence: Evidence) -> Evidence:
     return evidence._replace(points=round(evidence.points, 4), possible=round(evidence.possible, 4))
+
+
+# -- Advice: what to do next, and how many points each piece of it would bring, computed from the evidence
+#
+# Each missing point carries the key of the advice that would earn it. All that one piece of advice would mend is taken
+# together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first. Where
+# the frontmatter could not be read, its repair comes before all others, with the gain of what it seems to have been
+# meant to say. Else the description of a skill that sessions hardly load does: nothing else matters until it is loaded.
+#
+# Source: PluginEval method, table "Which Dimension to Improve First" and the tips per dimension, in our words.
+
+LEAST_GAIN = 0.05  # points; less is not worth a line
+
+
+class Remedy(NamedTuple):
+    """One piece of advice: what to do, which dimension it is about, and its effort by the method's table."""
+
+    action: str
+    dimension: Dimension
+    effort: str
+
+
+_ACTIONS: dict[tuple[Dimension, str], dict[str, str]] = {
+    (Dimension.TRIGGERING_ACCURACY, "low"): {
+        "trigger": (
+            "say when to use it: “Use when …” with three or more situations, one of them “when …ing”; test it on"
+            " five prompts that should load the skill and five that should not"
+        ),
+        "situations": (
+            "name three or more situations in the trigger clause, one of them “when …ing”; test it on five prompts"
+            " that should load the skill and five that should not"
+        ),
+        "describe": "describe in 100 characters or more what the skill does and when to use it",
+    },
+    (Dimension.TRIGGERING_ACCURACY, "medium"): {
+        "proactive": "if it should load without being asked, say “Use proactively …”",
+        "automatic": "if it should always be used in some case, say “Always use … when”",
+    },
+    (Dimension.TRIGGERING_ACCURACY, "very low"): {
+        "name": "give the skill the name of its directory, in lower-case letters, digits and hyphens",
+    },
+    (Dimension.ORCHESTRATION_FITNESS, "medium"): {
+        "body": "write the instructions: the steps to take, in sentences",
+        "output": "add an Output format section that shows what the result looks like",
+        "orchestrates": "describe the work itself, and leave starting other agents to whoever loads the skill",
+    },
+    (Dimension.ORCHESTRATION_FITNESS, "low"): {
+        "returns": "say what it returns, and what it returns when it cannot complete the task",
+        "input": "add an Input section: what it needs, which parameters it takes",
+    },
+    (Dimension.STRUCTURAL_COMPLETENESS, "low"): {
+        "code": "show it in code: five tagged blocks in three languages, say command, input and output",
+        "examples": "add an Examples section with an input and the output it should give",
+        "troubleshooting": "add a Troubleshooting section with three or more failure modes and what to do in each",
+    },
+    (Dimension.SCOPE_CALIBRATION, "medium"): {
+        "longer": "write out what is missing, or name a shorter kind in metadata.category",
+    },
+    (Dimension.PROGRESSIVE_DISCLOSURE, "low"): {
+        "shorter": "split it, or move what is only sometimes needed to references/ and link it",
+        "references": "put detail that is only sometimes needed into references/ and link it",
+        "assets": "put templates and samples into assets/ and link them",
+        "orphans": "create the files that are linked in references/, or drop the links",
+    },
+    (Dimension.STRUCTURAL_COMPLETENESS, "very low"): {
+        "sections": "divide it into sections under ## headings, each with something in it",
+        "table": "put what is compared or looked up into a table",
+        "decision": "add a decision aid: a When to use section, or a table of options",
+    },
+    (Dimension.TOKEN_EFFICIENCY, "low"): {
+        "directives": "keep MUST, NEVER and ALWAYS for safety and correctness; give the reason for the rest",
+        "repeats": "say each thing once: remove the repeated lines",
+    },
+    (Dimension.ECOSYSTEM_COHERENCE, "very low"): {
+        "related": "add a Related section that links the skills that take over before or after",
+        "related-links": "link the skills beside it that take over before or after, up to four",
+        "dead-refs": "correct the links to other skills, or drop them",
+    },
+    (Dimension.CODE_TEMPLATE_QUALITY, "very low"): {
+        "tags": "give each code block a language tag",
+        "syntax": "mend the code blocks that do not parse",
+    },
+}
+"""What to do by key, for the dimension that it is about and its effort by the method's table."""
+REMEDIES = {
+    key: Remedy(action, dimension, effort)
+    for (dimension, effort), actions in _ACTIONS.items()
+    for key, action in actions.items()
+}
+
+
+class Evaluated(NamedTuple):
+    """Where a skill stands: what advice is computed from.
+
+    Attributes:
+        measured: the static layer's measures by dimension.
+        layers: every layer's score of every dimension.
+        anti_patterns: the advice key and the line of each anti-pattern finding.
+        neighbour: the skill that describes nearly the same, as shown to people, None when there is none.
+        loads: how many simulated sessions loaded the skill, None where none were simulated.
+        loaded: by dimension, what those sessions measured, before it is multiplied by the load factor.
+        repair: what repairs a frontmatter that could not be read, None where it could.
+    """
+
+    measured: Mapping[Dimension, Measured]
+    layers: Mapping[Dimension, Mapping[LayerName, float | None]]
+    anti_patterns: Sequence[tuple[str | None, int]]
+    neighbour: str | None = None
+    loads: Loads | None = None
+    loaded: Mapping[Dimension, float] = MappingProxyType({})
+    repair: Repair | None = None
+
+
+def advise(evaluated: Evaluated) -> tuple[Advice, ...]:
+    """List every piece of advice that gains at least 0.05 points, the most gain for the effort first.
+
+    The repair of an unreadable frontmatter comes before that, whatever it gains; else, where sessions hardly load the
+    skill, its description does.
+    """
+    keys = {item.advice for measured in evaluated.measured.values() for item in measured.evidence if item.advice}
+    keys |= {key for key, _ in evaluated.anti_patterns if key}
+    now = {dimension: blend(dimension, scores) for dimension, scores in evaluated.layers.items()}
+    before = composite(now, len(evaluated.anti_patterns)) or 0.0
+    found = (_advice(key, evaluated, now, before) for key in sorted(keys))
+    rest = sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order)
+    return (*_first(evaluated, now, before), *rest)
+
+
+def _first(evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
+    """Advise what comes before all else: a repair, without which nothing is known of a description; else that."""
+    if evaluated.repair is not None:
+        yield _repaired(evaluated.repair, evaluated, now, before)
+    else:
+        yield from _description(evaluated, now, before)
+
+
+def _description(evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
+    """Advise another description where few sessions load the skill; where none completed, nothing tells of it.
+
+    The gain is what the sessions measured already and what is held back until enough of them load the skill. How well
+    the skill would do in the others nobody knows, and that they load it raises triggering further.
+    """
+    loads = evaluated.loads
+    if loads is None or not loads.few or not loads.completed:
+        return
+    raised = {
+        dimension: blend(dimension, {**evaluated.layers[dimension], LayerName.MONTECARLO: share})
+        for dimension, share in evaluated.loaded.items()
+    }
+    after = composite({**now, **raised}, len(evaluated.anti_patterns)) or 0.0
+    yield Advice(
+        action=f"rewrite the description so that it says when to load the skill: it was {loads.words} meant for it",
+        dimension=Dimension.TRIGGERING_ACCURACY,
+        gain=round(max(0.0, after - before), 2),
+        effort="low",
+        before=_rounded(now[Dimension.TRIGGERING_ACCURACY]),
+        after=None,
+    )
+
+
+def _repaired(repair: Repair, evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Advice:
+    raised = {
+        key: blend(key, {**evaluated.layers[key], LayerName.STATIC: score})
+        for key, score in repair.scores
+        if score is not None and key in evaluated.layers
+    }
+    main = _main(Dimension.TRIGGERING_ACCURACY, now, raised)
+    return Advice(
+        action=repair.action,
+        dimension=main,
+        gain=round((composite({**now, **raised}, repair.anti_patterns) or 0.0) - before, 2),
+        effort="very low",
+        before=_rounded(now[main]) if main else None,
+        after=_rounded(raised[main]) if main else None,
+        line=repair.line,
+        rule=repair.rule,
+    )
+
+
+def _advice(key: str, evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Advice:
+    remedy = REMEDIES[key]
+    raised = _raised(key, evaluated)
+    removes = sum(1 for mended, _ in evaluated.anti_patterns if mended == key)
+    after = composite({**now, **raised}, len(evaluated.anti_patterns) - removes) or 0.0
+    main = _main(remedy.dimension, now, raised)
+    return Advice(
+        action=_action(key, remedy, evaluated),
+        dimension=main,
+        gain=round(after - before, 2),
+        effort=remedy.effort,
+        before=_rounded(now[main]) if main else None,
+        after=_rounded(raised[main]) if main else None,
+        line=_line(key, evaluated),
+        removes=removes,
+    )
+
+
+def _raised(key: str, evaluated: Evaluated) -> dict[Dimension, float | None]:
+    """Return the dimensions that following a piece of advice moves, as they would be."""
+    raised = {}
+    for dimension, measured in evaluated.measured.items():
+        missing = sum(item.possible - item.points for item in measured.evidence if item.advice == key)
+        if missing and measured.score is not None:
+            static = min(1.0, measured.score + missing)
+            raised[dimension] = blend(dimension, {**evaluated.layers[dimension], LayerName.STATIC: static})
+    code = evaluated.measured.get(Dimension.CODE_TEMPLATE_QUALITY)
+    if key == "code" and code is not None and code.score is None:  # the first blocks make it measurable
+        scores = {**evaluated.layers[Dimension.CODE_TEMPLATE_QUALITY], LayerName.STATIC: 1.0}
+        raised[Dimension.CODE_TEMPLATE_QUALITY] = blend(Dimension.CODE_TEMPLATE_QUALITY, scores)
+    return raised
+
+
+def _main(
+    preferred: Dimension, now: Mapping[Dimension, float | None], raised: Mapping[Dimension, float | None]
+) -> Dimension | None:
+    """Pick the dimension that moves the composite most; None when none moves."""
+    moves = {key: WEIGHTS[key] * ((score or 0.0) - (now[key] or 0.0)) for key, score in raised.items()}
+    best = max(moves, key=lambda key: (moves[key], key is preferred), default=preferred)
+    return best if moves.get(best, 0.0) > 0 else None
+
+
+def _action(key: str, remedy: Remedy, evaluated: Evaluated) -> str:
+    if key not in ("longer", "shorter"):
+        return remedy.action
+    scope = evaluated.measured.get(Dimension.SCOPE_CALIBRATION)
+    size = scope.evidence[0].text if scope and scope.evidence else ""
+    action = f"{size}: {remedy.action}" if size else remedy.action
+    if key == "longer" and evaluated.neighbour:
+        action += f", or merge it with {evaluated.neighbour}, which describes nearly the same"
+    return action
+
+
+def _line(key: str, evaluated: Evaluated) -> int | None:
+    lines = [line for mended, line in evaluated.anti_patterns if mended == key]
+    lines += [
+        item.line
+        for measured in evaluated.measured.values()
+        for item in measured.evidence
+        if item.advice == key and item.line is not None
+    ]
+    return min(lines, default=None)
+
+
+def _order(advice: Advice) -> tuple[float, str, int, str]:
+    """Sort by gain for the effort; ties by the lowest grade with the highest weight."""
+    grade = Grade.of(advice.before).value if advice.before is not None else "A"
+    weight = WEIGHTS[advice.dimension] if advice.dimension else 0
+    return -advice.gain / EFFORT[advice.effort], _worst_first(grade), -weight, advice.action
+
+
+def _worst_first(grade: str) -> str:
+    return chr(ord("Z") - ord(grade))
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+def most_valuable(advice: Iterable[Advice], count: int = 3) -> tuple[Advice, ...]:
+    """Pick what to do first."""
+    return tuple(advice)[:count]

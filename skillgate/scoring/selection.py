@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed
-from skillgate.model.text import did_you_mean
-from skillgate.model.tool import rule_url
+from skillgate.format import did_you_mean
+from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, rule_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -61,13 +60,9 @@ def settle(
     A claim that a comment has run out stands where the day has come and the comment covers another claim, one that a
     comment sets nothing aside where it covers none. No comment sets these aside.
 
-    Args:
-        claims: all of them.
-        waivers: the comments in its files, with files relative to its directory.
-        selection: profile, rules, day.
-        directory: the skill's directory as shown.
-        known: tells whether a finding is known; asked once for each that nothing else sets aside, in their order.
-        honoured: tells whether a comment may set a claim aside that it covers; None where every comment may.
+    ``waivers`` are the comments in the skill's files, relative to its ``directory``. ``known`` is called once for each
+    finding that nothing else sets aside, in their order; ``honoured`` says whether a comment may set a claim aside that
+    it covers (None: every comment may).
     """
     comments = _comments(claims, waivers, selection.today)
     findings: list[Finding] = []
@@ -106,7 +101,7 @@ def _meant(word: str, known: Collection[str]) -> str:
 
 
 def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Finding | None:
-    """Give the claim as the profile sees it; None where it is not reported."""
+    """Return the claim as the profile sees it; None where it is not reported."""
     profile = selection.profile
     if profile is not None and claim.about and profile not in claim.about:
         return None
@@ -155,8 +150,8 @@ def _comments(claims: Sequence[Claim], waivers: Sequence[Waiver], today: str) ->
     holding: list[tuple[Waiver, ...]] = []
     used: set[tuple[str, int, str]] = set()
     for claim in claims:
-        beside = () if claim.id in (EXPIRED, UNUSED) else by_rule.get((claim.file, claim.id), ())
-        covering = [waiver for waiver in beside if waiver.first <= claim.line <= waiver.last]
+        nearby = () if claim.id in (EXPIRED, UNUSED) else by_rule.get((claim.file, claim.id), ())
+        covering = [waiver for waiver in nearby if waiver.first <= claim.line <= waiver.last]
         used.update((waiver.file, waiver.line, claim.id) for waiver in covering)
         holding.append(tuple(waiver for waiver in covering if not _is_over(waiver, today)))
     ended = [waiver for waiver in waivers if _is_over(waiver, today)]
@@ -165,7 +160,7 @@ def _comments(claims: Sequence[Claim], waivers: Sequence[Waiver], today: str) ->
 
 
 def _comes_true(claim: Claim, comments: _Comments) -> bool:
-    """Tell whether a claim about a comment is true today; its message begins with the rule that the comment names."""
+    """Whether a claim about a comment is true today; its message begins with the rule that the comment names."""
     if claim.id not in (EXPIRED, UNUSED):
         return True
     comment = (claim.file, claim.line, claim.message.partition(" ")[0])

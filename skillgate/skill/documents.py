@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.ports import EntryKind
-from skillgate.model.skill import Document, Problem, Span, TextFile
+from skillgate.model.skill import Document, EntryKind, Problem, Span, TextFile
 from skillgate.skill import frontmatter
-from skillgate.skill.body import Body
 from skillgate.skill.links import Resolver
+from skillgate.skill.markdown import Body
 from skillgate.skill.walk import SKIPPED, VERSION_CONTROL, join, main_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from skillgate.model.ports import Tree
-    from skillgate.model.skill import SkillRoot
+    from skillgate.model.skill import SkillRoot, Tree
+
 
 MAX_FILES = 2_000  # names that are looked at
 MAX_BYTES = 1 << 20  # of one document: a longer one is data
@@ -35,17 +34,11 @@ OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", 
 
 
 class Survey(NamedTuple):
-    """The names of a skill's files.
+    """The names of a skill's files."""
 
-    Attributes:
-        files: their tree paths, sorted.
-        cut: whether documents may be among the names that were not looked at.
-        closed: directories that may not be read.
-    """
-
-    files: tuple[str, ...]
-    cut: bool
-    closed: tuple[str, ...] = ()
+    files: tuple[str, ...]  # their tree paths, sorted
+    cut: bool  # whether documents may be among the names that were not looked at
+    closed: tuple[str, ...] = ()  # directories that may not be read
 
 
 def survey(root: SkillRoot, main: Document) -> Survey:
@@ -60,7 +53,7 @@ def survey(root: SkillRoot, main: Document) -> Survey:
 
 
 def _walk(root: SkillRoot) -> tuple[Survey, bool]:
-    """Give what lies in a skill's directory, and whether no name, tool's directory or link out of it was left out."""
+    """Return what lies in a skill's directory, and whether no name, tool's directory or link out of it was left out."""
     tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
     found, pending, left = [], [root.directory], MAX_FILES
     entered, whole, cut, closed = {root.directory}, True, [], []
@@ -94,13 +87,13 @@ def _walk(root: SkillRoot) -> tuple[Survey, bool]:
 
 
 def _is_closed(tree: Tree, directory: str, names: Sequence[str]) -> bool:
-    """Tell whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
+    """Return whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
     entry = tree.entry(join(directory, names[0] if names else "a.md"))
     return entry is not None and entry.kind is EntryKind.UNREADABLE
 
 
 def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[str, None]:
-    """Give the files of a skill that its main file leads to; the documents among them that are not listed lead on."""
+    """Return the files of a skill that its main file leads to; the documents among them that are not listed lead on."""
     pending, found, left, known = [main], dict[str, None](), MAX_TOTAL_BYTES, frozenset(listed)
     reach = _Reach(root)
     for document in pending:  # which grows
@@ -123,24 +116,24 @@ class _Reach:
     def __init__(self, root: SkillRoot) -> None:
         self._root = root
         self._left = MAX_FILES  # names of files and directories that are looked at
-        self._asked: set[str | None] = {None}
+        self._queried: set[str | None] = {None}
         self._inner: dict[str, bool] = {root.directory: False}
 
     def files(self, document: Document) -> Iterator[str]:
-        """Give the tree paths that a document leads to by a link or a path in its text; of a directory its files."""
+        """Return the tree paths that a document leads to by a link or a path in its text; of a directory its files."""
         resolver = Resolver(self._root, at=document.file.rpartition("/")[0])
         words = sorted(word for word in document.mentions if "/" in word)
         mentioned = (resolver.resolve(word, resolver.classify(word)) for word in words)
         for path in (*(link.resolved for link in document.links), *mentioned):
-            if path in self._asked or path is None or self._left <= 0:
+            if path in self._queried or path is None or self._left <= 0:
                 continue
-            self._asked.add(path)
+            self._queried.add(path)
             names = self._root.tree.names(path)[: self._left]
             self._left -= 1 + len(names)
             yield from filter(self._is_own, (join(path, name) for name in names) if names else (path,))
 
     def _is_own(self, path: str) -> bool:
-        """Tell whether a path is a file in the skill's directory, and of no skill below it."""
+        """Return whether a path is a file in the skill's directory, and of no skill below it."""
         root = self._root
         folder = path.rpartition("/")[0]
         if root.directory and not path.startswith(f"{root.directory}/"):
@@ -151,13 +144,13 @@ class _Reach:
         return entry is not None and entry.kind is EntryKind.FILE
 
     def _is_inner(self, folder: str) -> bool:
-        """Tell whether a directory below the skill's is another skill, or lies in one."""
-        way = []
+        """Return whether a directory below the skill's is another skill, or lies in one."""
+        pending = []
         while folder not in self._inner:  # not recursive: a path through links can have thousands of parts
-            way.append(folder)
+            pending.append(folder)
             folder = folder.rpartition("/")[0]
         inner = self._inner[folder]
-        for step in reversed(way):
+        for step in reversed(pending):
             inner = inner or main_file(dict.fromkeys(self._root.tree.names(step))) is not None
             self._inner[step] = inner
         return inner
@@ -209,16 +202,10 @@ def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
 
 
 def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -> Iterator[tuple[str, str] | None]:
-    """Read what else could name a file of the skill: scripts, templates, data, documents that were passed over.
+    """Yield path and text of what else could name a file of the skill: scripts, templates, data, documents passed over.
 
-    Args:
-        root: the skill.
-        paths: its files.
-        known: those whose text is at hand.
-
-    Yields:
-        Path and text, one after the other, so that a search may end early; None for a file that was not read, because
-        it is too large or the system would not give it.
+    One after the other, without the ``known`` ones, so that a search may end early; None for a file that was not read,
+    because it is too large or the system would not give it.
     """
     left = MAX_TOTAL_BYTES
     for path in paths:
@@ -260,7 +247,7 @@ def _instructs(root: SkillRoot, path: str) -> bool:
 
 
 def _is_paper(name: str) -> bool:
-    """Tell whether a file at the top is one that repositories have: README.md, README.zh-CN.md, LICENSE-MIT.md."""
+    """Return whether a file at the top is one that repositories have: README.md, README.zh-CN.md, LICENSE-MIT.md."""
     stem = name.rpartition(".")[0]
     word = stem.replace("-", ".").replace("_", ".").partition(".")[0]
     return word in SHOUTED_PAPERS or (word.lower() in PAPERS and (word.isupper() or word == stem))

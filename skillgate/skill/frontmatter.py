@@ -1,15 +1,46 @@
-"""The YAML at the head of a skill: found by its delimiter lines, read under limits, its defects reported."""
+"""The YAML at the head of a skill: found by its delimiter lines, read under limits, repaired where it can be."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+import unicodedata
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.model.skill import Frontmatter, Problem, Span
 from skillgate.model.yaml_bounded import YamlProblem, load_mapping
+from skillgate.skill.description import routing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from skillgate.model.skill import Skill
+
+
+MAX_NAME_LENGTH = 64
+
+
+def name_defect(name: str) -> str | None:
+    """Return which part of the rule a non-empty name breaks first, None where it breaks none.
+
+    A name has 1 to 64 lower-case letters (of any script, as the specification's text allows), digits and single
+    hyphens, none of them at an end.
+    """
+    folded = unicodedata.normalize("NFKC", name)
+    if len(folded) > MAX_NAME_LENGTH:
+        return f"has {len(folded)} characters; {MAX_NAME_LENGTH} are the most"
+    if folded != folded.lower():
+        return "has capital letters"
+    if not all(character.isalnum() or character == "-" for character in folded):
+        return "has characters other than letters, digits and hyphens"
+    if folded.startswith("-") or folded.endswith("-") or "--" in folded:
+        return "has a hyphen at its start or end, or two in a row"
+    return None
+
+
+def same_name(one: str, other: str) -> bool:
+    """Compare two names as the specification's validator does: after NFKC."""
+    return unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other)
+
 
 DELIMITER = "---"
 _TAB = re.compile(r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*")
@@ -65,11 +96,11 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         document = load_mapping(_TAB.sub(r"\1 ", source) if tabs else source)
     except YamlProblem as problem:
         where = Span(line=problem.line + 1, column=problem.column)
-        message = _told(source, problem)
+        message = _message(source, problem)
         return Frontmatter(), (*tabs, Problem(rule="frontmatter_invalid", span=where, message=message))
     lines = {key: line + 1 for key, line in document.lines.items()}
-    again = frozenset(key for key, _ in document.duplicates)
-    frontmatter = Frontmatter(values=document.values, lines=lines, valid=True, repeated=again)
+    repeated_keys = frozenset(key for key, _ in document.duplicates)
+    frontmatter = Frontmatter(values=document.values, lines=lines, valid=True, repeated=repeated_keys)
     repeated = (
         _problem("duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
         for key, line in document.duplicates
@@ -77,8 +108,8 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     return frontmatter, (*tabs, *repeated, *_type_problems(frontmatter))
 
 
-def _told(source: str, problem: YamlProblem) -> str:
-    """Say what is wrong; where the value of that line would parse in quotes, as ``[number] [title]``, say so too."""
+def _message(source: str, problem: YamlProblem) -> str:
+    """Return what is wrong; where the value of that line would parse in quotes, as ``[number] [title]``, say so too."""
     lines = source.split("\n")
     index = problem.line - 1
     found = _PLAIN.match(lines[index]) if 0 <= index < len(lines) else None
@@ -124,3 +155,81 @@ def _wrong_type(frontmatter: Frontmatter, key: str, expected: str, value: object
 
 def _problem(rule: str, message: str, line: int = 1) -> Problem:
     return Problem(rule=rule, span=Span(line=line), message=message)
+
+
+_ENTRY = re.compile(r"([A-Za-z][\w-]*):(?=\s|$)")
+_MARKS = " \t\n|>[]'\"+-"  # of YAML, around a value
+_OTHERS = ("metadata", "disable-model-invocation", "paths")  # that points rest on, beside the texts
+EXAMPLE = (
+    "Does one kind of work on the files that it is given, and says what was done. Use when the user asks for that work."
+)
+
+
+def as_meant(skill: Skill) -> tuple[Skill, bool]:
+    """Return the skill with the frontmatter that its author seems to have meant, and whether any of it was found.
+
+    Where neither a name nor a description is found, it has the name of its directory and an example of a description.
+    """
+    texts = dict(_texts(skill))
+    values = {**skill.frontmatter.values, **texts}
+    found = bool(values.keys() & {"name", "description"})
+    if not found:
+        values |= {"name": skill.root.name, "description": EXAMPLE}
+    head = Frontmatter(values=values, lines=skill.frontmatter.lines, valid=True)
+    return skill._replace(
+        frontmatter=head, routing=routing_of(head.text("description"), head.text("when_to_use"))
+    ), found
+
+
+def _texts(skill: Skill) -> Iterator[tuple[str, Any]]:
+    """Yield each field that could not be read, with its value."""
+    head = skill.frontmatter
+    lines = _source(skill.documents[0].text)
+    entries = _entries(lines)
+    if not head.valid and "description" not in entries:  # it may be what is indented by mistake
+        entries = _entries([line.lstrip() for line in lines])
+    for key in TEXT_KEYS:
+        value = head.values.get(key)
+        if key in entries and not isinstance(value, str) and (not head.valid or value is not None):
+            yield key, _text(key, entries[key])
+    for key in _OTHERS:
+        value = None if head.valid or key not in entries else _value(key, entries[key])
+        if value is not None:
+            yield key, value
+
+
+def _source(text: str) -> list[str]:
+    """Return the lines of the frontmatter; of one that is not closed, those up to a blank line or a heading."""
+    cut = split(text.lstrip())
+    if cut.yaml is not None:
+        return cut.yaml.split("\n")
+    if cut.problem is None or cut.problem.rule != "frontmatter_unclosed":
+        return []
+    lines = cut.body.split("\n")
+    end = next((index for index, line in enumerate(lines) if not line.strip() or line.startswith("#")), len(lines))
+    return lines[:end]
+
+
+def _entries(lines: list[str]) -> dict[str, str]:
+    """Return the source of each top-level entry, up to the next one; of a repeated key the last."""
+    entries: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in lines:
+        match = _ENTRY.match(line)
+        if match is not None:
+            current = entries[match[1]] = []
+        current.append(line)
+    return {key: "\n".join(found)[:MAX_BYTES] for key, found in entries.items()}
+
+
+def _value(key: str, source: str) -> object:
+    """Return the value of an entry that is YAML by itself, None for any other."""
+    try:
+        return load_mapping(source).values.get(key)
+    except YamlProblem:
+        return None
+
+
+def _text(key: str, source: str) -> str:
+    value = _value(key, source)
+    return value if isinstance(value, str) else " ".join(source[len(key) + 1 :].strip(_MARKS).split())

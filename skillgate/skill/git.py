@@ -1,10 +1,13 @@
-"""Git's services but for reading a commit: which files are ignored, tracked or changed.
+"""Ask git: revisions, changes, ignored files, and the files of one commit as a :class:`~skillgate.model.skill.Tree`.
 
-Importing this module imports :mod:`subprocess`.
+Every function raises IncompleteError where git is missing or fails. A commit is read from its objects alone, so no
+filter, hook or symbolic link of the repository comes to life. Importing this module imports :mod:`subprocess`.
 """
+# ruff: noqa: PTH103, PTH118, PTH123
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -13,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.files import toplevel as toplevel  # the one question about git that needs no process
+from skillgate.files import toplevel
+from skillgate.model.skill import Entry, EntryKind
 from skillgate.process import Completed, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
 
 # A repository's own configuration may name programs to run and servers to ask; none of them is needed to read objects.
 HARDENED = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
@@ -27,6 +32,7 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
+_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv")
 
 
 def git(directory: str, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] = _ENVIRONMENT) -> Completed:
@@ -41,51 +47,45 @@ def git(directory: str, *arguments: str, stdin: bytes = b"", env: Mapping[str, s
     return run(["git", "--no-pager", *HARDENED, "-C", directory, *arguments], stdin=stdin, env=env)
 
 
+def _output(what: str, repo_dir: str, *arguments: str, env: Mapping[str, str] = _ENVIRONMENT) -> bytes:
+    """Return what a command writes; where it fails, raise "git cannot ``what``" and its own complaint."""
+    done = git(repo_dir, *arguments, env=env)
+    if done.returncode:
+        raise IncompleteError(f"git cannot {what}: {complaint(done)}")
+    return done.stdout
+
+
+def _words(data: bytes) -> list[str]:
+    return [decoded(word) for word in data.split(b"\0") if word]
+
+
 def ignored(repo_dir: str, paths: Iterable[str]) -> frozenset[str]:
-    """Tell which of the paths git ignores; a tracked file is never ignored.
+    """Return which paths git ignores, relative to the top of the working tree ``repo_dir`` and not beyond a link.
 
-    Args:
-        repo_dir: the top of a working tree.
-        paths: relative to it, with ``/``, not beyond a symbolic link.
-
-    Raises:
-        IncompleteError: git is missing, or refuses (not a repository, another user's directory).
+    A tracked file is never ignored.
     """
     # The prefix keeps a name that begins with a colon from being read as pathspec magic.
-    asked = b"".join(b"./" + _encode(path) + b"\0" for path in paths)
-    done = git(repo_dir, "check-ignore", "-z", "--stdin", stdin=asked)
+    names = b"".join(b"./" + path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+    done = git(repo_dir, "check-ignore", "-z", "--stdin", stdin=names)
     if done.returncode not in (0, 1):
         raise IncompleteError(f"git cannot tell ignored files: {complaint(done)}")
-    return frozenset(decoded(path[2:]) for path in done.stdout.split(b"\0") if path)
+    return frozenset(path[2:] for path in _words(done.stdout))
 
 
 def tracked(repo_dir: str, name: str) -> frozenset[str]:
-    """List the tracked files of one name, in any letter case, at any depth.
-
-    Args:
-        repo_dir: the top of a working tree.
-        name: a file's name, without wildcards.
-
-    Returns:
-        Their paths relative to the top, with ``/``.
-
-    Raises:
-        IncompleteError: git is missing, or refuses (not a repository, another user's directory).
-    """
-    done = git(repo_dir, "ls-files", "-z", "--", f":(icase,glob)**/{name}")
-    if done.returncode:  # in the words of the question that a walk asks as well, so that both are one notice
-        raise IncompleteError(f"git cannot tell ignored files: {complaint(done)}")
-    return frozenset(decoded(path) for path in done.stdout.split(b"\0") if path)
+    """Return the tracked files of one name, without wildcards, in any letter case, at any depth below the top."""
+    # It fails in the words of the question that a walk asks as well, so that both are one notice.
+    return frozenset(_words(_output("tell ignored files", repo_dir, "ls-files", "-z", "--", f":(icase,glob)**/{name}")))
 
 
 def changes(repo_dir: str, since: str | None = None, *, committed: bool = False) -> dict[str, bool]:
-    """Tell what differs between a commit and the working tree; new files that git does not ignore among it.
+    """Return what differs between a commit and the working tree; new files that git does not ignore among it.
 
     Args:
         repo_dir: the top of a working tree.
         since: compare with the commit where this branch left the revision; None for HEAD.
-        committed: whether to tell what differs between the commit and HEAD alone: then no file is looked at, and no
-            filter that the configuration names for one (large files have such) is run.
+        committed: whether to compare the commit with HEAD alone: then no file is looked at, and no filter that the
+            configuration names for one (large files have such) is run.
 
     Returns:
         For each path, relative to the top and with ``/``, whether it is there on one side only, or of another kind. A
@@ -93,114 +93,79 @@ def changes(repo_dir: str, since: str | None = None, *, committed: bool = False)
 
     Raises:
         UsageError: there is no such revision.
-        IncompleteError: git is missing or fails.
     """
     base = _base(repo_dir, since)
-    asked = ("--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
+    options = ("--name-status", "--no-renames", *_PLAIN_DIFF)
     if committed and base:
         # Which submodules to pass over is the change's to say in .gitmodules, unless it is said here.
-        return _states(_paths(repo_dir, "diff-tree", "-r", *asked, "--ignore-submodules=none", base, "HEAD"))
+        return _states(_paths(repo_dir, "diff-tree", "-r", *options, "--ignore-submodules=none", base, "HEAD"))
     fresh = dict.fromkeys(_paths(repo_dir, "ls-files", "--others", "--exclude-standard"), True)
     if not base:  # no commit yet: all that is there is new
         return fresh | dict.fromkeys(_paths(repo_dir, "ls-files"), True)
     with _own_index(repo_dir) as env:
-        return fresh | _states(_paths(repo_dir, "diff", *asked, "--ignore-submodules=dirty", base, "--", env=env))
+        return fresh | _states(_paths(repo_dir, "diff", *options, "--ignore-submodules=dirty", base, "--", env=env))
 
 
 def _states(words: Sequence[str]) -> dict[str, bool]:
-    """Read a list of states and paths: for each path, whether it is there on one side only, or of another kind."""
     return {path: state != "M" for state, path in zip(words[::2], words[1::2], strict=True)}
 
 
 def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -> dict[str, str]:
-    """Tell which tracked files of one name, in any letter case, git takes for moved since a commit.
+    """Return which tracked files of one name, in any letter case, git takes for moved since a commit: old by new path.
 
     At least seven tenths of the file are those of one that is gone: git's own measure, half, takes two skills of one
     template for the same. A file that git does not track yet is new to it. ``committed`` is that of :func:`changes`.
-
-    Returns:
-        The path then by the path now, both relative to the top and with ``/``.
-
-    Raises:
-        IncompleteError: git is missing or fails.
     """
-    asked = ("--name-status", "--find-renames=70%", "--diff-filter=R", "--no-ext-diff", "--no-textconv")
-    files = ("--", f":(icase,glob,top)**/{name}")
+    options = ("-z", "--name-status", "--find-renames=70%", "--diff-filter=R", *_PLAIN_DIFF, commit)
+    files, what = ("--", f":(icase,glob,top)**/{name}"), "tell what moved"
     if committed:
-        done = git(repo_dir, "diff-tree", "-r", "-z", *asked, commit, "HEAD", *files)
+        words = _words(_output(what, repo_dir, "diff-tree", "-r", *options, "HEAD", *files))
     else:
         with _own_index(repo_dir) as env:
-            done = git(repo_dir, "diff", "-z", *asked, commit, *files, env=env)
-    if done.returncode:
-        raise IncompleteError(f"git cannot tell what moved: {complaint(done)}")
-    words = [decoded(word) for word in done.stdout.split(b"\0") if word]
+            words = _words(_output(what, repo_dir, "diff", *options, *files, env=env))
     return dict(zip(words[2::3], words[1::3], strict=True))
 
 
 def commit_of(repo_dir: str, rev: str) -> str | None:
-    """Give the full name of a commit that is in the repository; None where it is not.
+    """Return the full name of a commit that is in the repository; None where it is not."""
+    return _first_word(git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"))
 
-    Raises:
-        IncompleteError: git is missing.
-    """
-    done = git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-    return None if done.returncode else done.stdout.split()[-1].decode("ascii")
+
+def _first_word(done: Completed) -> str | None:
+    return None if done.returncode else done.stdout.split()[0].decode("ascii")
 
 
 def is_unborn(repo_dir: str) -> bool:
-    """Whether the branch that is checked out has no commit yet, as after ``git init``.
-
-    Raises:
-        IncompleteError: git is missing.
-    """
+    """Return whether the branch that is checked out has no commit yet, as after ``git init``."""
     if not git(repo_dir, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
         return False
     return not git(repo_dir, "symbolic-ref", "--quiet", "HEAD").returncode  # else git refuses, or HEAD is broken
 
 
 def has_refs(repo_dir: str) -> bool:
-    """Whether there is any branch or tag.
-
-    Raises:
-        IncompleteError: git is missing or fails.
-    """
-    done = git(repo_dir, "for-each-ref", "--count=1")
-    if done.returncode:
-        raise IncompleteError(f"git cannot list branches: {complaint(done)}")
-    return bool(done.stdout)
+    """Return whether there is any branch or tag."""
+    return bool(_output("list branches", repo_dir, "for-each-ref", "--count=1"))
 
 
 def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
-    """Name the parents of a commit, also those that a shallow clone does not hold.
-
-    Raises:
-        IncompleteError: git is missing, or the commit is not there.
-    """
-    done = git(repo_dir, "cat-file", "commit", commit)
-    if done.returncode:
-        raise IncompleteError(f"git cannot read commit {commit}: {complaint(done)}")
-    head = done.stdout.partition(b"\n\n")[0].split(b"\n")
-    return tuple(line[7:].decode("ascii") for line in head if line.startswith(b"parent "))
+    """Return the parents of a commit, also those that a shallow clone does not hold."""
+    head = _output(f"read commit {commit}", repo_dir, "cat-file", "commit", commit).partition(b"\n\n")[0]
+    return tuple(line[7:].decode("ascii") for line in head.split(b"\n") if line.startswith(b"parent "))
 
 
 def merge_base(repo_dir: str, one: str, other: str) -> str | None:
-    """Give the commit where two histories part; None where they do not meet in this clone.
-
-    Raises:
-        IncompleteError: git is missing.
-    """
-    done = git(repo_dir, "merge-base", one, other)
-    return None if done.returncode else done.stdout.split()[0].decode("ascii")
+    """Return the commit where two histories part; None where they do not meet in this clone."""
+    return _first_word(git(repo_dir, "merge-base", one, other))
 
 
 def ref(repo_dir: str, name: str) -> str | None:
     """Return the commit of exactly this ref, as ``refs/remotes/origin/main``; None where there is no such ref."""
-    done = git(repo_dir, "show-ref", "--verify", "--hash", "--", name)
-    return None if done.returncode else commit_of(repo_dir, done.stdout.split()[0].decode("ascii"))
+    word = _first_word(git(repo_dir, "show-ref", "--verify", "--hash", "--", name))
+    return None if word is None else commit_of(repo_dir, word)
 
 
 def points_at(repo_dir: str, commit: str, *below: str) -> bool:
-    """Tell whether a ref below one of the given ones, as ``refs/pull``, is exactly this commit."""
+    """Return whether a ref below one of some, as ``refs/pull``, is exactly this commit."""
     done = git(repo_dir, "for-each-ref", "--count=1", f"--points-at={commit}", *below)
     return done.returncode == 0 and bool(done.stdout.strip())
 
@@ -212,22 +177,18 @@ def remote_url(repo_dir: str) -> str:
 
 
 def differing(repo_dir: str, one: str, other: str) -> list[str]:
-    """List the paths that differ between two commits, relative to the repository's top and with ``/``.
-
-    Raises:
-        IncompleteError: git is missing or fails.
-    """
-    asked = ("-r", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
-    return _paths(repo_dir, "diff-tree", *asked, one, other)
+    """Return the paths that differ between two commits, relative to the repository's top and with ``/``."""
+    options = ("-r", "--name-only", "--no-renames", *_PLAIN_DIFF, "--ignore-submodules=none")
+    return _paths(repo_dir, "diff-tree", *options, one, other)
 
 
 def is_tracked(repo_dir: str, path: str) -> bool:
-    """Tell whether git knows a path, relative to the repository's top and with ``/``."""
+    """Return whether git knows a path, relative to the repository's top and with ``/``."""
     return bool(_paths(repo_dir, "ls-files", "--", path))
 
 
 def holds_submodule(repo_dir: str, path: str) -> bool:
-    """Tell whether a path relative to a repository's top is a submodule of it."""
+    """Return whether a path relative to a repository's top is a submodule of it."""
     staged = _paths(repo_dir, "ls-files", "--stage", "--", path)
     return any(line.startswith("160000 ") and line.endswith(f"\t{path}") for line in staged)
 
@@ -239,37 +200,31 @@ def _own_index(repo_dir: str) -> Iterator[Mapping[str, str]]:
     The repository's own would belong to whoever runs this: on a runner to root, and nobody else could write it again.
     The copy keeps its time, by which git knows which files changed after it was written.
     """
-    told = git(repo_dir, "rev-parse", "--git-path", "index")
-    place = Path(repo_dir, decoded(told.stdout.rstrip(b"\n")))
+    place = decoded(git(repo_dir, "rev-parse", "--git-path", "index").stdout.rstrip(b"\n"))
     with tempfile.TemporaryDirectory(prefix="skillgate-") as folder:
         copy = Path(folder, "index")
         with suppress(FileNotFoundError):  # nothing is tracked yet
-            shutil.copy2(place, copy)
+            shutil.copy2(Path(repo_dir, place), copy)
         yield {**_ENVIRONMENT, "GIT_INDEX_FILE": str(copy)}
 
 
 def _paths(repo_dir: str, command: str, *arguments: str, env: Mapping[str, str] = _ENVIRONMENT) -> list[str]:
-    done = git(repo_dir, "--literal-pathspecs", command, "-z", *arguments, env=env)
-    if done.returncode:
-        raise IncompleteError(f"git cannot tell what changed: {complaint(done)}")
-    return [decoded(path) for path in done.stdout.split(b"\0") if path]
+    return _words(_output("tell what changed", repo_dir, "--literal-pathspecs", command, "-z", *arguments, env=env))
 
 
 def _base(repo_dir: str, since: str | None) -> str:
-    """Name the commit to compare with; ``""`` before the first."""
-    wanted = "HEAD" if since is None else since
-    done = git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
-    if done.returncode and since is not None:
+    """Return the commit to compare with; ``""`` before the first."""
+    commit = commit_of(repo_dir, "HEAD" if since is None else since)
+    if commit is None and since is not None:
         raise UsageError(unknown_revision(repo_dir, since or "an empty revision"))
-    commit = "" if done.returncode else done.stdout.split()[-1].decode("ascii")
-    if since is None:
-        return commit
-    left = git(repo_dir, "merge-base", commit, "HEAD")  # none where the histories do not meet, or not in this clone
-    return commit if left.returncode else left.stdout.split()[0].decode("ascii")
+    if commit is None or since is None:
+        return commit or ""
+    # There is none where the histories do not meet, or not in this clone.
+    return merge_base(repo_dir, commit, "HEAD") or commit
 
 
 def unknown_revision(repo_dir: str, rev: str) -> str:
-    """Say why a revision is not known."""
+    """Return why a revision is not known, as a message."""
     inside = git(repo_dir, "rev-parse", "--is-shallow-repository")
     if inside.returncode:
         return f"cannot look up {rev} in {repo_dir}: {complaint(inside)}"
@@ -280,7 +235,7 @@ def unknown_revision(repo_dir: str, rev: str) -> str:
 
 
 def complaint(done: Completed) -> str:
-    """Give the first line of what git said, without its ``fatal:``."""
+    """Return the first line of what git said, without its ``fatal:``."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     if any("lazy fetching disabled" in line for line in lines):
         return "the clone is partial, and what is missing is not fetched; drop `filter` from actions/checkout"
@@ -292,5 +247,223 @@ def decoded(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-def _encode(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
+_FILE, _DIRECTORY, _OTHER = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.OTHER
+_MAX_LINKS = 40  # as many as Linux follows before it calls a path a loop
+_MAX_TARGET_BYTES = 4096  # PATH_MAX: no system makes a longer link
+_NEIGHBOUR_BYTES = 64 * 1024  # a file is read together with its neighbours up to this size: one process, not many
+
+
+def open_commit(repo_dir: str, rev: str) -> GitTree:
+    """Open the files of a commit, by any name of it. Raises UsageError: no repository, or no such commit in it."""
+    commit = commit_of(repo_dir, rev)
+    if commit is None:
+        raise UsageError(unknown_revision(repo_dir, rev))
+    listed = _output(f"list the files of {rev}", repo_dir, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    return GitTree(repo_dir, listed)
+
+
+class GitTree:
+    """The files of one commit; offers the same as :class:`~skillgate.skill.tree.DiskTree`.
+
+    Attributes:
+        root: the top of the repository, absolute.
+        origin: what precedes a tree path in the absolute path, with ``/``.
+    """
+
+    __slots__ = ("_contents", "_directories", "_objects", "_repo_dir", "origin", "root")
+
+    def __init__(self, repo_dir: str, listed: bytes) -> None:
+        """Take the output of ``git ls-tree -r -z -l --full-tree``."""
+        self.root = toplevel(repo_dir) or repo_dir
+        self.origin = self.root.rstrip(os.sep).replace(os.sep, "/") + "/"
+        self._repo_dir = repo_dir
+        self._directories: dict[str, dict[str, EntryKind | None]] = {"": {}}
+        self._objects: dict[str, tuple[str, int]] = {}  # path → object name, size in bytes
+        self._contents: dict[str, bytes] = {}  # object name → bytes
+        for line in listed.split(b"\0"):
+            if line:
+                self._add(line)
+
+    def entry(self, path: str) -> Entry | None:
+        """Describe a path, symbolic links followed; None when there is nothing."""
+        real = self.real(path)
+        if real is None:
+            directory, _, name = path.rpartition("/")
+            parent = self.real(directory)
+            listed = parent is not None and name in self._directories.get(parent, ())
+            return Entry(kind=_OTHER) if listed else None
+        if real in self._directories:
+            return Entry(kind=_DIRECTORY)
+        return Entry(kind=_FILE, size=self._objects[real][1]) if real in self._objects else Entry(kind=_OTHER)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """List a directory, sorted by code point; empty when it is none."""
+        real = self.real(path)
+        return () if real is None else tuple(sorted(self._directories.get(real, ())))
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        """Read at most ``limit`` bytes of a file.
+
+        Raises:
+            OSError: there is no such file; EXDEV for a link that leads outside or nowhere; EINVAL for a submodule.
+        """
+        real = self.real(path)
+        if real is None or real not in self._objects:
+            raise self._refusal(path)
+        name = self._objects[real][0]
+        if name not in self._contents:
+            self.fetch((real, *self._neighbours(real)))
+        return self._contents[name][:limit]
+
+    def listing(self, real: str) -> Mapping[str, EntryKind | None]:
+        """List a directory given by its real tree path: each name's kind, None for a symbolic link.
+
+        Raises:
+            OSError: it is no directory.
+        """
+        try:
+            return self._directories[real]
+        except KeyError:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), real) from None
+
+    def real(self, path: str) -> str | None:
+        """Resolve the symbolic links of a tree path; None for nothing, a loop, or a link that leads outside."""
+        pending, real, links = path.split("/")[::-1], "", 0
+        while pending:
+            name = pending.pop()
+            if name == "..":  # only from a link: a path asked for has none
+                if not real:
+                    return None
+                real = real.rpartition("/")[0]
+            elif name not in ("", "."):
+                if name not in self._directories.get(real, ()):
+                    return None
+                kind = self._directories[real][name]
+                below = f"{real}/{name}" if real else name
+                if kind is not None:
+                    real = below
+                    continue
+                target, links = self._target(below), links + 1
+                if target.startswith("/") or links > _MAX_LINKS:
+                    return None
+                pending += target.split("/")[::-1]
+        return real
+
+    def leads_outside(self, path: str) -> bool:
+        """Return whether a link's own target is outside the commit (whether a directory is there cannot be known)."""
+        depth = path.count("/")
+        return self.real(path) is None and (
+            (target := self._target(path)).startswith("/") or target.split("/").count("..") > depth
+        )
+
+    def fetch(self, paths: Iterable[str]) -> None:
+        """Read the files with these real paths in one go, so that :meth:`read` has them."""
+        wanted = [
+            name for name in dict.fromkeys(self._objects[path][0] for path in paths) if name not in self._contents
+        ]
+        done = git(self._repo_dir, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in wanted).encode())
+        rest = memoryview(done.stdout)
+        for name in wanted:
+            header = bytes(rest[:200]).partition(b"\n")[0]
+            words = header.split()
+            if len(words) != 3:  # "<name> missing", or nothing at all
+                raise IncompleteError(f"git cannot read object {name}: {header.decode() or complaint(done)}")
+            start, size = len(header) + 1, int(words[2])
+            self._contents[name] = bytes(rest[start : start + size])
+            rest = rest[start + size + 1 :]
+
+    def _add(self, line: bytes) -> None:
+        facts, _, name = line.partition(b"\t")
+        mode, _, object_name, size = facts.split()
+        path = decoded(name)
+        kind = None if mode == b"120000" else _FILE if mode.startswith(b"100") else _OTHER
+        if kind is not _OTHER:
+            self._objects[path] = (object_name.decode("ascii"), int(size))
+        directory, _, base = path.rpartition("/")
+        while directory not in self._directories:
+            self._directories[directory] = {base: kind}
+            kind = _DIRECTORY
+            directory, _, base = directory.rpartition("/")
+        self._directories[directory].setdefault(base, kind)
+
+    def _target(self, link: str) -> str:
+        """Read a link, and with the first one all links of the commit; one too long to be real leads to ``/``."""
+        if self._objects[link][1] > _MAX_TARGET_BYTES:
+            return "/"
+        if self._objects[link][0] not in self._contents:
+            links = (
+                f"{directory}/{name}" if directory else name
+                for directory, listing in self._directories.items()
+                for name, kind in listing.items()
+                if kind is None
+            )
+            self.fetch(path for path in links if self._objects[path][1] <= _MAX_TARGET_BYTES)
+        return decoded(self._contents[self._objects[link][0]])
+
+    def _neighbours(self, real: str) -> list[str]:
+        directory = real.rpartition("/")[0]
+        paths = (f"{directory}/{name}" if directory else name for name in self._directories[directory])
+        return [path for path in paths if self._objects.get(path, ("", _NEIGHBOUR_BYTES))[1] < _NEIGHBOUR_BYTES]
+
+    def _refusal(self, path: str) -> OSError:
+        entry = self.entry(path)
+        if entry is None:
+            return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if entry.kind is _DIRECTORY:
+            return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if self.real(path) is None:
+            return OSError(errno.EXDEV, "a symbolic link that leads outside the commit, to nothing or to itself", path)
+        return OSError(errno.EINVAL, "not a regular file", path)
+
+
+MAX_CHECKOUT_BYTES = 2_000_000_000
+_CHECKOUT_TIMEOUT_S = 600.0
+_PLAIN = "* -export-ignore -export-subst -filter -text -eol -ident -working-tree-encoding\n"
+
+
+def check_out(repo_dir: str, commit: str, folder: str) -> None:
+    """Write the files of a commit, by its full hash, into an empty directory; at most 2 GB.
+
+    A repository of its own, which borrows the objects, stands between: neither the configuration nor the attributes of
+    the one that is asked are in force, and nothing is written to it. Links that lead out of the directory, and
+    submodules, are left out.
+    """
+    where = ("rev-parse", "--path-format=absolute", "--git-path", "objects")
+    objects = _output("say where its objects are", repo_dir, *where)
+    with tempfile.TemporaryDirectory(prefix="skillgate-git-") as own:
+        _require(["git", "init", "--quiet", "--bare", own], "make a repository")
+        os.makedirs(os.path.join(own, "info"), exist_ok=True)
+        _write(os.path.join(own, "objects", "info", "alternates"), objects.rstrip(b"\n") + b"\n")
+        _write(os.path.join(own, "info", "attributes"), _PLAIN.encode())
+        packed = os.path.join(own, "files.tar")
+        command = ["git", *HARDENED, "--git-dir", own, "archive", "--format=tar", f"--output={packed}", commit]
+        _require(command, f"read the files of {commit[:12]}")
+        if os.path.getsize(packed) > MAX_CHECKOUT_BYTES:  # noqa: PTH202
+            raise IncompleteError(f"the files of {commit[:12]} take more than {MAX_CHECKOUT_BYTES:,} bytes")
+        _unpack(packed, folder, commit)
+
+
+def _unpack(packed: str, folder: str, commit: str) -> None:
+    import tarfile  # only here: it brings in the compressions
+
+    try:
+        with tarfile.open(packed, "r:") as archive:
+            for member in archive:
+                try:
+                    archive.extract(member, folder, filter="data")
+                except tarfile.FilterError:  # a link out of it: what it leads to is not the commit's
+                    continue
+    except (OSError, tarfile.TarError) as error:
+        raise IncompleteError(f"the files of {commit[:12]} cannot be written: {error}") from error
+
+
+def _require(command: Sequence[str], what: str) -> None:
+    done = run(command, timeout_s=_CHECKOUT_TIMEOUT_S)
+    if done.returncode:
+        raise IncompleteError(f"git cannot {what}: {complaint(done)}")
+
+
+def _write(place: str, data: bytes) -> None:
+    os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH120
+    with open(place, "wb") as file:
+        file.write(data)

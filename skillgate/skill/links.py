@@ -1,4 +1,4 @@
-"""Where a link of a skill leads: pure path arithmetic over the tree that the skill was found in."""
+"""Targets of links: what kind each is, and which path of the tree it leads to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from skillgate.model.ports import EntryKind
-from skillgate.model.skill import LinkKind
+from skillgate.model.skill import EntryKind, LinkKind
 
 if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
+
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _TEMPLATE = frozenset("{}<>*$|")
@@ -98,7 +98,7 @@ class Resolver:
         return directory if directory and directory != self._here and self._is_skill(directory) else None
 
     def leads_on(self, word: str) -> bool:
-        """Tell whether a path or a name in the text leads to another skill or agent."""
+        """Return whether a path or a name in the text leads to another skill or agent."""
         path = self.resolve(word, self.classify(word)) if "/" in word else None
         return self.sibling(word) is not None if path is None else self.other_skill(path) is not None
 
@@ -112,13 +112,13 @@ class Resolver:
 
 
 def target_path(target: str) -> str:
-    """Give the path of a relative target as it is compared: decoded, without anchor, query and ``./``."""
+    """Return the path of a relative target as it is compared: decoded, without anchor, query and ``./``."""
     path = _path(target) or target
     return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
 def _path(target: str) -> str | None:
-    """Give the path part of a relative target, decoded; None for a URL, an anchor, an absolute path or a template."""
+    """Return the path part of a relative target, decoded; None for a URL, an anchor, an absolute path or a template."""
     path = re.split(r"[#?]", target, maxsplit=1)[0].strip()
     if not path or path[0] in "/~\\" or _SCHEME.match(path) or _TEMPLATE.intersection(path) or "..." in path:
         return None

@@ -5,19 +5,17 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from skillgate.model.ports import EntryKind
-from skillgate.model.skill import BETWEEN_BLOCKS, Document, Frontmatter, Problem, Skill, Span, Waiver
+from skillgate.model.skill import BETWEEN_BLOCKS, Document, EntryKind, Frontmatter, Problem, Skill, Span, Waiver
 from skillgate.skill import documents, frontmatter
-from skillgate.skill.body import Body
 from skillgate.skill.description import routing_of
 from skillgate.skill.links import Resolver
-from skillgate.skill.waivers import waivers
+from skillgate.skill.markdown import Body
+from skillgate.skill.suppressions import waivers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.model.ports import Tree
-    from skillgate.model.skill import SkillRoot, SkillSource
+    from skillgate.model.skill import SkillRoot, SkillSource, Tree
 
 MAX_BYTES = 5_000_000
 CHARACTERS_PER_TOKEN = 2.6  # a cautious figure: vendors' tokenisers give 2.6 to 4 characters a token on such text
@@ -52,7 +50,7 @@ def _assemble(
     root = source.root
     resolver = Resolver(root)
     body = Body(cut.body, first_line=cut.body_line, resolver=resolver)
-    problems += _beside(root)
+    problems += _not_directories(root)
     if not body.complete:
         message = "only part of the file is read: it is too long, or made to keep a parser busy"
         problems.append(Problem(rule="partly_read", span=Span(line=cut.body_line), message=message))
@@ -63,9 +61,9 @@ def _assemble(
     names = documents.survey(root, main)
     problems += _clashes(root, names.files)
     read = tuple(documents.documents(root, names))
-    beside = (main, *(one for one in read if isinstance(one, Document)))
+    parsed = (main, *(one for one in read if isinstance(one, Document)))
     problems += (one for one in read if isinstance(one, Problem))
-    aside = [one for document in beside for one in waivers(document, main=document is main)]
+    aside = [one for document in parsed for one in waivers(document, main=document is main)]
     problems += (one for one in aside if isinstance(one, Problem))
     reached = {link.resolved for link in body.links} | {_mentioned(resolver, word) for word in body.mentions}
     linked = frozenset(path for path in reached if path is not None)
@@ -91,7 +89,7 @@ def _assemble(
         siblings=source.siblings,
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
-        documents=beside,
+        documents=parsed,
         scripts=tuple(documents.scripts(root, names.files)),
         files=names.files,
         waivers=tuple(one for one in aside if isinstance(one, Waiver)),
@@ -174,7 +172,7 @@ def _clashes(root: SkillRoot, files: tuple[str, ...]) -> Iterator[Problem]:
             yield Problem(rule="file_name_clash", span=Span(), message=message, file=path)
 
 
-def _beside(root: SkillRoot) -> Iterator[Problem]:
+def _not_directories(root: SkillRoot) -> Iterator[Problem]:
     for name in ("references", "assets", "scripts"):
         entry = root.tree.entry(_below(root, name))
         if entry is None or entry.kind is EntryKind.DIRECTORY:

@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from skillgate.model.finding import Assessment
+
+
 K1 = 1.2  # how soon repeats of a term stop counting: a usual value, Robertson & Zaragoza 2009, section 3.5
 B = 0.75  # how much a text's length counts, from 0 to 1: likewise
 
@@ -40,33 +43,19 @@ _STOP_WORDS = frozenset(
 
 
 class Match(NamedTuple):
-    """One document like the query.
-
-    Attributes:
-        key: the document's key.
-        score: its BM25 score, above 0 and without an upper bound; comparable within one query only.
-        shared: the words it has in common with the query, the one that adds most to the score first; of the forms that
-            fold into one term (``parse``, ``parsing``) the shortest that the index holds.
-    """
+    """One document like the query."""
 
     key: str
-    score: float
-    shared: tuple[str, ...]
+    score: float  # its BM25 score, above 0 and without an upper bound; comparable within one query only
+    shared: tuple[str, ...]  # the words it has in common with the query, the one that adds most to the score first
 
 
 class Likeness(NamedTuple):
-    """How alike two documents of an index are.
-
-    Attributes:
-        key: the other's key.
-        share: of the score that each has for its own text, how much the other has for it; the smaller of the two, from
-            0 (nothing in common) to 1 (the same).
-        shared: the words they have in common, as of :class:`Match`.
-    """
+    """How alike two documents of an index are."""
 
     key: str
-    share: float
-    shared: tuple[str, ...]
+    share: float  # of the score that each has for its own text, how much the other has for it
+    shared: tuple[str, ...]  # the words they have in common, as of :class:`Match`
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -84,10 +73,7 @@ class Index:
     """The texts of a catalogue, inverted: building is linear in their length, a query in the documents of its terms.
 
     Texts that share a key are documents of their own. What a term adds to a document's score is worked out once, so a
-    query only adds up.
-
-    Attributes:
-        postings_read: how many pairs of term and document all queries so far have added up, their cost without a clock.
+    query only adds up; ``postings_read`` counts the pairs of term and document added up so far, a cost without a clock.
     """
 
     def __init__(self, documents: Sequence[tuple[str, str]]) -> None:
@@ -105,15 +91,10 @@ class Index:
                 self._postings.setdefault(term, []).append((document, weight))
 
     def alike(self, key: str, *, least: float, limit: int = 5) -> tuple[Likeness, ...]:
-        """Find the documents most like the one of a key, the most alike first, ties by key.
+        """Find at most ``limit`` documents most like the one of a key, by share (``least`` or more), ties by key.
 
         Only documents that share a term which at most ``WIDEST`` documents hold are looked at, and of these the
         ``limit`` most promising, so that a query costs no more in a large catalogue.
-
-        Args:
-            key: the document's.
-            least: the share from which on a document is given.
-            limit: at most how many.
         """
         own = self._documents[key][0]
         scores = self._scores(term for term in self._weights[own] if 1 < len(self._postings[term]) <= WIDEST)
@@ -125,12 +106,9 @@ class Index:
         return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.share, one.key)))
 
     def rival(self, query: str, key: str, among: Collection[str]) -> tuple[float, Match | None]:
-        """Score a text for one document, and find which of some others it is most like.
+        """Return a text's score for one document, 0 or more, and which of the others it is most like, or None.
 
         Terms that more than ``WIDEST`` documents hold are passed over.
-
-        Returns:
-            The document's own score, 0 or more, and the best of the others, None where none has a term of the text.
         """
         found = [term for term in dict.fromkeys(terms(query)) if 0 < len(self._postings.get(term, ())) <= WIDEST]
         scores = {self._keys[document]: score for document, score in self._scores(found).items()}
@@ -140,20 +118,16 @@ class Index:
         shared = self._shared(found, self._documents[best][0])
         return scores.get(key, 0.0), Match(key=best, score=scores[best], shared=shared)
 
-    def own_words(self, key: str, *, beside: str) -> tuple[str, ...]:
-        """Give the words that the document of a key says more than once and another document never says."""
-        counts, others = (self._counts[self._documents[one][0]] for one in (key, beside))
+    def own_words(self, key: str, *, against: str) -> tuple[str, ...]:
+        """Return the words that the document of a key says more than once and another document never says."""
+        counts, others = (self._counts[self._documents[one][0]] for one in (key, against))
         return tuple(self._words[term] for term, count in counts.items() if count > 1 and term not in others)
 
     def rank(self, query: str, *, exclude: str | None = None, limit: int = 5) -> tuple[Match, ...]:
-        """Find the documents most like a text: the best first, ties by key, then in the order they were given.
+        """Find at most ``limit`` documents most like a text: the best first, ties by key, then by place.
 
-        A term counts once however often the query repeats it. Documents that share nothing with the query are left out.
-
-        Args:
-            query: any text; where it is a document's own, ``exclude`` that one.
-            exclude: the key whose documents are left out. They still count in how rare a term is.
-            limit: at most how many.
+        A term counts once however often the query repeats it. Documents that share nothing with it, or have the key
+        ``exclude``, are left out; these still count in how rare a term is.
         """
         found = sorted({term for term in terms(query) if term in self._postings})
         scores = self._scores(found)
@@ -176,7 +150,7 @@ class Index:
         return None if share < least else Likeness(self._keys[other], share, self._shared(sorted(common), other))
 
     def _named(self, text: str) -> Iterator[str]:
-        """Give the terms of a text and keep, of each, the shortest word."""
+        """Return the terms of a text and keep, of each, the shortest word."""
         for term, word in _terms_and_words(text):
             known = self._words.setdefault(term, word)
             if (len(word), word) < (len(known), known):
@@ -228,7 +202,7 @@ _SEPARATORS = _Separators({ord("'"): None, ord("’"): None})
 
 
 def _terms_and_words(text: str) -> Iterator[tuple[str, str]]:
-    """Give the terms of a text, each with the word it stands for."""
+    """Return the terms of a text, each with the word it stands for."""
     for run in unicodedata.normalize("NFKC", text).casefold().translate(_SEPARATORS).split():
         if run.isascii():
             if run not in _STOP_WORDS:
@@ -291,3 +265,25 @@ def _shortened(word: str) -> str:
 
 def _is_stem(letters: str) -> bool:
     return len(letters) > 1 and any(vowel in letters for vowel in "aeiouy")
+
+
+SIMILAR = 0.6  # of a description's own BM25 score: nearer than that, two skills say nearly the same
+
+
+def nearest(judged: Sequence[tuple[str, Assessment]]) -> dict[str, str]:
+    """Return the nearest neighbour's shown path by shown path, for those that are short and have one."""
+    short = [path for path, facts in judged if facts.short]
+    if len(judged) < 2 or not short:
+        return {}
+    from skillgate.skill.similarity import Index  # one skill alone has no neighbours and does not pay for it
+
+    texts = {path: f"{facts.listing.name} {facts.listing.description}" for path, facts in judged}
+    index = Index(tuple(texts.items()))
+    found = {}
+    for key in short:
+        matches = index.rank(texts[key], limit=2)
+        own = next((match.score for match in matches if match.key == key), 0.0)
+        other = next((match for match in matches if match.key != key), None)
+        if other is not None and own and other.score >= SIMILAR * own:
+            found[key] = other.key
+    return found

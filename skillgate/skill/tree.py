@@ -1,6 +1,5 @@
-"""A real directory as a :class:`~skillgate.model.ports.Tree`."""
-# Plain strings: a Path for every entry would cost more than the system calls.
-# ruff: noqa: PTH112, PTH116, PTH118
+"""A directory on disk as a :class:`~skillgate.model.skill.Tree`: read within its bounds, and files replaced safely."""
+# ruff: noqa: PTH105, PTH112, PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -9,10 +8,19 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from skillgate.model.ports import Entry, EntryKind
+from skillgate.errors import UsageError
+from skillgate.files import prepared
+from skillgate.model.skill import Entry, EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from skillgate.model.skill import SkillRoot
+    from skillgate.skill.walk import Forest
+
+
+# Plain strings: a Path for every entry would cost more than the system calls.
+
 
 _FILE, _DIRECTORY, _OTHER = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.OTHER
 _UNREADABLE = EntryKind.UNREADABLE
@@ -25,13 +33,10 @@ for _flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "
 
 
 class DiskTree:
-    """The files below one directory, each directory listed once.
+    """The files below ``root`` (absolute, without links), each directory listed once.
 
-    Beside the :class:`~skillgate.model.ports.Tree` it offers what a walk needs: :meth:`listing` and :meth:`real`.
-
-    Attributes:
-        root: the directory, absolute, without symbolic links.
-        origin: what precedes a tree path in the absolute path, with ``/``.
+    ``origin`` is what precedes a tree path in the absolute path, with ``/``. Besides the
+    :class:`~skillgate.model.skill.Tree` it offers what a walk needs: :meth:`listing` and :meth:`real`.
     """
 
     __slots__ = ("_broken", "_listings", "_prefix", "_reals", "origin", "root")
@@ -73,8 +78,7 @@ class DiskTree:
         """Read at most ``limit`` bytes of a regular file, never waiting for a pipe or a device.
 
         Raises:
-            OSError: as the operating system reports it; EXDEV for a link that leads outside, EINVAL for what is
-                neither a file nor a directory.
+            OSError: EXDEV for a link that leads outside, EINVAL for what is neither a file nor a directory, and others.
         """
         real = self.real(path)
         if real is None:
@@ -103,12 +107,7 @@ class DiskTree:
         return found
 
     def real(self, path: str) -> str | None:
-        """Resolve the symbolic links of a tree path.
-
-        Returns:
-            The same place as a tree path without links; None when there is nothing, for a loop, and when a link
-            leads outside the tree.
-        """
+        """Resolve the links of a tree path; None for nothing there, a loop, or a link that leads outside the tree."""
         reals = self._reals
         if path in reals:
             return reals[path]
@@ -128,7 +127,7 @@ class DiskTree:
         return real
 
     def locate(self, directory: str) -> str:
-        """Give the tree path of a directory inside, whose absolute path holds no symbolic links.
+        """Return the tree path of a directory inside, whose absolute path holds no symbolic links.
 
         Its ancestors are known to be directories from then on: none is listed just to look its name up.
         """
@@ -140,11 +139,11 @@ class DiskTree:
         return path
 
     def leads_outside(self, path: str) -> bool:
-        """Tell whether a link leads to a directory outside the tree, rather than to nothing or to itself."""
+        """Return whether a link leads to a directory outside the tree, rather than to nothing or to itself."""
         return self.real(path) is None and os.path.isdir(self._on_disk(path))
 
     def _is_closed(self, path: str) -> bool:
-        """Tell whether a path that was not found lies below a directory that may not be read."""
+        """Return whether a path that was not found lies below a directory that may not be read."""
         real = None
         while path and real is None:
             path = path.rpartition("/")[0]
@@ -224,3 +223,98 @@ def _content(descriptor: int, limit: int, size: int) -> bytes:
         parts.append(data)
         left -= len(data)
     return b"".join(parts)
+
+
+class TreeFiles:
+    """A commit in the place of the working tree, or the working tree alone: what lies outside of it is not there."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: Forest) -> None:
+        self._tree = tree
+
+    def is_file(self, path: str) -> bool:
+        """Return whether an absolute path is a file in the tree, links inside it followed."""
+        inside = self._inside(path)
+        entry = None if inside is None else self._tree.entry(inside)
+        return entry is not None and entry.kind is EntryKind.FILE
+
+    def is_there(self, path: str) -> bool:
+        """Return whether an absolute path is in the tree; the repository's own ``.git`` counts as being there."""
+        inside = self._inside(path)
+        return inside is not None and (inside == ".git" or self._tree.entry(inside) is not None)
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Read at most ``limit`` bytes of a file.
+
+        Raises:
+            OSError: there is no such file.
+            IncompleteError: git could not be asked.
+        """
+        inside = self._inside(path)
+        if inside is None:
+            raise FileNotFoundError(2, os.strerror(2), path)
+        return self._tree.read(inside, limit=limit)
+
+    def _inside(self, path: str) -> str | None:
+        shown = os.path.normpath(path).replace(os.sep, "/")
+        if shown + "/" == self._tree.origin:
+            return ""
+        return shown[len(self._tree.origin) :] if shown.startswith(self._tree.origin) else None
+
+
+def disk_of(root: SkillRoot) -> DiskWriter:
+    """Return what writes the files of a skill. Raises UsageError: it lies in a commit, which cannot be changed."""
+    if not isinstance(root.tree, DiskTree):
+        raise UsageError(f"{str(root.path)!r} lies in a commit: only files on disk can be mended")
+    return DiskWriter(root.tree.root, root.directory)
+
+
+class DiskWriter:
+    """Writes files below ``directory`` (``""`` for all) of the tree at ``top``, absolute and without symbolic links."""
+
+    __slots__ = ("directory", "top")
+
+    def __init__(self, top: str, directory: str = "") -> None:
+        self.top, self.directory = top, directory
+
+    def replace(self, file: str, before: bytes, after: bytes) -> str | None:
+        """Replace the bytes of a file by its tree path, with its permissions and, where the system lets us, its owner.
+
+        Returns:
+            A note where the file had other names (hard links): they keep the old text.
+
+        Raises:
+            OSError: as the system says, or for a link, a read-only file or directory, a file that no longer holds
+                ``before``. Nothing was written then.
+        """
+        place = self._place(file)
+        status = _checked(place, before)
+        with prepared(place, after, status=status) as temporary:
+            _checked(place, before)  # nothing may have happened meanwhile
+            os.replace(temporary, place)
+        return "its other hard links keep the old text" if status.st_nlink > 1 else None
+
+    def _place(self, file: str) -> str:
+        below = f"{self.directory}/" if self.directory else ""
+        if not file.startswith(below) or ".." in file.split("/"):
+            raise PermissionError(errno.EPERM, "it lies outside the skill", file)
+        return os.path.join(self.top, *file.split("/"))
+
+
+def _checked(place: str, before: bytes) -> os.stat_result:
+    """Make sure that a file may be replaced, and give its status. Raises OSError: it may not."""
+    directory = os.path.dirname(place)
+    status = os.lstat(place)
+    if os.path.realpath(directory) != directory or not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.ELOOP, "it is a symbolic link, or lies behind one", place)
+    if not status.st_mode & 0o222 or not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is read-only", place)
+    # A directory's read-only attribute means nothing on Windows; root may write everywhere, and is not asked to.
+    if os.name != "nt" and not os.stat(directory).st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "its directory is read-only", directory)
+    with os.fdopen(os.open(place, _OPEN_FLAGS), "rb") as stream:
+        opened = os.fstat(stream.fileno())
+        if not os.path.samestat(opened, status) or stream.read(len(before) + 1) != before:
+            raise OSError(errno.EBUSY, "it changed since it was read", place)
+    return status

@@ -1,4 +1,4 @@
-"""The walk that finds skills: one for directories and commits alike.
+"""The walk that finds skills, one for directories and commits alike, and the plugin that each belongs to.
 
 It never recurses, follows a link only inside its tree, and enters each real directory once, so that loops and mirrors
 cost nothing.
@@ -7,16 +7,15 @@ cost nothing.
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from skillgate.model.ports import EntryKind
-from skillgate.model.skill import SKILL_FILE
+from skillgate.model.skill import SKILL_FILE, EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import Protocol
 
-    from skillgate.model.ports import Tree
+    from skillgate.model.skill import SkillRoot, Tree
 
     class Forest(Tree, Protocol):
         """What the walk asks of a directory on disk and of a commit; their classes say what each means."""
@@ -49,15 +48,10 @@ _DIRECTORY, _OTHER = EntryKind.DIRECTORY, EntryKind.OTHER
 
 
 class Folder:
-    """A directory to walk.
+    """A directory to walk: at the path ``real`` of a tree, without links, and ``shown`` to people (``""``: current).
 
-    Attributes:
-        tree: the tree it is walked in.
-        real: its path there, without links.
-        shown: its path for people, ``""`` for the current directory.
-        repo: the ``key`` of the repository it lies in, ``""`` without one.
-        asks: the links and nested repositories on the way to it, each after the repository that may ignore it.
-        key: its absolute path without links, with ``/``.
+    ``key`` is its absolute path without links, with ``/``; ``repo`` that of its repository, ``""`` without one;
+    ``asks`` are the links and nested repositories on the path to it, each after the repository that may ignore it.
     """
 
     __slots__ = ("asks", "key", "real", "repo", "shown", "tree")
@@ -67,7 +61,7 @@ class Folder:
         self.key = _key(tree, real)
 
     def child(self, name: str) -> Folder:
-        """Give the directory of this name below."""
+        """Return the directory of this name below."""
         return Folder(self.tree, join(self.real, name), join(self.shown, name), self.repo, self.asks)
 
 
@@ -91,41 +85,28 @@ class Found:
 class Walk:
     """One search and what it met: the skills ``found``, and what :meth:`notices` says was left out."""
 
-    __slots__ = (
-        "_beside",
-        "_entered",
-        "_excluded",
-        "_links",
-        "_outside",
-        "_passed",
-        "_skipped",
-        "_tracked",
-        "_unreadable",
-        "found",
-    )
-
     def __init__(
         self,
         *,
         skipped: frozenset[str] = SKIPPED,
         excluded: Callable[[str], bool] | None = None,
-        beside: bool = False,
+        linked: bool = False,
         tracked: Callable[[str], frozenset[str]] = lambda _: frozenset(),
     ) -> None:
-        """Say what is passed over.
+        """Set what is passed over.
 
         Args:
             skipped: names of directories that are not entered.
-            excluded: tells whether a directory is left out by the path that it is shown at; None leaves none out. What
-                a link shows elsewhere too is found there.
-            beside: whether a skill that another one links to is found too, which widens what was asked for.
-            tracked: gives the skills' main files that a repository (by its ``key``) tracks, relative to its top; asked
-                once for each repository with such a directory that could hold a skill.
+            excluded: whether a directory is left out by the path that it is shown at; None leaves none out. What a link
+                shows elsewhere too is found there.
+            linked: whether a skill that another one links to is found too, which widens what was requested.
+            tracked: the skills' main files that a repository (by its ``key``) tracks, relative to its top; called once
+                for each repository with such a directory that could hold a skill.
         """
         self.found: list[Found] = []
         self._entered: set[str] = set()
         self._skipped, self._excluded, self._tracked = skipped, excluded, tracked
-        self._beside = beside
+        self._widen = linked
         self._passed: list[Folder] = []
         self._links: list[tuple[Folder, str]] = []
         self._outside: list[str] = []
@@ -144,11 +125,11 @@ class Walk:
 
     @property
     def complete(self) -> bool:
-        """Tell whether every directory could be searched."""
+        """Return whether every directory could be searched."""
         return not self._unreadable
 
     def notices(self) -> list[str]:
-        """Say what was left out, in sentences."""
+        """Return what was left out, in sentences."""
         said = sorted(self._unreadable)
         if count := len(self._outside):
             links, were = ("symbolic link leads", "was") if count == 1 else ("symbolic links lead", "were")
@@ -217,14 +198,14 @@ class Walk:
         entry = tree.entry(target)
         inside = self._skill_around(folder)
         out = inside is not None and not (_key(tree, target) + "/").startswith(inside + "/")
-        if out and not (self._beside and _is_skill(tree, target)):
+        if out and not (self._widen and _is_skill(tree, target)):
             return  # what a skill links to beside it is its neighbours', who are found by themselves or not asked for
         if entry is not None and entry.kind is _DIRECTORY:
             asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
             self._descend(Folder(tree, target, link.shown, _repo_of(tree, target) or folder.repo, asks))
 
     def _skill_around(self, folder: Folder) -> str | None:
-        """Give the key of the skill that a directory is, or lies in; None outside any."""
+        """Return the key of the skill that a directory is, or lies in; None outside any."""
         skills = {found.folder.key for found in self.found}
         key = folder.key
         while key and key not in skills:
@@ -260,7 +241,7 @@ def _is_skill(tree: Forest, path: str) -> bool:
 
 
 def _may_hold_skills(folder: Folder) -> bool:
-    """Tell whether a directory has any below it, or is a skill: a ``__pycache__`` needs no question to git."""
+    """Return whether a directory has any below it, or is a skill: a ``__pycache__`` needs no question to git."""
     try:
         listing = folder.tree.listing(folder.real)
     except OSError:
@@ -269,7 +250,7 @@ def _may_hold_skills(folder: Folder) -> bool:
 
 
 def _holders(top: Folder, tracked: Iterable[str]) -> Iterator[Folder]:
-    """Give the directories at or below one that hold tracked main files, of paths relative to its repository."""
+    """Return the directories at or below one that hold tracked main files, of paths relative to its repository."""
     above = join(top.key.removeprefix(join(top.repo, "")), "")
     for path in sorted(tracked):
         if path.startswith(above):
@@ -306,3 +287,80 @@ def _repo_of(tree: Forest, real: str) -> str:
             pass
         real = real.rpartition("/")[0]
     return ""
+
+
+PLUGIN_FOLDER = ".claude-plugin"
+MAX_MANIFEST_BYTES = 1 << 20  # of a marketplace's manifest; published ones stay below 100 kB
+
+
+class Plugins:
+    """Answers for the directories of one tree; each manifest is read once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._sources: dict[str, frozenset[str]] = {}
+        self._manifests: dict[str, bool] = {}
+
+    def of(self, directory: str) -> str | None:
+        """Return the tree path of the plugin that a skill's directory lies in, None where it lies in none.
+
+        A plugin is a directory with ``.claude-plugin/plugin.json``, or one below a marketplace that is named there as
+        the source of a plugin. The marketplace's own directory is none by that alone: what it lists is installed apart.
+        """
+        above = list(_upward(directory))
+        for place in above:
+            if self._is_file(join(place, f"{PLUGIN_FOLDER}/plugin.json")):
+                return place
+        for place in above:
+            sources = self._listed(place)
+            found = next((one for one in above if one in sources), None)
+            if found is not None:
+                return found
+        return None
+
+    def _listed(self, place: str) -> frozenset[str]:
+        if place not in self._sources:
+            path = join(place, f"{PLUGIN_FOLDER}/marketplace.json")
+            self._sources[place] = frozenset(self._read(path, place)) if self._is_file(path) else frozenset()
+        return self._sources[place]
+
+    def _read(self, path: str, place: str) -> Iterator[str]:
+        """Return the directories below a marketplace that it names as sources; of a broken manifest none."""
+        import json  # only where there is a marketplace
+
+        try:
+            manifest: Any = json.loads(self._tree.read(path, limit=MAX_MANIFEST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return
+        plugins = manifest.get("plugins") if isinstance(manifest, dict) else None
+        for plugin in plugins if isinstance(plugins, list) else []:
+            source = plugin.get("source") if isinstance(plugin, dict) else None
+            parts = [part for part in source.split("/") if part not in ("", ".")] if isinstance(source, str) else []
+            if parts and ".." not in parts and ":" not in parts[0]:
+                yield join(place, "/".join(parts))
+
+    def _is_file(self, path: str) -> bool:
+        if path not in self._manifests:
+            entry = self._tree.entry(path)
+            self._manifests[path] = entry is not None and entry.kind is EntryKind.FILE
+        return self._manifests[path]
+
+
+def _upward(directory: str) -> Iterator[str]:
+    """Return a directory and those it lies in, the innermost first, the tree's root last."""
+    while directory:
+        yield directory
+        directory = directory.rpartition("/")[0]
+    yield ""
+
+
+def shown_plugin(root: SkillRoot) -> str | None:
+    """Show the plugin of a skill as the skill itself is shown: its path less what lies below the plugin."""
+    if root.plugin is None:
+        return None
+    below = [part for part in root.directory[len(root.plugin) :].split("/") if part]
+    parts = [part for part in str(root.path).split("/") if part != "."]
+    if parts[len(parts) - len(below) :] == below or not parts:
+        above = parts[: len(parts) - len(below)] if parts else [".."] * len(below)
+        return ("/" if str(root.path).startswith("/") else "") + "/".join(part for part in above if part) or "."
+    return root.plugin or "."

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.model.digest import digest
-from skillgate.model.ports import Entry, EntryKind
+from skillgate.model.skill import Entry, EntryKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.ports import Tree
+    from skillgate.model.skill import Tree
 
 _CHANGED = "\0"  # no tree answers that: files that change while a skill is judged leave nothing to use again
 _EMPTY = digest(b"")
@@ -29,14 +29,14 @@ class WatchedTree:
     def __init__(self, tree: Tree) -> None:
         """Take the tree that answers."""
         self._tree = tree
-        self._asked: dict[tuple[Any, ...], str | None] = {}
+        self._answers: dict[tuple[Any, ...], str | None] = {}
 
     def questions(self) -> list[list[Any]]:
-        """Give every question once with its answer, as :func:`holds` reads them; plain values, ready for JSON."""
+        """Return every question once with its answer, as :func:`holds` reads them; plain values, ready for JSON."""
         groups: list[list[Any]] = [[], [], [], [], [], []]
         missing, kinds, plain, links, listings, contents = groups
-        read = {key[1] for key, answer in self._asked.items() if key[0] == "b" and answer not in (None, _EMPTY)}
-        for (kind, path, *limit), answer in sorted(self._asked.items()):
+        read = {key[1] for key, answer in self._answers.items() if key[0] == "b" and answer not in (None, _EMPTY)}
+        for (kind, path, *limit), answer in sorted(self._answers.items()):
             if kind == "b":
                 contents.append([path, *limit, answer])
             elif kind == "n":
@@ -50,10 +50,10 @@ class WatchedTree:
         return groups
 
     def outside(self, directory: str) -> tuple[str, ...]:
-        """Give the paths that were asked for outside a directory, whether something is there or not."""
+        """Return the paths that were asked for outside a directory, whether something is there or not."""
         inside = f"{directory}/" if directory else ""
-        asked = {key[1] for key in self._asked if key[0] in "eb"}
-        return tuple(sorted(path for path in asked if not path.startswith(inside)))
+        paths = {key[1] for key in self._answers if key[0] in "eb"}
+        return tuple(sorted(path for path in paths if not path.startswith(inside)))
 
     def entry(self, path: str) -> Entry | None:
         """Describe a path, as the tree does."""
@@ -62,7 +62,7 @@ class WatchedTree:
         return None if found is None else Entry(found.kind, min(found.size, 1))
 
     def real(self, path: str) -> str | None:
-        """Give the path without symbolic links, as the tree does."""
+        """Return the path without symbolic links, as the tree does."""
         found = self._tree.real(path)
         self._note(("r", path), found)
         return found
@@ -74,11 +74,7 @@ class WatchedTree:
         return found
 
     def read(self, path: str, *, limit: int) -> bytes:
-        """Read a file, as the tree does.
-
-        Raises:
-            OSError: as the tree does.
-        """
+        """Read a file, as the tree does. Raises OSError: as the tree does."""
         try:
             found = self._tree.read(path, limit=limit)
         except OSError:
@@ -88,12 +84,12 @@ class WatchedTree:
         return found
 
     def _note(self, question: tuple[Any, ...], answer: str | None) -> None:
-        if self._asked.setdefault(question, answer) != answer:
-            self._asked[question] = _CHANGED
+        if self._answers.setdefault(question, answer) != answer:
+            self._answers[question] = _CHANGED
 
 
 def holds(tree: Tree, questions: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether a tree gives every question its old answer.
+    """Return whether a tree gives every question its old answer.
 
     Raises:
         ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError: these are no questions.

@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.page import CheckPage, Page
-from skillgate.static.layer import ACROSS, ANTIPATTERNS, DEFECTS, JUDGED, RULES, SUBCHECKS
+from skillgate.model.finding import CatalogueRule, CheckPage, Page, Rule
+from skillgate.static import across, antipatterns, layer
+from skillgate.static.defects import DEFECTS, JUDGED
+from skillgate.static.subchecks import SUBCHECKS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_KINDS = ("anti-pattern", "rule", "across", "reading", "judge")
+_TABLES = {"anti-pattern": antipatterns.RULES, "reading": DEFECTS, "judge": JUDGED}
 
-_ROOMS = ((ANTIPATTERNS, "anti-pattern"), (RULES, "rule"), (ACROSS, "across"), (DEFECTS, "reading"), (JUDGED, "judge"))
+
+def rule_ids() -> frozenset[str]:
+    """List the id of every rule; the files of ``static/rules`` are not loaded for it."""
+    ids = {rule.id for rules in _TABLES.values() for rule in rules} | {rule.id for rule in across.RULES}
+    return frozenset(ids | {name.upper() for name in layer.RULES.names()})
+
+
+def find_rule(identifier: str) -> tuple[Rule, str]:
+    """Return the rule over one skill that has this id, and its kind, which is its group if it names none.
+
+    Raises:
+        LookupError: there is no such rule.
+    """
+    name = identifier.lower()
+    if name in layer.RULES.names():
+        return layer.rule(name), "rule"
+    for kind, rules in _TABLES.items():
+        for rule in rules:
+            if rule.id == identifier:
+                return rule, kind
+    raise LookupError(identifier)
 
 
 def pages() -> tuple[Page, ...]:
     """Load every rule, sorted by kind and id."""
-    found = tuple(_pages())
-    return tuple(sorted(found, key=lambda page: ([kind for _, kind in _ROOMS].index(page.kind), page.rule.id)))
+    return tuple(sorted(_pages(), key=lambda page: (_KINDS.index(page.kind), page.rule.id)))
+
+
+def _pages() -> Iterator[Page]:
+    for name in layer.RULES.names():
+        module = layer.RULES.load(name)
+        yield _page(module.RULE, "rule", module.__doc__)
+    for kind, rules in _TABLES.items():
+        yield from (_page(rule, kind, rule.find.__doc__) for rule in rules)
+    yield from (_page(rule, "across", rule.find.__doc__) for rule in across.RULES)
+
+
+def _page(rule: Rule | CatalogueRule, kind: str, text: str | None) -> Page:
+    title, sections = read_docstring(text or "")
+    return Page(rule=rule, kind=kind, title=title, sections=sections)
 
 
 def check_pages() -> tuple[CheckPage, ...]:
     """Load every sub-check, heaviest first."""
-    loaded = [(name, SUBCHECKS.load(name)) for name in SUBCHECKS.names()]
-    found = [CheckPage(name, module.SUBCHECK, (module.__doc__ or "").strip()) for name, module in loaded]
-    return tuple(sorted(found, key=lambda page: (-page.check.weight, page.name)))
-
-
-def _pages() -> Iterator[Page]:
-    for room, kind in _ROOMS:
-        for name in room.names():
-            module = room.load(name)
-            title, sections = read_docstring(module.__doc__ or "")
-            yield Page(rule=module.RULE, kind=kind, title=title, sections=sections)
+    return tuple(CheckPage(name, check, (check.measure.__doc__ or "").strip()) for name, check in SUBCHECKS.items())
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:

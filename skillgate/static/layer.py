@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from skillgate.model.assessment import Repair
-from skillgate.model.finding import Claim, Severity
-from skillgate.model.score import Dimension
+from skillgate.model.finding import Claim, Hit, Repair, Rule, Severity
+from skillgate.model.score import Dimension, Measured, SubCheck
+from skillgate.model.skill import Problem, Skill
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
-from skillgate.static.optional import OPTIONAL
-from skillgate.static.rules import NEEDS
-from skillgate.static.signals import MIN_PROSE_WORDS
-from skillgate.static.unread import lost, mend
+from skillgate.skill.frontmatter import as_meant
+from skillgate.static import antipatterns
+from skillgate.static.rules import NEEDS, OPTIONAL
+from skillgate.static.signals import MIN_PROSE_WORDS, lost
+from skillgate.static.subchecks import SUBCHECKS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from skillgate.model.finding import Hit, Rule
-    from skillgate.model.score import Measured, SubCheck
-    from skillgate.model.skill import Skill
-
-SUBCHECKS = Room("skillgate.static.subchecks")
-ANTIPATTERNS = Room("skillgate.static.antipatterns")
 RULES = Room("skillgate.static.rules")
-DEFECTS = Room("skillgate.static.defects")  # what reading met: a file of it is loaded only when it applies
-JUDGED = Room("skillgate.static.judged")  # what the judge met: likewise
-ACROSS = Room("skillgate.static.across")  # what only shows beside other skills: loaded where there are several
 
 
 class StaticResult(NamedTuple):
@@ -54,17 +44,9 @@ class StaticResult(NamedTuple):
     repair: Repair | None = None
 
 
-@cache
 def subchecks() -> tuple[tuple[str, SubCheck], ...]:
-    """Load every sub-check, heaviest first."""
-    loaded = ((name, SUBCHECKS.load(name).SUBCHECK) for name in SUBCHECKS.names())
-    return tuple(sorted(loaded, key=lambda item: (-item[1].weight, item[0])))
-
-
-@cache
-def anti_patterns() -> tuple[Rule, ...]:
-    """Load every anti-pattern."""
-    return tuple(ANTIPATTERNS.load(name).RULE for name in ANTIPATTERNS.names())
+    """List every sub-check with its name, heaviest first."""
+    return tuple(SUBCHECKS.items())
 
 
 @cache
@@ -75,62 +57,55 @@ def rule(name: str) -> Rule:
 
 
 @cache
-def defect(name: str) -> Rule:
-    """Load one rule of those that tell of what reading met."""
-    loaded: Rule = DEFECTS.load(name).RULE
-    return loaded
+def _rule_names() -> tuple[str, ...]:
+    return RULES.names()
 
 
 @cache
+def defect(name: str) -> Rule:
+    """Return the rule for a problem that reading met; the rules are loaded only where there is one."""
+    from skillgate.static.defects import DEFECTS
+
+    return next(rule for rule in DEFECTS if rule.id == name.upper())
+
+
 def judged_rule(name: str) -> Rule:
-    """Load one rule of those that tell of what the judge met."""
-    loaded: Rule = JUDGED.load(name).RULE
-    return loaded
+    """Return the rule for a problem that the judge met."""
+    from skillgate.static.defects import JUDGED
+
+    return next(rule for rule in JUDGED if rule.id == name.upper())
 
 
 def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
-    """Load the rules that could have something to say of a skill: most wait for a word that most skills lack."""
+    """Load the rules that can apply to a skill: most wait for a word that most skills lack."""
     texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
     text = "\n".join(texts)
-    names = (name for name in _names() if optional or name not in OPTIONAL)
+    names = (name for name in _rule_names() if optional or name not in OPTIONAL)
     return tuple(rule(name) for name in names if name not in NEEDS or any(word in text for word in NEEDS[name]))
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    return RULES.names()
 
 
 def run(skill: Skill, *, optional: bool = True) -> StaticResult:
     """Judge one skill. Pure: the same skill gives the same result.
 
-    ``optional`` says whether opt-in rules are asked too.
+    ``optional`` says whether opt-in rules apply too.
     """
     defects = tuple(defect(name) for name in dict.fromkeys(problem.rule for problem in skill.problems))
+    reading = tuple(_claims(skill, defects, "reading"))
     if skill.unscored is not None:
-        return StaticResult(
-            scores={},
-            dimensions={},
-            claims=tuple(_claims(skill, defects, "reading")),
-            anti_patterns=(),
-            penalised=(),
-            layer_score=None,
-            no_badge=skill.unscored,
-        )
+        return StaticResult({}, {}, reading, (), (), layer_score=None, no_badge=skill.unscored)
     others = rules(skill, optional=optional)
-    counted = tuple(_claims(skill, anti_patterns(), "anti-pattern"))
-    claims = (*_claims(skill, defects, "reading"), *counted, *_claims(skill, others, ""))
-    checks = subchecks()
-    scores = {name: _as_read(skill, check.dimension, check.measure(skill)) for name, check in checks}
-    remedies = {rule.id: _remedy(rule, skill) for rule in anti_patterns()}
+    counted = tuple(_claims(skill, antipatterns.RULES, "anti-pattern"))
+    claims = (*reading, *counted, *_claims(skill, others, ""))
+    scores = {name: _as_read(skill, check.dimension, check.measure(skill)) for name, check in SUBCHECKS.items()}
+    remedies = {rule.id: _remedy(rule, skill) for rule in antipatterns.RULES}
     return StaticResult(
         scores=scores,
-        dimensions={check.dimension: scores[name] for name, check in checks},
+        dimensions={check.dimension: scores[name] for name, check in SUBCHECKS.items()},
         claims=tuple(sorted(claims, key=claim_order)),
         anti_patterns=tuple(claim.id for claim in counted),
         penalised=tuple((remedies[claim.id], claim.line) for claim in sorted(counted, key=claim_order)),
-        layer_score=_layer_score(checks, scores, len(counted)),
-        no_badge=_no_badge(skill, (*defects, *anti_patterns(), *others), claims),
+        layer_score=_layer_score(scores, len(counted)),
+        no_badge=_no_badge(skill, (*defects, *antipatterns.RULES, *others), claims),
         repair=_repair(skill),
     )
 
@@ -141,29 +116,24 @@ def _remedy(rule: Rule, skill: Skill) -> str | None:
 
 
 def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured:
-    """Leave out the advice to add what may stand in the part of a file that is not read."""
+    """Leave out the advice to add what may be in the part of a file that is not read."""
     if dimension is Dimension.TRIGGERING_ACCURACY or not any(skill.problems_of("partly_read")):
         return measured
-    kept = (item._replace(advice=None) if item.possible else item for item in measured.evidence)
-    return measured._replace(evidence=tuple(kept))
-
-
-def _repair(skill: Skill) -> Repair | None:
-    """Return what repairs the frontmatter with the scores after it, None where all of it could be read."""
-    found = mend(skill)
-    if found is None:
-        return None
-    return Repair(
-        rule=defect(found.problem.rule).id,
-        action=found.action,
-        line=found.problem.span.line,
-        scores=tuple((check.dimension, check.measure(found.after).score) for _, check in subchecks()),
-        anti_patterns=sum(1 for _ in _claims(found.after, anti_patterns(), "")),
+    return measured._replace(
+        evidence=tuple(item._replace(advice=None) if item.possible else item for item in measured.evidence)
     )
 
 
+def _claims(skill: Skill, declared: Iterable[Rule], group: str) -> Iterator[Claim]:
+    root = skill.root
+    cut = len(root.directory) + 1 if root.directory else 0
+    for rule in declared:
+        for hit in rule.find(skill):
+            yield claim(rule, hit, root.file_name if hit.file is None else hit.file[cut:], group)
+
+
 def claim(rule: Rule, hit: Hit, file: str, group: str) -> Claim:
-    """Give a hit all that its declaration says. ``file`` is relative to the skill's directory."""
+    """Join a hit with what its rule declares. ``file`` is relative to the skill's directory."""
     refused_by = rule.refused_by if hit.refused_by is None else hit.refused_by
     return Claim(
         id=rule.id,
@@ -185,19 +155,9 @@ def claim_order(claim: Claim) -> tuple[int, bool, str, int, int, str]:
     return claim.severity.rank, "/" in claim.file, claim.file, claim.line, claim.column, claim.id
 
 
-def _claims(skill: Skill, declared: tuple[Rule, ...], group: str) -> Iterator[Claim]:
-    root = skill.root
-    cut = len(root.directory) + 1 if root.directory else 0
-    for rule in declared:
-        for hit in rule.find(skill):
-            yield claim(rule, hit, root.file_name if hit.file is None else hit.file[cut:], group)
-
-
-def _layer_score(
-    checks: tuple[tuple[str, SubCheck], ...], scores: Mapping[str, Measured], anti_pattern_count: int
-) -> float | None:
+def _layer_score(scores: Mapping[str, Measured], anti_pattern_count: int) -> float | None:
     total = 0.0
-    for name, check in checks:
+    for name, check in SUBCHECKS.items():
         score = scores[name].score
         if check.weight and score is None:
             return None
@@ -218,3 +178,50 @@ def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...
         words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
         return f"{words}; {MIN_PROSE_WORDS} are needed"
     return None
+
+
+# -- What to repair first where the frontmatter could not be read
+
+_HEADS = ("frontmatter_missing", "frontmatter_unclosed", "frontmatter_too_large", "frontmatter_invalid")
+_HOLDS = "the name of its directory and a description of 100 characters or more that says when to use it"
+
+
+def _repair(skill: Skill) -> Repair | None:
+    """Return what repairs the frontmatter with the scores after it, None where all of it could be read."""
+    problem = _gravest(skill)
+    if problem is None:
+        return None
+    if problem.rule == "duplicate_key":
+        action, after = f"correct the frontmatter: {problem.message}", skill
+    else:
+        after, is_known = as_meant(skill)
+        action = _action(problem, is_known=is_known)
+    return Repair(
+        rule=defect(problem.rule).id,
+        action=action,
+        line=problem.span.line,
+        scores=tuple((check.dimension, check.measure(after).score) for check in SUBCHECKS.values()),
+        anti_patterns=sum(1 for _ in _claims(after, antipatterns.RULES, "")),
+    )
+
+
+def _gravest(skill: Skill) -> Problem | None:
+    """Return the gravest problem: no mapping at all, then a field that is no text, then a repeated key."""
+    found = [problem for problem in skill.problems if problem.rule in _HEADS]
+    fields = lost(skill)
+    found += [one for one in skill.problems_of("field_type") if one.message.partition(" ")[0] in fields]
+    found += skill.problems_of("duplicate_key")
+    return found[0] if found else None
+
+
+def _action(problem: Problem, *, is_known: bool) -> str:
+    if problem.rule == "frontmatter_missing":
+        if is_known:
+            return "begin the file with its frontmatter: remove what stands before the first --- line"
+        return f"begin the file with a frontmatter: --- lines around {_HOLDS}"
+    if not is_known:
+        return f"correct the frontmatter: {problem.message}; give it {_HOLDS}"
+    if problem.rule == "frontmatter_unclosed":
+        return "close the frontmatter with a --- line after its last key"
+    verb = "shorten" if problem.rule == "frontmatter_too_large" else "correct"
+    return f"{verb} the frontmatter: {problem.message}"

@@ -1,4 +1,4 @@
-"""How sub-checks look for something in a parsed skill: a section that holds text, or a sentence of prose.
+"""What checks look for in a parsed skill: a section, a sentence, a file, a field that could not be read.
 
 Patterns are lower-case and meet lower-cased text: that is cheaper to compile than patterns that ignore case.
 """
@@ -6,17 +6,12 @@ Patterns are lower-case and meet lower-cased text: that is cheaper to compile th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from skillgate.model.finding import Hit
 from skillgate.model.score import Evidence, Measured
-from skillgate.model.skill import BETWEEN_BLOCKS
-from skillgate.skill.links import target_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skillgate.model.skill import Heading, Link, LinkKind, Skill, TextBlock
+from skillgate.model.skill import BETWEEN_BLOCKS, Skill, TextBlock
+from skillgate.skill.frontmatter import split
 
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
 EXCERPT = 60
@@ -30,14 +25,12 @@ class Place(NamedTuple):
     line: int
 
 
-def sections(skill: Skill, pattern: re.Pattern[str]) -> Iterator[Heading]:
-    """Find the headings below the title that match and whose section holds something."""
-    return (item for item in skill.headings if item.level > 1 and item.counts and pattern.search(item.text.lower()))
-
-
 def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
-    """Find the first such heading."""
-    return next((Place(text=excerpt(item.text), line=item.line) for item in sections(skill, pattern)), None)
+    """Find the first heading below the title that matches and whose section holds something."""
+    for item in skill.headings:
+        if item.level > 1 and item.counts and pattern.search(item.text.lower()):
+            return Place(excerpt(item.text), item.line)
+    return None
 
 
 def first_sentence(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
@@ -47,7 +40,7 @@ def first_sentence(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
 
 
 def sentence_at(skill: Skill, offset: int) -> Place:
-    """Give the sentence that holds a place of ``skill.prose``."""
+    """Return the sentence around an offset of ``skill.prose``."""
     start = 0
     for block in skill.blocks:
         if not block.prose:
@@ -56,13 +49,12 @@ def sentence_at(skill: Skill, offset: int) -> Place:
         if offset <= start + len(lowered):
             return _sentence(block, lowered, offset - start)
         start += len(lowered) + len(BETWEEN_BLOCKS)
-    message = f"{offset} is no place in the prose"
-    raise ValueError(message)
+    raise ValueError(f"{offset} is no place in the prose")
 
 
 def _sentence(block: TextBlock, lowered: str, offset: int) -> Place:
-    found = next((part for part in sentences(lowered) if part[1] + len(part[0]) > offset), (lowered, 0))
-    sentence, begins = found
+    parts = sentences(lowered)
+    sentence, begins = next((part for part in parts if part[1] + len(part[0]) > offset), (lowered, 0))
     line = block.line + lowered.count("\n", 0, max(offset, 0))
     return Place(text=excerpt(block.text[begins : begins + len(sentence)]), line=line)
 
@@ -89,7 +81,6 @@ def linked_files(skill: Skill, files: frozenset[str]) -> int:
 
 
 def _directories(skill: Skill, path: str) -> Iterator[str]:
-    """Give the directories of a file, up to and without the skill's own."""
     directory = path.rpartition("/")[0]
     while directory and directory != skill.root.directory:
         yield directory
@@ -113,15 +104,6 @@ def directives(skill: Skill) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def reported(rule: str) -> Callable[[Skill], Iterator[Hit]]:
-    """Make the ``find`` of a rule whose hits are the problems that reading met."""
-
-    def find(skill: Skill) -> Iterator[Hit]:
-        return (Hit(problem.span, problem.message, file=problem.file) for problem in skill.problems_of(rule))
-
-    return find
-
-
 def without_body(base: float = 0.0) -> Measured:
     """Score a skill without instructions: 0, where ``base`` is what any instructions at all would have earned."""
     evidence = Evidence(text="no instructions below the frontmatter", points=0.0, possible=base, advice="body")
@@ -129,7 +111,7 @@ def without_body(base: float = 0.0) -> Measured:
 
 
 def base(skill: Skill, points: float, text: str) -> Evidence:
-    """Give what a sub-check starts at: its base, or 0 for a skill with less than 40 words of prose."""
+    """Return what a sub-check starts at: its base, or 0 for a skill with less than 40 words of prose."""
     words = skill.prose_words
     if words >= MIN_PROSE_WORDS:
         return Evidence(text=text, points=points, possible=points)
@@ -138,17 +120,27 @@ def base(skill: Skill, points: float, text: str) -> Evidence:
 
 
 def needs_no_trigger(skill: Skill) -> bool:
-    """Tell whether a model never has to find the skill by its description: only the user, or a path, starts it."""
+    """Whether a model never has to find the skill by its description: only the user, or a path, starts it."""
     values = skill.frontmatter.values
     by_hand = values.get("disable-model-invocation")
     return by_hand is True or str(by_hand).strip().lower() == "true" or bool(values.get("paths"))
 
 
-def dead_links(skill: Skill, kind: LinkKind) -> Iterator[Link]:
-    """Find the links of a kind that lead nowhere: the first to each distinct target."""
-    seen: set[str] = set()
-    for link in skill.links:
-        key = target_path(link.target)
-        if link.kind is kind and link.dead and key not in seen:
-            seen.add(key)
-            yield link
+_TEXTS = ("name", "description", "when_to_use")
+
+
+def lost(skill: Skill) -> frozenset[str]:
+    """Return the fields that points rest on and whose values are not known: unreadable, of a wrong type or repeated."""
+    head = skill.frontmatter
+    if not head.valid:
+        return frozenset(_TEXTS if is_absent(skill) else (*_TEXTS, "metadata"))
+    found = {key for key in _TEXTS if not isinstance(head.values.get(key) or "", str)}
+    repeated = {key.partition(".")[0] for key in head.repeated}
+    return frozenset(found | repeated & {*_TEXTS, "metadata"})
+
+
+def is_absent(skill: Skill) -> bool:
+    """Whether the file has no frontmatter, or an empty one."""
+    cut = split(skill.documents[0].text)
+    missing = cut.problem is not None and cut.problem.rule == "frontmatter_missing"
+    return missing or (cut.yaml is not None and not cut.yaml.strip())

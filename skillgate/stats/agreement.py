@@ -31,20 +31,17 @@ class Measure(NamedTuple):
 
 
 def kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "quadratic") -> Measure:
-    """Give Cohen's kappa of two raters: 1 for perfect agreement, 0 for what chance gives.
+    """Return Cohen's kappa of two raters: 1 for perfect agreement, 0 for what chance gives.
 
-    Args:
-        a: the first rater's ratings, one for each item; on any scale, since weights depend on differences alone.
-        b: the second rater's, in the same order.
-        weights: what a disagreement costs: the square of the difference, the difference, or 1 for any (``none``).
+    Weights depend on differences alone, so any scale will do. ``weights`` is what a disagreement costs: the square of
+    the difference, the difference, or 1 for any (``none``).
 
     Raises:
         ValueError: the raters have not rated equally many items.
     """
     one, two = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if len(one) != len(two):
-        message = f"expected as many ratings of both, found {len(one)} and {len(two)}"
-        raise ValueError(message)
+        raise ValueError(f"expected as many ratings of both, found {len(one)} and {len(two)}")
     if not len(one):
         return Measure(None, "no ratings")
     values, codes = np.unique(np.concatenate((one, two)), return_inverse=True)
@@ -62,11 +59,9 @@ def _cost(one: Array, two: Array, weights: Weights) -> Array:
 
 
 def mean_pairwise_kappa(ratings: Sequence[Sequence[float]], *, weights: Weights = "quadratic") -> Measure:
-    """Give the mean of kappa over all pairs of raters.
+    """Return the mean of kappa over all pairs of raters.
 
-    Args:
-        ratings: for each item one rating of each rater: shape (items, raters).
-        weights: as in :func:`kappa`.
+    ``ratings`` has shape (items, raters).
 
     Returns:
         None where there are fewer than two raters, no items, or a pair for which kappa is undefined.
@@ -80,7 +75,7 @@ def mean_pairwise_kappa(ratings: Sequence[Sequence[float]], *, weights: Weights 
 
 
 def products(ratings: Sequence[Sequence[float]]) -> Array:
-    """Give what quadratic kappa is made of, a row for each item: see :func:`kappa_of_sums`.
+    """Return what quadratic kappa is made of, a row for each item: see :func:`kappa_of_sums`.
 
     Returns:
         Shape (items, (raters + 1)²): the products of (1, rating, rating, …) with itself.
@@ -92,10 +87,9 @@ def products(ratings: Sequence[Sequence[float]]) -> Array:
 
 
 def kappa_of_sums(sums: Array) -> Array:
-    """Give the mean pairwise quadratic kappa from sums of :func:`products`, many at once.
+    """Return the mean pairwise quadratic kappa from sums of :func:`products`, many at once.
 
-    Args:
-        sums: shape (resamples, (raters + 1)²).
+    ``sums`` has shape (resamples, (raters + 1)²).
 
     Returns:
         Shape (resamples,); nan where it is undefined.
@@ -115,10 +109,9 @@ def kappa_of_sums(sums: Array) -> Array:
 
 
 def icc_2_1(ratings: Sequence[Sequence[float]]) -> Measure:
-    """Give ICC(2,1): raters drawn from many, absolute agreement, the reliability of one rating; at most 1.
+    """Return ICC(2,1): raters drawn from many, absolute agreement, the reliability of one rating; at most 1.
 
-    Args:
-        ratings: for each item one rating of each rater: shape (items, raters).
+    ``ratings`` has shape (items, raters).
     """
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 2:
@@ -144,11 +137,7 @@ class Shares(NamedTuple):
 
 
 def shares(ratings: Sequence[Sequence[float]]) -> Shares | None:
-    """Give the plain agreement over items and pairs of raters; None without a pair.
-
-    Args:
-        ratings: for each item one rating of each rater.
-    """
+    """Return the plain agreement over items and pairs of raters; None without a pair."""
     apart = [abs(one - two) for item in ratings for one, two in combinations(item, 2)]
     if not apart:
         return None

@@ -1,4 +1,4 @@
-"""Intervals of rates, means and class-balanced F1, at 95 % unless told.
+"""Intervals of rates, means and class-balanced F1, of medians and paired differences, at 95 % unless said otherwise.
 
 Of scipy only ``special`` is used: ``scipy.stats`` takes half a second to load.
 """
@@ -6,16 +6,16 @@ Of scipy only ``special`` is used: ``scipy.stats`` takes half a second to load.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import betaincinv, stdtrit
+from scipy.special import bdtr, betaincinv, stdtrit
 
-from skillgate.stats.wilson import wilson_ends
+from skillgate.stats.agreement import Measure
+from skillgate.stats.plain import wilson_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 
 
 def clopper_pearson(k: int, n: int, level: float = LEVEL) -> Interval:
-    """Give the exact interval of a rate: ``k`` of ``n``; (0, 1) for no trials.
+    """Return the exact interval of a rate: ``k`` of ``n``; (0, 1) for no trials.
 
     Source: Clopper and Pearson, 1934, by the quantiles of the beta distribution.
 
@@ -42,8 +42,7 @@ def clopper_pearson(k: int, n: int, level: float = LEVEL) -> Interval:
         ValueError: ``k`` is not in 0..n, or ``level`` not in (0, 1).
     """
     if not 0 <= k <= n:
-        message = f"expected 0 <= k <= n, found k = {k}, n = {n}"
-        raise ValueError(message)
+        raise ValueError(f"expected 0 <= k <= n, found k = {k}, n = {n}")
     tail = _tail(level)
     low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
     high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
@@ -51,7 +50,7 @@ def clopper_pearson(k: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def wilson(k: int, n: int, level: float = LEVEL) -> Interval:
-    """Give the score interval of a rate: ``k`` of ``n``; (0, 1) for no trials.
+    """Return the score interval of a rate: ``k`` of ``n``; (0, 1) for no trials.
 
     Narrower than the exact one, and it covers ``level`` on average over rates, not at each. Source: Wilson, 1927.
 
@@ -62,38 +61,33 @@ def wilson(k: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def quantile_t(freedom: float, level: float = LEVEL) -> float:
-    """Give how many standard errors a two-sided t interval goes to each side, for some degrees of freedom.
+    """Return how many standard errors a two-sided t interval goes to each side, for some degrees of freedom.
 
     Raises:
         ValueError: fewer than one degree of freedom, or ``level`` not in (0, 1).
     """
     if freedom < 1:
-        message = f"expected at least one degree of freedom, found {freedom}"
-        raise ValueError(message)
+        raise ValueError(f"expected at least one degree of freedom, found {freedom}")
     return float(stdtrit(freedom, 1 - _tail(level)))
 
 
 def half_width_t(values: Sequence[float], level: float = LEVEL) -> float:
-    """Give t · s ÷ √n: half the width of the t interval of a mean. 0.0 where all values are equal.
+    """Return t · s ÷ √n: half the width of the t interval of a mean. 0.0 where all values are equal.
 
     Raises:
         ValueError: fewer than two values, or ``level`` not in (0, 1).
     """
     n = len(values)
     if n < 2:
-        message = f"an interval of a mean needs two values, found {n}"
-        raise ValueError(message)
+        raise ValueError(f"an interval of a mean needs two values, found {n}")
     spread = float(np.std(np.asarray(values, dtype=np.float64), ddof=1))
     return quantile_t(n - 1, level) * spread / math.sqrt(n)
 
 
 def mean_t(values: Sequence[float], least_half_width: float = 0.0, level: float = LEVEL) -> Interval:
-    """Give the t interval of the mean of values in [0, 1], cut to [0, 1].
+    """Return the t interval of the mean of values in [0, 1], cut to [0, 1].
 
-    Args:
-        values: at least two.
-        least_half_width: equal values on a coarse scale do not prove certainty: give half a step of the scale.
-        level: the nominal coverage.
+    ``least_half_width``: equal values on a coarse scale do not prove certainty, so pass half a step of the scale.
 
     Raises:
         ValueError: fewer than two values, or ``level`` not in (0, 1).
@@ -104,7 +98,7 @@ def mean_t(values: Sequence[float], least_half_width: float = 0.0, level: float 
 
 
 def balanced(recall: Number, false_alarms: Number) -> Number:
-    """Give class-balanced F1, 2·TPR ÷ (1 + TPR + FPR): what F1 would be with as many of one kind as of the other."""
+    """Return class-balanced F1, 2·TPR ÷ (1 + TPR + FPR): what F1 would be with as many of one kind as of the other."""
     return 2 * recall / (1 + recall + false_alarms)
 
 
@@ -123,10 +117,7 @@ def rate_draws(values: Sequence[float], rng: np.random.Generator, draws: int = D
     and the two betas that Clopper and Pearson's ends are quantiles of (0, 1), whose intervals are a tenth wider than
     need be. No success in any trial leaves 0 inside, and no failure 1.
 
-    Args:
-        values: one for each trial, in [0, 1]; a mean over judges counts as a fraction of a success.
-        rng: the source of chance.
-        draws: how many.
+    Each value is a trial's outcome in [0, 1]; a mean over judges counts as a fraction of a success.
 
     Raises:
         ValueError: no values, or one outside [0, 1].
@@ -143,11 +134,8 @@ def rate_draws(values: Sequence[float], rng: np.random.Generator, draws: int = D
 def f1_draws(hits: Sequence[float], alarms: Sequence[float], rng: np.random.Generator, draws: int = DRAWS) -> RateDraws:
     """Draw class-balanced F1, for the lower and for the upper end of an interval.
 
-    Args:
-        hits: for each prompt that should trigger, the share of judges who say it does.
-        alarms: likewise for each near miss.
-        rng: the source of chance.
-        draws: how many.
+    ``hits`` and ``alarms`` hold the share of judges who would load the skill, for each prompt that should trigger and
+    each near miss.
 
     Raises:
         ValueError: no hits or no alarms, or a value outside [0, 1].
@@ -157,16 +145,12 @@ def f1_draws(hits: Sequence[float], alarms: Sequence[float], rng: np.random.Gene
 
 
 def balanced_f1(hits: Sequence[float], alarms: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interval:
-    """Give the interval of class-balanced F1, from draws of the two rates it rests on.
+    """Return the interval of class-balanced F1, from draws of the two rates it rests on.
 
     Drawn from the rates as observed, a rate of 0 or 1 would have no spread. What covers is told by summing over all
     outcomes: at least 93 % at n = 5 + 5, and 95 % at n = 50 + 10, whatever the rates.
 
-    Args:
-        hits: for each prompt that should trigger, the share of judges who say it does.
-        alarms: likewise for each near miss.
-        seed: of the 10,000 draws.
-        level: the nominal coverage.
+    ``hits`` and ``alarms`` are as in :func:`f1_draws`.
 
     Raises:
         ValueError: no hits or no alarms, a value outside [0, 1], or ``level`` not in (0, 1).
@@ -178,6 +162,152 @@ def balanced_f1(hits: Sequence[float], alarms: Sequence[float], seed: int = 0, l
 
 def _tail(level: float) -> float:
     if not 0 < level < 1:
-        message = f"a level is between 0 and 1, found {level}"
-        raise ValueError(message)
+        raise ValueError(f"a level is between 0 and 1, found {level}")
     return (1 - level) / 2
+
+
+# -- How far values lie apart: quartiles, outliers, variation, and intervals of a median
+
+FENCE = 1.5  # distances of the quartiles beyond which a value is an outlier
+LEAST_FOR_OUTLIERS = 8  # values; of fewer, each moves the quartiles it is held against
+_NEAR_ZERO = 1e-9  # a mean that small beside the largest value leaves nothing to divide by
+
+
+class Quartiles(NamedTuple):
+    """The quartiles of some values, in their unit."""
+
+    q1: float
+    median: float
+    q3: float
+
+
+def quartiles(values: Sequence[float]) -> Quartiles | None:
+    """Return the quartiles; None without values."""
+    if not len(values):
+        return None
+    return Quartiles(*(float(value) for value in np.quantile(np.asarray(values, dtype=np.float64), (0.25, 0.5, 0.75))))
+
+
+def outliers(values: Sequence[float]) -> int | None:
+    """Count values beyond a quartile by more than 1.5 times the distance of the quartiles.
+
+    None under eight values, and where the quartiles are equal: then everything else would be an outlier.
+    """
+    found = quartiles(values)
+    if found is None or len(values) < LEAST_FOR_OUTLIERS or found.q1 == found.q3:
+        return None
+    reach = FENCE * (found.q3 - found.q1)
+    return sum(1 for value in values if value < found.q1 - reach or value > found.q3 + reach)
+
+
+def variation(values: Sequence[float]) -> Measure:
+    """Return the coefficient of variation: population standard deviation ÷ absolute mean, at least 0.
+
+    None for fewer than two values, and where the mean is 0 but for rounding; never nan or infinite.
+    """
+    if len(values) < 2:
+        return Measure(None, "fewer than two values")
+    table = np.asarray(values, dtype=np.float64)
+    mean, largest = float(table.mean()), float(np.abs(table).max())
+    if abs(mean) <= _NEAR_ZERO * max(1.0, largest):
+        return Measure(None, "the mean is 0, and nothing varies in proportion to it")
+    return Measure(float(table.std()) / abs(mean))
+
+
+def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
+    """Return the interval of a median between two of the values: whatever the distribution, it covers at least so much.
+
+    For fewer values than any such interval takes (six at 95 %), the least and the greatest of them: of five, these
+    hold the median in 93.75 of 100 cases.
+
+    Returns:
+        Both ends, in the unit of the values; None for fewer than five.
+
+    Raises:
+        ValueError: ``level`` is not in (0, 1).
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"a level is between 0 and 1, found {level}")
+    ordered, n = sorted(values), len(values)
+    if n < 5:
+        return None
+    below = np.asarray(bdtr(np.arange(n // 2 + 1), n, 0.5), dtype=np.float64)
+    cut = max(0, int(np.searchsorted(below, (1 - level) / 2, side="right")) - 1)
+    return Interval(float(ordered[cut]), float(ordered[n - 1 - cut]))
+
+
+# -- Two arms on the same units: McNemar's test, and the interval of a mean difference
+
+_FEW = 5  # clusters that differ from the rest; of fewer, their spread is known too badly
+_LEAST_SPREAD = 1e-9
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Test whether two arms succeed equally often on the same units: the exact two-sided p of McNemar's test.
+
+    The counts are of units on which one arm alone succeeds.
+
+    Returns:
+        In (0, 1]; 1.0 where no unit tells the arms apart.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if only_first < 0 or only_second < 0:
+        raise ValueError(f"a count cannot be negative: {only_first}, {only_second}")
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
+
+
+def mean_difference(
+    differences: Sequence[float], clusters: Sequence[int] | None = None, *, bound: float = 1.0, level: float = LEVEL
+) -> Interval | None:
+    """Return the interval of a mean paired difference: t, with the clusters as what was drawn.
+
+    The mean is over all differences, its variance that of a ratio of sums over clusters (Cochran, 1977, 6.4), so that
+    units of one prompt count as one draw with as many parts. An end on the side of a long tail lies further out, by the
+    first term that a skew adds: without it, ten exponential differences are covered in 91 of 100 cases. Where fewer
+    than five clusters differ from the rest, the spread that was seen tells too little: then an end lies at least as far
+    out as if the share of clusters that may have been missed, by the exact interval of none in so many, differed by all
+    there is.
+
+    Differences are in [-bound, bound]; without ``clusters`` each is its own.
+
+    Returns:
+        Both ends, in [-bound, bound]; None for fewer than two clusters.
+
+    Raises:
+        ValueError: a difference is out of bounds, or there are not as many clusters as differences.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    names = np.arange(len(values)) if clusters is None else np.asarray(clusters)
+    if len(names) != len(values) or not np.all(np.abs(values) <= bound):
+        raise ValueError(f"expected differences of at most {bound}, each with its cluster")
+    _, place, sizes = np.unique(names, return_inverse=True, return_counts=True)
+    groups = len(sizes)
+    if groups < 2:
+        return None
+    mean = float(values.mean())
+    sums = np.bincount(place, weights=values)
+    apart = sums - mean * sizes
+    error = math.sqrt(groups / (groups - 1) * float(np.sum(apart**2))) / len(values)
+    quantile = quantile_t(groups - 1, level)
+    tail = _skew_term(apart, quantile) * error
+    low, high = mean - quantile * error + min(0.0, tail), mean + quantile * error + max(0.0, tail)
+    means = sums / sizes
+    if np.count_nonzero(np.abs(means - np.median(means)) > _LEAST_SPREAD) < _FEW:
+        missed = clopper_pearson(0, groups, level).high
+        low, high = min(low, mean - missed * (bound + mean)), max(high, mean + missed * (bound - mean))
+    return Interval(max(-bound, low), min(bound, high))
+
+
+def _skew_term(apart: npt.NDArray[np.float64], quantile: float) -> float:
+    """Say how many standard errors further out an end lies on the side of a long tail.
+
+    Source: the first term of the Edgeworth expansion (Hall, 1992), below 0 for a tail to the left.
+    """
+    square = float(np.mean(apart**2))
+    if square <= _LEAST_SPREAD**2:
+        return 0.0
+    skewness = float(np.mean(apart**3)) / square**1.5
+    further: float = skewness * (1 + 2 * quantile**2) / (6 * math.sqrt(len(apart)))
+    return further

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from skillgate.stats.intervals import LEVEL, Interval
+from skillgate.stats.intervals import LEVEL, Interval, quantile_t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
@@ -32,18 +32,13 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval | None:
-    """Give the percentile interval of a statistic over items drawn with replacement.
+    """Return the percentile interval of a statistic over items drawn with replacement.
 
     The statistic is one of sums over items (a mean, a variance, a kappa): so a resample is a product of matrices, and
     one of whole clusters is the same over the clusters' sums.
 
-    Args:
-        columns: shape (items, m): what is summed.
-        statistic: from sums of shape (resamples, m) to values of shape (resamples,), nan where undefined.
-        seed: of the draws.
-        clusters: which cluster each item belongs to, where whole clusters are drawn; None: items are.
-        resamples: how many.
-        level: the nominal coverage.
+    ``columns``, of shape (items, m), is what is summed; ``statistic`` maps sums of shape (resamples, m) to
+    (resamples,), nan where undefined. With ``clusters``, the cluster of each item, whole clusters are drawn.
 
     Returns:
         The interval; None where there are fewer than two items or clusters, or where the statistic is undefined in
@@ -63,7 +58,7 @@ def bootstrap(
 
 
 def mean_of_sums(sums: Array) -> Array:
-    """Give means from the columns (1, value), for :func:`bootstrap`."""
+    """Return means from the columns (1, value), for :func:`bootstrap`."""
     means: Array = sums[:, 1] / sums[:, 0]
     return means
 
@@ -90,12 +85,12 @@ def swaps(units: int, *, seed: int) -> npt.NDArray[np.bool_]:
 
 
 def at_least(null: Array, bound: float) -> float:
-    """Give the share of a null distribution that reaches a bound, ties included."""
+    """Return the share of a null distribution that reaches a bound, ties included."""
     return float(np.mean(null >= bound - _TOLERANCE * max(1.0, abs(bound))))
 
 
 def p_value(null: Array) -> float:
-    """Give the one-sided p of the first value among all: how often chance alone gives as much. Never 0."""
+    """Return the one-sided p of the first value among all: how often chance alone gives as much. Never 0."""
     return at_least(null, float(null[0]))
 
 
@@ -110,7 +105,7 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
 
 
 def critical(null: Array, alpha: float) -> float | None:
-    """Give the least value of a null distribution whose one-sided p is at most ``alpha``; None where none is so rare.
+    """Return the least value of a null distribution whose one-sided p is at most ``alpha``; None where none is so rare.
 
     A test on few units cannot reach a small p whatever is found.
     """
@@ -129,3 +124,164 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
         least = max(least, min(1.0, (len(ps) - rank) * ps[index]))
         adjusted[index] = least
     return tuple(adjusted)
+
+
+# -- The Bayesian bootstrap: items keep their places and get random weights, so that nothing is ever left without any.
+#
+# Source: Rubin, 1981. Drawn so from what was seen, a mean has no more spread than was seen: of fifty equal grades none.
+# So each draw also has a made-up item at either end of the scale, weighing more at the bad end for the lower end of an
+# interval and more at the good end for the upper. Of k hits in n these are Beta(k + ¼, n − k + ¾) and
+# Beta(k + ¾, n − k + ¼), which :func:`skillgate.stats.intervals.rate_draws` draws rates from
+
+_MORE, _LESS = 0.75, 0.25  # of one item: how much the made-up ones weigh on average
+
+
+class Pad(NamedTuple):
+    """What the made-up items weigh in each draw, at the good and at the bad end; arrays of shape (draws,)."""
+
+    good: Array
+    bad: Array
+
+
+class Weights(NamedTuple):
+    """Random weights: of the items, shape (draws, items), and of the made-up ones, leaning down and leaning up."""
+
+    items: Array
+    worst: Pad
+    best: Pad
+
+
+def weights(items: int, rng: np.random.Generator, draws: int = RESAMPLES) -> Weights:
+    """Draw weights; each is 1 on average."""
+    own = rng.standard_exponential((draws, items))
+    return Weights(own, *pads(rng, draws))
+
+
+def pads(rng: np.random.Generator, draws: int = RESAMPLES) -> tuple[Pad, Pad]:
+    """Draw what the made-up items weigh: leaning down, and leaning up."""
+    more, less = rng.gamma(_MORE, size=draws), rng.gamma(_LESS, size=draws)
+    return Pad(good=less, bad=more), Pad(good=more, bad=less)
+
+
+def mean_interval(
+    values: Sequence[float], *, low: float = 0.0, high: float = 1.0, seed: int = 0, level: float = LEVEL
+) -> Interval | None:
+    """Return the interval of the mean of values that are bounded, whatever their distribution.
+
+    Each value is between ``low`` and ``high``.
+
+    Returns:
+        Both ends, with the mean between them; None without values.
+
+    Raises:
+        ValueError: a value is out of bounds.
+    """
+    if not all(low <= value <= high for value in values):
+        raise ValueError(f"expected values from {low} to {high}")
+    if not len(values):
+        return None
+    table = np.asarray(values, dtype=np.float64)
+    drawn = weights(len(table), np.random.default_rng(seed))
+    ends = [
+        (drawn.items @ table + pad.good * high + pad.bad * low) / (drawn.items.sum(axis=1) + pad.good + pad.bad)
+        for pad in (drawn.worst, drawn.best)
+    ]
+    mean = float(table.mean())
+    return Interval(
+        min(mean, float(np.quantile(ends[0], (1 - level) / 2))), max(mean, float(np.quantile(ends[1], (1 + level) / 2)))
+    )
+
+
+# -- The difference of two means of samples of their own: by how much they differ, and what chance leaves of that.
+#
+# Two intervals are made, and the wider one counts. Welch's (1947) takes each sample's own spread, and is far too narrow
+# where a small sample happens to hold equal values: of 10 beside 60 values that are 0 or 100, drawn from one
+# population, it excludes 0 in up to 30 of 100 cases, and of 5 beside 200 in up to 73. The pooled one takes the spread
+# of both together, which nothing hides in, and is too narrow where the smaller sample spreads more. Together, at a
+# nominal level of 97.5 %, they exclude 0 in at most 3 of 100 cases for samples of 5 to 200 from one population that is
+# normal, skewed, two-valued at any share or full of ties; at a nominal 95 % it would be up to 8
+
+METHOD = "the wider of Welch's and the pooled t interval, at a nominal 97.5 %"
+RESAMPLING = "percentile bootstrap of both samples"
+NOMINAL = 0.975  # covers at least 95 % whatever the shape; see above
+_ROUNDED = 2  # decimals, by which equal values are found: scores have no more
+_CELLS = 2_000_000  # numbers that are drawn at once
+
+
+class Sample(NamedTuple):
+    """Some values: how many, their mean, and their standard deviation by n − 1; 0.0 where all are equal.
+
+    Without values the mean is None, and under two the deviation is.
+    """
+
+    n: int
+    mean: float | None
+    deviation: float | None
+
+
+def sample(values: Sequence[float]) -> Sample:
+    """Describe values; their sum is exact before it is divided."""
+    n = len(values)
+    if not n:
+        return Sample(0, None, None)
+    mean = math.fsum(values) / n
+    if n < 2:
+        return Sample(n, mean, None)
+    table = np.asarray(values, dtype=np.float64)
+    # Equal values lie apart from their mean by its rounding alone.
+    spread = 0.0 if table.min() == table.max() else float(table.std(ddof=1))
+    return Sample(n, mean, spread)
+
+
+def difference(before: Sample, after: Sample) -> Interval | None:
+    """Return the interval of ``after`` less ``before``, in their unit, that covers at least 95 %.
+
+    Returns:
+        None where neither sample spreads: there is nothing to make an interval from.
+
+    Raises:
+        ValueError: a sample has fewer than two values.
+    """
+    if before.mean is None or before.deviation is None or after.mean is None or after.deviation is None:
+        raise ValueError(f"a difference of means needs two values of each, found {before.n} and {after.n}")
+    one, two = before.deviation**2 / before.n, after.deviation**2 / after.n
+    if one + two == 0:
+        return None
+    # Welch and Satterthwaite's degrees of freedom; at least those of the smaller sample, so at least one.
+    freedom = (one + two) ** 2 / (one**2 / (before.n - 1) + two**2 / (after.n - 1))
+    welch = quantile_t(max(1.0, freedom), NOMINAL) * math.sqrt(one + two)
+    rest = before.n + after.n - 2
+    variance = ((before.n - 1) * before.deviation**2 + (after.n - 1) * after.deviation**2) / rest
+    pooled = quantile_t(rest, NOMINAL) * math.sqrt(variance * (1 / before.n + 1 / after.n))
+    change, half = after.mean - before.mean, max(welch, pooled)
+    return Interval(change - half, change + half)
+
+
+def resampled(before: Sequence[float], after: Sequence[float], *, seed: int) -> Interval | None:
+    """Return the percentile interval of the same difference, each sample drawn from itself with replacement.
+
+    It stands beside the other for comparison and decides nothing: of five values and five it excludes 0 in up to 15 of
+    100 cases in which nothing changed. Values count as equal where their second decimals are.
+
+    Returns:
+        None where a sample has fewer than two values.
+    """
+    if len(before) < 2 or len(after) < 2:
+        return None
+    rng = np.random.default_rng(seed)
+    drawn = _means(after, rng) - _means(before, rng)
+    low, high = np.quantile(drawn, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return Interval(float(low), float(high))
+
+
+def _means(values: Sequence[float], rng: np.random.Generator) -> Array:
+    """Draw means: how often each distinct value comes is multinomial, so a million values cost what thousands do."""
+    n = len(values)
+    distinct, times = np.unique(np.round(np.asarray(values, dtype=np.float64), _ROUNDED), return_counts=True)
+    at_once = max(1, _CELLS // len(distinct))
+    parts = [
+        rng.multinomial(n, times / n, min(at_once, RESAMPLES - start)) @ distinct
+        for start in range(0, RESAMPLES, at_once)
+    ]
+    means: Array = np.concatenate(parts) / n
+    return means

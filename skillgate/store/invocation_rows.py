@@ -1,4 +1,4 @@
-"""Between recorded invocations and the columns of their tables, a few thousand at a time.
+"""Convert recorded invocations to and from the columns of their tables, a few thousand at a time.
 
 A batch is handled by its columns: a column in which nothing is known is not written at all, since a driver takes longer
 over a None than over a number, and most of an invocation is None. What is read is held to the kinds and ranges of the
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FIELDS = Invocation._fields
 SCORES = ("completion_score", "efficiency_score", "quality_score_component", "satisfaction_score", "quality_score")
+SCORE_COLUMNS = ("rubric_version", *SCORES, "coverage", "baseline_category")
 _SECOND = len("YYYY-MM-DD HH:MM:SS")
 _ENUMS: dict[str, type[Enum]] = {"ending": Ending, "accuracy": Accuracy}
 _MOST = {**dict.fromkeys(FIELDS, float(FIGURE_MOST)), "user_edit_ratio": 1}
@@ -45,7 +46,7 @@ class ForeignError(ValueError):
 
 
 def second(at: datetime) -> str:
-    """Give a time as the tables have it, UTC: ``YYYY-MM-DD HH:MM:SS``; what is below a second is left off."""
+    """Return a time as the tables have it, UTC: ``YYYY-MM-DD HH:MM:SS``; what is below a second is left off."""
     return at.astimezone(UTC).isoformat(" ", "seconds")[:19]
 
 
@@ -66,7 +67,7 @@ def of_invocations(
     found: dict[str, Iterable[Any]] = {}
     for name, values in zip(FIELDS, zip(*(one.invocation for one in batch), strict=True), strict=True):
         if values.count(None) < len(values):
-            found[name] = _told(name, values)
+            found[name] = _column(name, values)
     found["digest"] = [one.digest for one in batch]
     found["imported_at"] = repeat(imported_at)
     if origin is not None:
@@ -76,7 +77,7 @@ def of_invocations(
     return found
 
 
-def _told(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
+def _column(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     if name == "timestamp":
         return [second(value) for value in values]
     if name == "extra":
@@ -89,7 +90,8 @@ def _told(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     if str in kinds:
         if not kinds <= {str, type(None)}:
             raise UsageError(f"an invocation cannot be stored: {name} is a text in one and none in another")
-        _plain("".join(filter(None, values)))
+        if "\0" in "".join(filter(None, values)):  # PostgreSQL refuses it, and SQLite's own functions end there
+            raise UsageError("an invocation cannot be stored: a text of it holds a NUL")
     return _numbers(name, values) if float in kinds else values
 
 
@@ -106,67 +108,29 @@ def _json(extra: Mapping[str, object]) -> str:
         raise UsageError(f"an invocation's extra values cannot be stored: {error}") from None
 
 
-def to_json(fields: Mapping[str, Any]) -> str:
-    """Write fields as a JSON object.
-
-    Raises:
-        UsageError: a value is not JSON.
-    """
-    told = {name: value.value if isinstance(value, Enum) else value for name, value in fields.items()}
-    if "timestamp" in told:
-        told["timestamp"] = second(told["timestamp"])
-    return _json(told)
-
-
-def from_json(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is there
-    """Read a field of such an object.
-
-    Raises:
-        ForeignError: it is not of its column's kind.
-    """
-    if name == "extra":
-        if isinstance(value, dict):
-            return value
-        raise ForeignError(f"extra is {str(value)[:50]!r}")
-    if isinstance(value, dict | list):
-        raise ForeignError(f"{name} is {str(value)[:50]!r}")
-    kind = INVOCATIONS.c[name].type.python_type
-    (found,) = _found(name, (float(value) if kind is float and type(value) is int else value,))
-    return found
-
-
-def _plain(text: str) -> str:
-    if "\0" in text:  # PostgreSQL refuses it, and SQLite's own functions end there
-        raise UsageError("an invocation cannot be stored: a text of it holds a NUL")
-    return text
-
-
 def of_scores(keys: Iterable[int], scores: Iterable[InvocationScore], *, scored_at: str) -> dict[str, Iterable[Any]]:
-    """Give the columns of scores, which belong to invocations with these keys.
-
-    Raises:
-        UsageError: a number is none.
-    """
-    columns = list(zip(*scores, strict=True))
-    names = ("rubric_version", *SCORES, "coverage", "baseline_category")
-    known = {name: values for name, values in zip(names, columns, strict=True) if values.count(None) < len(values)}
-    kept = {name: _numbers(name, values) for name, values in known.items()}
-    return {"invocation_id": keys, **kept, "scored_at": repeat(scored_at)}
+    """Return the columns of scores of invocations with these keys; raise UsageError where a number is none."""
+    known = {
+        name: _numbers(name, values)
+        for name, values in zip(SCORE_COLUMNS, zip(*scores, strict=True), strict=True)
+        if values.count(None) < len(values)
+    }
+    return {"invocation_id": keys, **known, "scored_at": repeat(scored_at)}
 
 
 def invocations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Invocation]:
-    """Make invocations of rows with the columns :data:`FIELDS`.
+    """Return the invocations of rows with the columns :data:`FIELDS`.
 
     Raises:
         ForeignError: a value is not of its column's kind, or out of its range.
     """
     if not rows:
         return iter(())
-    columns = [_found(name, values) for name, values in zip(FIELDS, zip(*rows, strict=True), strict=True)]
+    columns = [_values(name, values) for name, values in zip(FIELDS, zip(*rows, strict=True), strict=True)]
     return map(Invocation._make, zip(*columns, strict=True))
 
 
-def _found(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
+def _values(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     column = INVOCATIONS.c[name]
     if values.count(None) == len(values) and column.nullable:
         return values
@@ -181,27 +145,23 @@ def _found(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
         if not set(values) <= {0, 1, None}:
             raise _strange(name, values, lambda value: value in (0, 1, None))
         return [value if value is None else bool(value) for value in values]
-    _hold(name, values, kind, _MOST[name], nullable=bool(column.nullable))
+    _check(name, values, kind, _MOST[name], nullable=bool(column.nullable))
     return values
 
 
 def observations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Observation]:
-    """Make observations of rows with their columns.
-
-    Raises:
-        ForeignError: as above.
-    """
+    """Return the observations of rows with their columns; raise as :func:`invocations`."""
     skills, *columns = zip(*rows, strict=True)
-    _hold("skill_name", skills, str, 0, nullable=False)
+    _check("skill_name", skills, str, 0, nullable=False)
     if max(map(len, skills)) > LONGEST:
         raise ForeignError(f"skill_name is {max(skills, key=len)[:50]!r}…")
     for (name, (kind, most)), values in zip(_OBSERVED.items(), columns, strict=True):
-        _hold(name, values, kind, most, nullable=name not in ("timestamp", "coverage"))
+        _check(name, values, kind, most, nullable=name not in ("timestamp", "coverage"))
     return map(Observation._make, rows)
 
 
-def _hold(name: str, values: tuple[Any, ...], kind: type, most: float, *, nullable: bool) -> None:
-    """Hold values to a kind and a range, quickly where all is well."""
+def _check(name: str, values: tuple[Any, ...], kind: type, most: float, *, nullable: bool) -> None:
+    """Raise ForeignError where a value is not of a kind and in a range; quick where all are."""
     kinds = set(map(type, values))
     if kinds <= ({kind, type(None)} if nullable else {kind}):
         if kind is str or name == "timestamp":
@@ -235,11 +195,7 @@ def _moment(value: Any) -> datetime:  # noqa: ANN401 - whatever is there
 
 
 def extra_of(value: Any) -> dict[str, object] | None:  # noqa: ANN401 - whatever is there
-    """Read the column ``extra``.
-
-    Raises:
-        ForeignError: it is no JSON object.
-    """
+    """Read the column ``extra``; raise ForeignError where it is no JSON object."""
     if value is None:
         return None
     try:
@@ -256,3 +212,62 @@ def _member(kind: type[Enum], name: str, value: Any) -> Enum:  # noqa: ANN401 - 
         return kind(value)
     except ValueError:
         raise ForeignError(f"{name} is {str(value)[:50]!r}") from None
+
+
+# Fields that ``log add --update`` set by hand: stored in the column ``added`` as a JSON object, and put in place of
+# whatever an import says, so that an invocation that is read from its recording once more gets them again.
+
+_FIXED = frozenset(("invocation_id", "skill_name", "source"))
+
+
+def added_of(value: object) -> dict[str, Any]:
+    """Read the column ``added``; raise ForeignError where it is no JSON object of fields."""
+    if value is None:
+        return {}
+    try:
+        found = json.loads(value) if isinstance(value, str) else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not found.keys() <= set(FIELDS) - _FIXED:
+        raise ForeignError(f"added is {str(value)[:50]!r}")
+    return {name: _added_field(name, inner) for name, inner in found.items()}
+
+
+def _added_field(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is there
+    if name == "extra" and isinstance(value, dict):
+        return value
+    if name == "extra" or isinstance(value, dict | list):
+        raise ForeignError(f"{name} is {str(value)[:50]!r}")
+    kind = INVOCATIONS.c[name].type.python_type
+    (found,) = _values(name, (float(value) if kind is float and type(value) is int else value,))
+    return found
+
+
+def added_text(added: dict[str, Any]) -> str | None:
+    """Write the column ``added``; raise UsageError where a value is not JSON."""
+    plain = {name: value.value if isinstance(value, Enum) else value for name, value in added.items()}
+    if "timestamp" in plain:
+        plain["timestamp"] = second(plain["timestamp"])
+    return _json(plain) if added else None
+
+
+def combined(added: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return fields that were added before with more of them; the later value of a field wins."""
+    found = {**added, **more}
+    if "extra" in added and "extra" in more:
+        found["extra"] = {**added["extra"], **more["extra"]}
+    return found
+
+
+def merged(invocation: Invocation, added: dict[str, Any]) -> Invocation:
+    """Return an invocation with the added fields in place of its own."""
+    if not added:
+        return invocation
+    fields = dict(added)
+    if invocation.extra and "extra" in fields:
+        fields["extra"] = {**invocation.extra, **fields["extra"]}
+    found = invocation._replace(**fields)
+    if found.follow_up_open is not None and found.follow_up_count is not None:
+        # A recording may count fewer follow-ups than a user knows to be open.
+        found = found._replace(follow_up_count=max(found.follow_up_count, found.follow_up_open))
+    return found

@@ -1,47 +1,60 @@
-"""The keeper of recorded invocations: takes them with their scores, gives them back, forgets them."""
+"""Store recorded invocations with their scores: import, read, amend, rescore and delete them."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.invocation import Fate, Invocation, InvocationScore, Observation, Scored
-from skillgate.store.added import added_of, added_text, combined, merged
-from skillgate.store.failures import failing, foreign, refusing
-from skillgate.store.importing import Import, Origin, origin_of, show
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.store.bulk import ONCE, bulk
+from skillgate.store.engine import READING, failing, foreign, opened, refusing
 from skillgate.store.invocation_rows import (
     FIELDS,
+    SCORE_COLUMNS,
     SCORES,
     ForeignError,
+    added_of,
+    added_text,
+    combined,
+    extra_of,
     invocations,
+    merged,
     observations,
     of_invocations,
     of_scores,
     second,
 )
-from skillgate.store.opening import READING, opened
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine import Engine
 
     from skillgate.store.bulk import Bulk
-    from skillgate.store.importing import Scorer
+    from skillgate.store.invocation_rows import Columns
     from skillgate.store.target import Target
+
+    Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
 
 __all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows that are handled as columns
 _READERS_MS = 5_000  # how long those who read what a store held before a purge are waited for
+_ORIGIN_DIGITS = 12
 _FIELDS = ", ".join(FIELDS)
-_UNKNOWN_ORIGIN = Origin()
-_SCORES = ("rubric_version", *SCORES, "coverage", "baseline_category")
-_ANEW = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
+_SHOW = (
+    "INSERT INTO shown_rubric (id, rubric_version) VALUES (1, ?)"
+    " ON CONFLICT (id) DO UPDATE SET rubric_version = excluded.rubric_version"
+)
+_REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
 
@@ -50,9 +63,9 @@ class Record(NamedTuple):
     """What a store holds of one invocation.
 
     Attributes:
-        invocation: as figures see it: as it was recorded, with what was added by hand laid over it.
+        invocation: as figures see it: as it was recorded, with what was added by hand in place of its own.
         added: the fields that were added by hand.
-        origin: a label that was asked for, or a salted digest of the folder of the recording; None where it has none.
+        origin: a label, or a salted digest of the folder of the recording; None where it has none.
         imported_at: when it was last read, as UTC text.
         scores: by each version of the rubric that it was scored with.
     """
@@ -64,19 +77,164 @@ class Record(NamedTuple):
     scores: tuple[InvocationScore, ...]
 
 
+class Origin(NamedTuple):
+    """Where the invocations of an import come from.
+
+    Attributes:
+        folder: the absolute path of the folder of the recording; only a salted digest of it is stored.
+        label: a name that the user gave it; stored as it is, in place of the digest.
+    """
+
+    folder: str | None = None
+    label: str | None = None
+
+
+def _stored_origin(rows: Bulk, origin: Origin) -> str | None:
+    """Return what is stored of an origin; the first digest makes the salt of the store."""
+    if origin.label is not None or origin.folder is None:
+        return origin.label
+    salts = rows.rows("SELECT salt FROM origin_salt")
+    if not salts:
+        salts = [(secrets.token_hex(16),)]
+        rows.run("INSERT INTO origin_salt (id, salt) VALUES (1, ?)", salts[0][0])
+    key, folder = str(salts[0][0]).encode(), origin.folder.encode("utf-8", "surrogateescape")
+    return f"folder-{hmac.new(key, folder, hashlib.sha256).hexdigest()[:_ORIGIN_DIGITS]}"
+
+
+class Import:
+    """What is imported in one transaction; ``broken`` is whether a batch failed, of which some may be written."""
+
+    def __init__(
+        self,
+        rows: Bulk,
+        *,
+        update: bool,
+        later: bool,
+        origin: str | None,
+        now: str,
+        scorer: Scorer,
+        refusing: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._rows, self._update, self._later, self._origin = rows, update, later, origin
+        self._now, self._scorer, self._refusing = now, scorer, refusing
+        self._added: dict[int, dict[str, Any]] = {}  # by key: what was added by hand to those that are there
+        self.broken = False
+        self._fresh = True  # whether the last batch was new throughout, so that the next may be, too
+
+    def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
+        """Write invocations that are not there yet; thousands at a time are fastest.
+
+        Returns:
+            What became of each, in their order; one whose id came earlier in the import is like one that was there.
+
+        Raises:
+            UsageError: one cannot be stored; nothing of the import must be stored then.
+            IncompleteError: the database failed.
+        """
+        if not batch:
+            return ()
+        self.broken = True
+        with self._refusing():
+            fates = self._add(batch)
+        self.broken = False
+        return fates
+
+    def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
+        reserved = self._rows.reserve(len(batch))
+        if self._fresh and self._rows.attempt(reserved, self._columns(batch)):
+            self._score(dict(zip(reserved, batch, strict=True)))
+            return (Fate.NEW,) * len(batch)
+        known = self._rows.known([one.invocation.invocation_id for one in batch])
+        keys = iter(reserved)
+        fates: list[Fate] = []
+        new: dict[int, Scored] = {}
+        same: dict[int, Scored] = {}
+        changed: dict[int, Scored] = {}
+        for one in batch:
+            name = one.invocation.invocation_id
+            key, digest, added = known.get(name, (0, None, None))
+            if added is not None:
+                self._added[key] = added_of(added)
+            if digest is None:
+                key = next(keys)
+                new[key] = one
+                fates.append(Fate.NEW)
+            elif digest == one.digest:
+                same[key] = one
+                fates.append(Fate.KNOWN)
+                continue
+            elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
+                fates.append(Fate.KNOWN)  # and what is there knows more
+                continue
+            elif self._update or self._later:
+                if key in new:  # it came before in this very batch
+                    new[key] = one
+                else:
+                    changed[key] = one
+                fates.append(Fate.UPDATED)
+            else:
+                fates.append(Fate.CONFLICT)
+                continue
+            known[name] = (key, one.digest, None)
+        self._write(new)
+        self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
+        self._rows.delete(list(changed))  # with the scores by other versions, which are of what it said before
+        self._write(changed)
+        self._fresh = len(new) == len(batch)
+        return tuple(fates)
+
+    def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
+        """Whether a reading saw more of a recording than the one that is there, or waits to be written."""
+        if waiting is not None:
+            there = waiting.invocation.extra
+        else:
+            ((text,),) = self._rows.rows("SELECT extra FROM invocations WHERE id = ?", key)
+            there = extra_of(text)
+        return _seen(one.invocation.extra) > _seen(there)
+
+    def _write(self, found: dict[int, Scored]) -> None:
+        if found:
+            complete = {key: self._merged(key, one) for key, one in found.items()}
+            added = [added_text(self._added.get(key, {})) for key in found]
+            self._rows.insert("invocations", {"id": found, **self._columns(list(complete.values()), added)})
+            self._score(complete)
+
+    def _merged(self, key: int, one: Scored) -> Scored:
+        """Return an invocation with what was added to it by hand, and the score of both together."""
+        added = self._added.get(key)
+        if not added:
+            return one
+        found = merged(one.invocation, added)
+        return Scored(found, self._scorer(found), one.digest)
+
+    def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
+        return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)
+
+    def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
+        if found:
+            columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
+            self._rows.insert("skill_scores", columns, conflict)
+
+
+def _seen(extra: Mapping[str, object] | None) -> float:
+    found = extra.get(SEEN_UNTIL) if extra else None
+    return found if isinstance(found, int | float) else 0.0
+
+
+_UNKNOWN_ORIGIN = Origin()
+
+
 class InvocationStore:
-    """An open store. Processes share one without ado: those that write take turns, and nobody waits to read.
+    """An open store. Several processes may use it at once: those that write take turns, and reading never waits.
 
     An invocation began in a window when ``since`` <= its time < ``until``; None leaves an end open.
     """
 
     def __init__(self, engine: Engine, target: Target) -> None:
-        """Take what :func:`open_invocations` opened."""
-        self._engine = engine
-        self._target = target
+        self._engine, self._target = engine, target
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close its connections."""
         self._engine.dispose()
 
     @contextmanager
@@ -89,13 +247,13 @@ class InvocationStore:
         later: bool = False,
         origin: Origin = _UNKNOWN_ORIGIN,
     ) -> Iterator[Import]:
-        """Import invocations: all that is added within the ``with`` is kept, or nothing after any exception.
+        """Import invocations: all that is added within the ``with`` is stored, or nothing after any exception.
 
-        Nobody else writes meanwhile. The view shows the scores by this rubric afterwards.
+        No other process writes meanwhile. The view shows the scores by this rubric afterwards.
 
         Args:
             rubric: the version that the scores are of.
-            scorer: scores by it; needed where something was added by hand to what is imported again.
+            scorer: scores by it, with what was added by hand to an invocation that is there.
             update: whether one that says something else under a known id replaces what is there. What was added by
                 hand stays.
             later: likewise where it was seen until a later time; an earlier one is passed over.
@@ -109,18 +267,18 @@ class InvocationStore:
         refuse = partial(refusing, self._engine, self._target)
         with self._writing() as rows:
             rows.prepare()
-            place = origin_of(rows, origin)
-            run = Import(rows, update=update, later=later, origin=place, now=now, scorer=scorer, refusing=refuse)
+            stored = _stored_origin(rows, origin)
+            run = Import(rows, update=update, later=later, origin=stored, now=now, scorer=scorer, refusing=refuse)
             yield run
             if run.broken:
                 raise UsageError("nothing was imported, since a part of it could not be stored")
-            show(rows, rubric)
+            rows.run(_SHOW, rubric)
             rows.settle()
 
     def observations(
         self, rubric: str, *, skill: str | None = None, since: datetime | None = None, until: datetime | None = None
     ) -> Iterator[Observation]:
-        """Give what figures need, by skill, time and key, as one moment has it, however long it takes to be read.
+        """Yield what figures need, by skill, time and key, as one moment has it, however long reading takes.
 
         Invocations without a score by this rubric are not among them; :meth:`unscored` counts them.
 
@@ -128,7 +286,7 @@ class InvocationStore:
             IncompleteError: the database failed, or holds what we did not write.
         """
         with self._reading() as rows:
-            where, values = _where(skill, since, until)
+            where, values = _where(_named(skill), since, until)
             how = rows.scan(None if since is None else _second(since)) if skill is None else ""
             scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
             query = (
@@ -147,7 +305,7 @@ class InvocationStore:
             IncompleteError: the database failed.
         """
         with self._reading() as rows:
-            scored = (  # joined: whoever deletes invocations in a shell of SQLite leaves their scores there
+            scored = (  # joined: deleting invocations in a shell of SQLite leaves their scores there
                 "SELECT count(*) FROM skill_scores s JOIN invocations i ON i.id = s.invocation_id"
                 " WHERE s.rubric_version = ?"
             )
@@ -163,60 +321,45 @@ class InvocationStore:
             return _number(rows, "SELECT count(*) FROM invocations")
 
     def skills(self) -> tuple[str, ...]:
-        """Give the names of all skills, in order.
+        """Return the names of all skills, in order.
 
         Raises:
             IncompleteError: the database failed, or holds what we did not write.
         """
         with self._reading() as rows:
-            found = tuple(
-                row[0] for row in rows.rows("SELECT DISTINCT skill_name FROM invocations ORDER BY skill_name")
-            )
+            names = rows.rows("SELECT DISTINCT skill_name FROM invocations ORDER BY skill_name")
+        found = tuple(row[0] for row in names)
         for name in found:
             if not isinstance(name, str):
                 raise foreign(self._target, f"skill_name is {str(name)[:50]!r}")
         return found
 
     def find(self, invocation_id: str) -> Invocation | None:
-        """Give an invocation by its id.
-
-        Raises:
-            IncompleteError: the database failed, or holds what we did not write.
-        """
+        """Return an invocation by its id; None where there is none."""
         with self._reading() as rows:
             query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
-            return next(invocations(rows.rows(query, _kept(invocation_id))), None)
+            return next(invocations(rows.rows(query, _storable(invocation_id))), None)
 
     def ids(self, beginning: str, most: int) -> tuple[str, ...]:
-        """Return the ids that begin with a text, in order, up to so many.
-
-        Raises:
-            IncompleteError: the database failed.
-        """
+        """Return the ids that begin with a text, in order, up to so many."""
         query = "SELECT invocation_id FROM invocations WHERE substr(invocation_id, 1, ?) = ? ORDER BY 1 LIMIT ?"
         with self._reading() as rows:
-            return tuple(row[0] for row in rows.rows(query, len(beginning), _kept(beginning), most))
+            return tuple(row[0] for row in rows.rows(query, len(beginning), _storable(beginning), most))
 
     def record(self, invocation_id: str) -> Record | None:
-        """Return all that is held of an invocation; None where there is none with this id.
-
-        Raises:
-            IncompleteError: the database failed, or holds what we did not write.
-        """
+        """Return all that is held of an invocation; None where there is none with this id."""
         query = f"SELECT id, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._reading() as rows:
-            found = rows.rows(query, _kept(invocation_id))
+            found = rows.rows(query, _storable(invocation_id))
             if not found:
                 return None
             key, added, origin, imported_at, *fields = found[0]
-            scores = rows.rows(
-                f"SELECT {', '.join(_SCORES)} FROM skill_scores WHERE invocation_id = ? ORDER BY rubric_version",  # noqa: S608
-                key,
+            query = (
+                f"SELECT {', '.join(SCORE_COLUMNS)} FROM skill_scores WHERE invocation_id = ? ORDER BY rubric_version"  # noqa: S608
             )
+            scores = map(InvocationScore._make, rows.rows(query, key))
             (invocation,) = invocations([tuple(fields)])
-            return Record(
-                invocation, added_of(added), origin, _time(imported_at), tuple(map(InvocationScore._make, scores))
-            )
+            return Record(invocation, added_of(added), origin, _time(imported_at), tuple(scores))
 
     def recent(
         self,
@@ -229,24 +372,16 @@ class InvocationStore:
     ) -> tuple[Record, ...]:
         """Return the latest invocations, the latest first, up to so many; their score by this rubric alone.
 
-        Args:
-            rubric: the version of the rubric.
-            skills: names of skills; empty for all.
-            since: those that began then or later.
-            until: those that began before.
-            most: how many at the most.
-
-        Raises:
-            IncompleteError: the database failed, or holds what we did not write.
+        Without ``skills`` they are of all of them.
         """
-        where, values = _listed(skills, since, until)
+        where, values = _where(skills, since, until)
         own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
         query = (
-            f"SELECT {', '.join(f's.{name}' for name in _SCORES)}, {own} FROM invocations i"  # noqa: S608
+            f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
             f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
             " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
         )
-        width = len(_SCORES)
+        width = len(SCORE_COLUMNS)
         with self._reading() as rows:
             found = rows.rows(query, rubric, *values, most)
             those = invocations([row[width + 3 :] for row in found])
@@ -264,12 +399,8 @@ class InvocationStore:
     def count_within(
         self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
     ) -> int:
-        """Count the invocations of some skills, of all where none is named, within a window.
-
-        Raises:
-            IncompleteError: the database failed.
-        """
-        where, values = _listed(skills, since, until)
+        """Count the invocations of some skills, of all where none is named, within a window."""
+        where, values = _where(skills, since, until)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
 
@@ -288,7 +419,7 @@ class InvocationStore:
         """
         query = f"SELECT id, digest, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._writing() as rows, refusing(self._engine, self._target):
-            found = rows.rows(query, _kept(invocation_id))
+            found = rows.rows(query, _storable(invocation_id))
             if not found:
                 return None
             key, digest, before, origin, at, *columns = found[0]
@@ -300,18 +431,14 @@ class InvocationStore:
             rows.delete([key])
             rows.insert("invocations", {"id": [key], **written})
             rows.insert("skill_scores", of_scores([key], [scored.score], scored_at=second(datetime.now(UTC))))
-            show(rows, rubric)
+            rows.run(_SHOW, rubric)
             return scored
 
     def invocations(
         self, *, skill: str | None = None, since: datetime | None = None
     ) -> Iterator[tuple[int, Invocation]]:
-        """Give invocations with their keys, in the order of these, as one moment has them.
-
-        Raises:
-            IncompleteError: the database failed, or holds what we did not write.
-        """
-        where, values = _where(skill, since, None)
+        """Yield invocations with their keys, in the order of these, as one moment has them."""
+        where, values = _where(_named(skill), since, None)
         query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > 0{where} ORDER BY i.id"  # noqa: S608
         with self._reading() as rows:
             for part in rows.parts(query, values, _AT_ONCE):
@@ -326,38 +453,32 @@ class InvocationStore:
         since: datetime | None = None,
         make_current: bool,
     ) -> int:
-        """Score what is there anew, all or nothing; scores by other versions stay.
+        """Score what is there anew, all or nothing, and return how many; scores by other versions stay.
 
         Args:
             rubric: the version that ``scorer`` scores by.
-            scorer: gives the score of an invocation.
+            scorer: returns the score of an invocation.
             skill: those of this skill; None for any.
             since: those that began then or later; None for whenever.
             make_current: whether the view shows the scores by this rubric afterwards.
-
-        Returns:
-            How many were scored.
-
-        Raises:
-            IncompleteError: the database failed, or holds what we did not write.
         """
         now, last, count = second(datetime.now(UTC)), 0, 0
-        where, values = _where(skill, since, None)
+        where, values = _where(_named(skill), since, None)
         query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > ?{where} ORDER BY i.id LIMIT {_AT_ONCE}"  # noqa: S608
         with self._writing() as rows, refusing(self._engine, self._target):
             while part := rows.rows(query, last, *values):
                 keys, found = zip(*_keyed(part), strict=True)
                 columns = of_scores(keys, map(scorer, found), scored_at=now)
-                rows.insert("skill_scores", columns, _ANEW)
+                rows.insert("skill_scores", columns, _REPLACE)
                 last, count = keys[-1], count + len(keys)
             if make_current:
-                show(rows, rubric)
+                rows.run(_SHOW, rubric)
         return count
 
     def purge(self, *, before: datetime | None = None, skill: str | None = None, dry_run: bool) -> int:
-        """Delete invocations with their scores.
+        """Delete invocations with their scores, and return how many were deleted, or would be.
 
-        In a SQLite file nothing of them is left: it is written anew without them, and its log emptied. PostgreSQL keeps
+        In a SQLite file nothing of them is left: it is written anew without them, and its log emptied. PostgreSQL has
         deleted rows until its own VACUUM, and longer in its write-ahead log and in backups.
 
         Args:
@@ -365,16 +486,13 @@ class InvocationStore:
             skill: those of this skill; None for any.
             dry_run: whether they are only counted.
 
-        Returns:
-            How many were deleted, or would be.
-
         Raises:
-            UsageError: neither is given.
-            IncompleteError: the database failed, or somebody still read what it held before.
+            UsageError: both are None.
+            IncompleteError: the database failed, or another process still read what it held before.
         """
         if before is None and skill is None:
             raise UsageError("name a time, a skill, or both; without them all invocations would be deleted")
-        where, values = _where(skill, None, before)
+        where, values = _where(_named(skill), None, before)
         those = f"invocations AS i WHERE i.id > 0{where}"
         if dry_run:
             with self._reading() as rows:
@@ -402,7 +520,7 @@ class InvocationStore:
         engine = self._engine.execution_options(**{READING: True})
         try:
             with failing(self._engine, self._target, "read"), engine.begin() as connection:
-                yield _bulk(connection)
+                yield bulk(connection)
         except ForeignError as error:
             raise foreign(self._target, str(error)) from None
 
@@ -410,7 +528,7 @@ class InvocationStore:
     def _writing(self) -> Iterator[Bulk]:
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
-                rows = _bulk(connection)
+                rows = bulk(connection)
                 rows.lock()
                 yield rows
         except ForeignError as error:
@@ -418,11 +536,7 @@ class InvocationStore:
 
 
 def open_invocations(target: Target, *, create: bool) -> InvocationStore:
-    """Open a store, and bring its schema to this version's.
-
-    Args:
-        target: where it is.
-        create: whether a SQLite file is made where there is none.
+    """Open a store, and bring its schema to this version's; with ``create`` a missing SQLite file is made.
 
     Raises:
         UsageError: it cannot be used, or a package is missing; the message says what to do.
@@ -446,41 +560,28 @@ def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
     return zip((row[0] for row in part), invocations([row[1:] for row in part]), strict=True)
 
 
-def _where(skill: str | None, since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    given = (
-        (" AND i.skill_name = ?", None if skill is None else _kept(skill)),
-        (" AND i.timestamp >= ?", None if since is None else _second(since)),
-        (" AND i.timestamp < ?", None if until is None else _second(until)),
-    )
-    return "".join(words for words, value in given if value is not None), tuple(
-        value for _, value in given if value is not None
-    )
+def _named(skill: str | None) -> tuple[str, ...]:
+    return () if skill is None else (skill,)
 
 
-def _listed(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    where, values = _where(None, since, until)
-    if not skills:
-        return where, values
-    return f"{where} AND i.skill_name IN ({', '.join('?' * len(skills))})", (*values, *map(_kept, skills))
+def _where(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
+    """Return the conditions for skills, all where none is named, and a window, with their values."""
+    where, values = "", [_storable(name) for name in skills]
+    if values:
+        where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
+    for bound, at in ((">=", since), ("<", until)):
+        if at is not None:
+            where += f" AND i.timestamp {bound} ?"
+            values.append(_second(at))
+    return where, tuple(values)
 
 
-def _kept(name: str) -> str:
-    """Give a name as it may be there; for one that no database keeps the empty one, which nothing has."""
+def _storable(name: str) -> str:
+    """Return a name as it may be there; for one that no database takes the empty one, which nothing has."""
     odd = "\0" in name or any("\ud800" <= character <= "\udfff" for character in name)
     return "" if odd else name
 
 
 def _second(at: datetime) -> str:
-    """Give the first whole second that is not before a time: invocations have their times to the second."""
+    """Return the first whole second that is not before a time: invocations have their times to the second."""
     return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))
-
-
-def _bulk(connection: Connection) -> Bulk:
-    """Give the driver of a connection that is in a transaction."""
-    if connection.dialect.name == "sqlite":
-        from skillgate.store.bulk_sqlite import SqliteBulk
-
-        return SqliteBulk(connection)
-    from skillgate.store.bulk_postgres import PostgresBulk
-
-    return PostgresBulk(connection)

@@ -1,4 +1,4 @@
-"""The keeper of a store: writes whole documents, reads back what they said."""
+"""Store whole documents, and read back what they said."""
 
 from __future__ import annotations
 
@@ -6,44 +6,51 @@ import hashlib
 import json
 import math
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport
-from skillgate.model.history import PastEvaluation, PastScore
-from skillgate.store.failures import failing, foreign
-from skillgate.store.opening import READING, opened
-from skillgate.store.rows import clean, of_document, of_evaluation, of_scores, of_settings, of_task
+from skillgate.model.codec import encode
+from skillgate.model.documents import PastEvaluation, PastScore, SingleReport
+from skillgate.model.finding import Severity
+from skillgate.store.engine import READING, failing, foreign, opened
 from skillgate.store.schema import BENCH_EVALUATIONS, DOCUMENTS, SCORE_RESULTS, TASK_RESULTS
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
-    from skillgate.model.documents import SingleReport
-    from skillgate.model.report import Report
+    from skillgate.model.bench import CompletionReport, RunSettings, TaskResult
+    from skillgate.model.report import Report, SkillResult
     from skillgate.store.target import Target
 
+Row: TypeAlias = dict[str, Any]
+
 _AT_ONCE = 200
+_OUTPUT = 4096  # characters of an answer that are stored; the report has more
+_WORDS = 2000
+_COPIED = (
+    *("skill_id", "skill_version", "skill_digest", "skill_path", "adapter", "model", "incomplete"),
+    *("benchmark_id", "benchmark_version", "benchmark_digest"),
+)
+_FIGURES = (
+    *("completion_rate", "partial_score", "error_rate", "consistency_score", "composite_score", "k"),
+    *("weighted_completion_rate", "agreement", "pass_at_k", "pass_hat_k"),
+)
+_OF_DOCUMENT = ("config_digest", "schema_version", "scoring_version", "coverage")
+_COUNTED = ("total", "passed", "failed", "errors", "timeouts", "skipped", "retries")
 
 
-class Told(NamedTuple):
-    """What is known of a document beside what it says.
+class Provenance(NamedTuple):
+    """Where a document comes from, which it does not say itself."""
 
-    Attributes:
-        origin: ``eval`` or ``import``.
-        source: the file that it came from.
-        commit_id, branch: what was evaluated.
-        at: when a score was made.
-    """
-
-    origin: str
-    source: str | None = None
-    commit_id: str | None = None
+    origin: str  # ``eval`` or ``import``
+    source: str | None = None  # the file
+    commit_id: str | None = None  # what was evaluated
     branch: str | None = None
-    at: datetime | None = None
+    at: datetime | None = None  # when a score was made
 
 
 class Filter(NamedTuple):
@@ -56,24 +63,22 @@ class Filter(NamedTuple):
 
 
 def document_digest(data: Any) -> str:  # noqa: ANN401 - JSON
-    """Give the digest of a document's JSON, however it is laid out."""
+    """Return the digest of a document's JSON, however it is laid out."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Store:
-    """An open store. Processes share one without ado; every method is a transaction of its own."""
+    """An open store. Several processes may use it at once; every method is a transaction of its own."""
 
     def __init__(self, engine: Engine, target: Target) -> None:
-        """Take what :func:`open_store` opened."""
-        self._engine = engine
-        self._target = target
+        self._engine, self._target = engine, target
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close its connections."""
         self._engine.dispose()
 
-    def write(self, report: BenchReport | Report | SingleReport, digest: str, told: Told) -> bool:
+    def write(self, report: BenchReport | Report | SingleReport, digest: str, source: Provenance) -> bool:
         """Write a document, whole or not at all; False where it is there already.
 
         Raises:
@@ -82,45 +87,62 @@ class Store:
         """
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
-                return self._write(connection, report, digest, told)
+                return self._write(connection, report, digest, source)
         except sa.exc.IntegrityError:  # another process wrote it in this very moment
             return False
         except (OverflowError, sa.exc.DataError):
             raise UsageError("it holds a number that is too large for a database") from None
 
     def _write(
-        self, connection: Connection, report: BenchReport | Report | SingleReport, digest: str, told: Told
+        self, connection: Connection, report: BenchReport | Report | SingleReport, digest: str, source: Provenance
     ) -> bool:
         if connection.execute(sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.digest == digest)).first() is not None:
             return False
         now = datetime.now(UTC)
         is_bench = isinstance(report, BenchReport)
-        row = of_document(report, "bench" if is_bench else "score")
-        row |= {"digest": digest, "stored_at": now, "happened_at": told.at or now, "origin": told.origin}
-        row |= {"source": told.source, "commit_id": told.commit_id, "branch": told.branch}
+        row: Row = {
+            **source._asdict(),
+            "kind": "bench" if is_bench else "score",
+            "digest": digest,
+            "stored_at": now,
+            "tool_version": report.tool.version,
+            **{
+                name: getattr(report, name)
+                for name in ("config_digest", "schema_version", "scoring_version", "coverage")
+            },
+            "gate_passed": report.gate.passed,
+        }
+        row["happened_at"] = row.pop("at") or now
         if isinstance(report, BenchReport):
-            row |= {"settings": of_settings(report.run)}
-            row |= {"happened_at": min((one.timestamp for one in report.reports), default=row["happened_at"])}
+            row["settings"] = encode(report.run)
+            row["happened_at"] = min((one.timestamp for one in report.reports), default=row["happened_at"])
         document = _inserted(connection, DOCUMENTS, row)
         if isinstance(report, BenchReport):
             for position, one in enumerate(report.reports):
-                owned = {"document_id": document, "position": position, **of_evaluation(one, report.run)}
+                owned = {"document_id": document, "position": position, **_evaluation_row(one, report.run)}
                 evaluation = _inserted(connection, BENCH_EVALUATIONS, owned)
                 for start in range(0, len(one.task_results), _AT_ONCE):  # rows take more memory than results
                     some = one.task_results[start : start + _AT_ONCE]
-                    tasks = [clean({"evaluation_id": evaluation, **of_task(task)}) for task in some]
+                    tasks = [_clean({"evaluation_id": evaluation, **_task_row(task)}) for task in some]
                     connection.execute(sa.insert(TASK_RESULTS), tasks)
             return True
+        common = {
+            "document_id": document,
+            "depth": report.depth.value,
+            "scoring_version": report.scoring_version,
+            "models": list(report.models),
+            "scored_at": row["happened_at"],
+        }
+        results = (report.result(),) if isinstance(report, SingleReport) else report.results
         scores = [
-            clean({"document_id": document, "position": position, **score})
-            for position, score in enumerate(of_scores(report, row["happened_at"]))
+            _clean({**common, "position": position, **_score_row(result)}) for position, result in enumerate(results)
         ]
         if scores:
             connection.execute(sa.insert(SCORE_RESULTS), scores)
         return True
 
     def evaluations(self, wanted: Filter) -> tuple[PastEvaluation, ...]:
-        """Give past evaluations, the newest first.
+        """Return past evaluations, the newest first.
 
         Raises:
             IncompleteError: the database failed.
@@ -134,15 +156,10 @@ class Store:
         return tuple(PastEvaluation(**row) for row in self._read(query))
 
     def newest(self, *, measured: bool) -> tuple[PastEvaluation, ...]:
-        """Give the newest whole evaluation of each version of a skill on each benchmark, the newest first.
+        """Return the newest whole evaluation of each version of a skill on each benchmark, the newest first.
 
-        Whole are those that were neither interrupted nor of a part of the tasks.
-
-        Args:
-            measured: whether all results must have been measured too.
-
-        Raises:
-            IncompleteError: the database failed.
+        Whole are those that were neither interrupted nor of a part of the tasks; with ``measured`` all of their results
+        must have been measured too.
         """
         table = BENCH_EVALUATIONS
         keys = (table.c.skill_id, table.c.skill_version, table.c.benchmark_id)
@@ -160,11 +177,7 @@ class Store:
         return tuple(PastEvaluation(**row) for row in self._read(query))
 
     def scores(self, wanted: Filter) -> tuple[PastScore, ...]:
-        """Give past scores, the newest first; a skill is told by its name or its path.
-
-        Raises:
-            IncompleteError: the database failed.
-        """
+        """Return past scores, the newest first; a skill is named by its name or its path."""
         table = SCORE_RESULTS
         query = _query(PastScore, table, table.c.scored_at, wanted)
         if wanted.skill is not None:
@@ -172,7 +185,7 @@ class Store:
         return tuple(PastScore(**{**row, "models": tuple(row["models"])}) for row in self._read(query))
 
     def _read(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
-        """Give rows, each value of its column's kind: SQLite keeps anything in any column, whoever wrote it."""
+        """Return rows, each value of its column's kind: SQLite takes anything in any column."""
         engine = self._engine.execution_options(**{READING: True})
         columns = {column.name: column for column in query.selected_columns if isinstance(column, sa.Column)}
         with failing(self._engine, self._target, "read"), engine.connect() as connection:
@@ -188,11 +201,7 @@ class Store:
 
 
 def open_store(target: Target, *, create: bool) -> Store:
-    """Open a store, and bring its schema to this version's.
-
-    Args:
-        target: where it is.
-        create: whether a SQLite file is made where there is none.
+    """Open a store, and bring its schema to this version's; with ``create`` a missing SQLite file is made.
 
     Raises:
         UsageError: it cannot be used, or a package is missing; the message says what to do.
@@ -204,7 +213,7 @@ def open_store(target: Target, *, create: bool) -> Store:
 
 
 def _inserted(connection: Connection, table: sa.Table, row: dict[str, Any]) -> int:
-    key = connection.execute(sa.insert(table), clean(row)).inserted_primary_key
+    key = connection.execute(sa.insert(table), _clean(row)).inserted_primary_key
     number: int = key[0] if key is not None else 0
     return number
 
@@ -229,3 +238,108 @@ def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -
         query = query.where(time >= wanted.since)
     query = query.order_by(time.desc(), table.c.id.desc())
     return query if wanted.limit is None else query.limit(wanted.limit)
+
+
+# From documents to rows
+
+
+def _text(value: str | None, most: int | None = None) -> str | None:
+    """Return a text that every database takes: no NUL (PostgreSQL refuses it), no half of a pair (SQLite does)."""
+    if value is None:
+        return None
+    cut = value[:most].replace("\0", "\ufffd")
+    return cut if cut.isascii() else cut.encode("utf-8", "replace").decode("utf-8")
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401 - a row, or what a column takes
+    """Return a row with such texts alone, also in lists and mappings."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def comparable(run: RunSettings) -> str:
+    """Return what two evaluations of a skill on a benchmark must share to be compared, as JSON."""
+    found: Row = {"evaluator": run.evaluator}
+    found |= {"tasks": sorted(run.tasks)} if run.tasks else {}
+    found |= {"tags": sorted(run.tags)} if run.tags else {}
+    found |= {"shard": run.shard} if run.shard else {}
+    return json.dumps(found, sort_keys=True, ensure_ascii=False)
+
+
+def _evaluation_row(report: CompletionReport, run: RunSettings) -> Row:
+    summary, counts, latency, cost = report.summary, report.summary.counts, report.latency, report.token_cost
+    interval, mean = summary.completion_interval, summary.confidence_interval
+    return {
+        **{name: getattr(report, name) for name in _COPIED},
+        **{name: getattr(summary, name) for name in _FIGURES},
+        **{name: getattr(counts, name) for name in _COUNTED},
+        "scoring_method": report.scoring_method.value,
+        "comparable": comparable(run),
+        "started_at": report.timestamp,
+        "completion_low": None if interval is None else interval.ci_low,
+        "completion_high": None if interval is None else interval.ci_high,
+        "completion_n": None if interval is None else interval.n,
+        "mean_score": None if mean is None else mean.mean,
+        "mean_low": None if mean is None else mean.ci_low,
+        "mean_high": None if mean is None else mean.ci_high,
+        "latency_n": latency.n,
+        "latency_p50_ms": latency.p50,
+        "latency_p95_ms": latency.p95,
+        "latency_p99_ms": latency.p99,
+        "flaky_tasks": len(summary.flaky_tasks),
+        "tokens_input": None if cost is None else cost.input,
+        "tokens_output": None if cost is None else cost.output,
+        "tokens_total": None if cost is None else cost.total,
+        "cost_usd": None if cost is None else cost.cost_usd,
+        "gate_passed": report.gate.passed,
+        "reasons": dict(summary.reasons),
+    }
+
+
+def _task_row(result: TaskResult) -> Row:
+    output = None if result.output is None else json.dumps(result.output.value, ensure_ascii=False)
+    cut = output is not None and (len(output) > _OUTPUT or bool(result.output and result.output.truncated))
+    return {
+        "task_id": result.task_id,
+        "run": result.run,
+        "status": result.status.value,
+        "score": result.score,
+        "latency_ms": result.latency_ms,
+        "scorer_type": result.scorer_type,
+        "error_kind": None if result.error_kind is None else result.error_kind.value,
+        "error": _text(result.error, _WORDS),
+        "reason": _text(result.reason, _WORDS),
+        "output": _text(output, _OUTPUT),
+        "output_truncated": cut,
+        "attempts": len(result.attempts) + (result.latency_ms is not None),
+        "tokens_total": None if result.usage is None else result.usage.total,
+        "cost_usd": None if result.usage is None else result.usage.cost_usd,
+        "weight": result.weight,
+        "golden": result.golden,
+    }
+
+
+def _score_row(result: SkillResult) -> Row:
+    composite = result.composite
+    return {
+        "skill_name": result.skill.name,
+        "skill_path": result.skill.path,
+        "composite": composite.score,
+        "ci_low": composite.ci_low,
+        "ci_high": composite.ci_high,
+        "elo": composite.elo,
+        "badge": None if composite.badge is None else composite.badge.value,
+        "reason": composite.reason,
+        "coverage": result.coverage,
+        "cost_usd": result.usage.cost_usd,
+        "content_digest": result.content,
+        "plugin": result.plugin,
+        "dimensions": {key.value: one.score for key, one in result.dimensions.items()},
+        "errors": sum(finding.severity is Severity.ERROR for finding in result.findings),
+        "warnings": sum(finding.severity is Severity.WARNING for finding in result.findings),
+        "evaluated": result.evaluated,
+        "gate_passed": result.gate.passed,
+    }

@@ -1,4 +1,4 @@
-"""Where the results of a command are kept: which store is meant, and what is written into it when it ends."""
+"""Which store a command uses, and what is written into it when it ends."""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
@@ -11,27 +11,22 @@ from skillgate.errors import EXIT_GATE_FAILED, IncompleteError, UsageError
 from skillgate.store.target import DEFAULT, missing_package, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
+    from skillgate.console import Console
     from skillgate.model.bench import BenchReport
-    from skillgate.model.history import PastEvaluation
-    from skillgate.session import Session
+    from skillgate.model.documents import PastEvaluation
     from skillgate.store.keeper import Store
     from skillgate.store.target import Target
 
 
 class StoreChoice(NamedTuple):
-    """Which store a command uses.
+    """Which store a command uses."""
 
-    Attributes:
-        name: what an option names, a path or a URL; None for that of the configuration, else the default.
-        unused: whether no store is used at all.
-    """
-
-    name: str | None = None
-    unused: bool = False
+    name: str | None = None  # what an option names, a path or a URL; None for the configuration's, else the default
+    unused: bool = False  # whether no store is used at all
 
 
-def named_store(name: str | None, session: Session) -> tuple[Target, bool]:
-    """Say which store is meant, and whether anybody named it: the option, the settings, else the default.
+def named_store(name: str | None, session: Console) -> tuple[Target, bool]:
+    """Return which store is meant, and whether it was named: by the option, the settings, else the default.
 
     Raises:
         UsageError: it is not valid.
@@ -64,24 +59,22 @@ def named_store(name: str | None, session: Session) -> tuple[Target, bool]:
 class Keeping:
     """What becomes of a run's report in the store; nothing where no store is wanted."""
 
-    def __init__(self, target: Target | None, store: Store | None, session: Session) -> None:
-        """Take where to write: a PostgreSQL store is open already, a file is opened when the run has ended."""
-        self._target = target
-        self._store = store
-        self._session = session
+    def __init__(self, target: Target | None, store: Store | None, session: Console) -> None:
+        self._target, self._session = target, session
+        self._store = store  # of PostgreSQL it is open already, a file is opened when the run has ended
 
     def keep(self, report: BenchReport) -> str | None:
         """Write a report; what to say where that failed: the report itself is written elsewhere, too."""
         if self._target is None:
             return None
         from skillgate.model.codec import encode
-        from skillgate.store.keeper import Told, document_digest, open_store
+        from skillgate.store.keeper import Provenance, document_digest, open_store
 
         commit, branch = _checked_out(self._session)
         try:
             store = self._store or open_store(self._target, create=True)
             try:
-                store.write(report, document_digest(encode(report)), Told("eval", None, commit, branch))
+                store.write(report, document_digest(encode(report)), Provenance("eval", None, commit, branch))
             finally:
                 store.close()
         except (IncompleteError, UsageError) as error:
@@ -90,7 +83,7 @@ class Keeping:
         return None
 
 
-def keeping(choice: StoreChoice, session: Session) -> Keeping:
+def keeping(choice: StoreChoice, session: Console) -> Keeping:
     """Make sure, before anything is run, that results can be kept where they are to be.
 
     Without the packages of the extra nothing is kept unless a store was named, and a note says so.
@@ -115,7 +108,7 @@ def keeping(choice: StoreChoice, session: Session) -> Keeping:
     return Keeping(target, open_store(target, create=True), session)
 
 
-def require_store(choice: StoreChoice, session: Session) -> None:
+def require_store(choice: StoreChoice, session: Console) -> None:
     """Make sure that a store which is named, or is there, can be used; nothing is made, and no server is asked.
 
     Raises:
@@ -130,13 +123,10 @@ def require_store(choice: StoreChoice, session: Session) -> None:
         require_file(target, create=False)
 
 
-def past_evaluations(choice: StoreChoice, session: Session, *, measured: bool) -> tuple[PastEvaluation, ...]:
+def past_evaluations(choice: StoreChoice, session: Console, *, measured: bool) -> tuple[PastEvaluation, ...]:
     """Return the newest evaluations that the store holds; nothing where there is no store and none was named.
 
-    Args:
-        choice: which store.
-        session: for its configuration and working directory.
-        measured: whether all results must have been measured.
+    With ``measured`` all of their results must have been measured.
 
     Raises:
         UsageError: a store that was named cannot be used.
@@ -162,7 +152,7 @@ def past_evaluations(choice: StoreChoice, session: Session, *, measured: bool) -
         store.close()
 
 
-def settled(code: int, problem: str | None, session: Session) -> int:
+def settled(code: int, problem: str | None, session: Console) -> int:
     """Put together how a run ended and what could not be kept: a gate that failed comes first.
 
     Raises:
@@ -175,7 +165,7 @@ def settled(code: int, problem: str | None, session: Session) -> int:
     return code
 
 
-def _checked_out(session: Session) -> tuple[str | None, str | None]:
+def _checked_out(session: Console) -> tuple[str | None, str | None]:
     """Name the commit and the branch of the working directory; a runner's variables say which branch it is about."""
     from skillgate.files import toplevel
     from skillgate.skill.git import commit_of, git

@@ -306,7 +306,7 @@ JOIN skill_scores s ON s.rubric_version = r.rubric_version
 JOIN invocations i ON i.id = s.invocation_id"""
 
 
-def _view(_tables: sa.MetaData, connection: Connection, **_told: object) -> None:
+def _view(_tables: sa.MetaData, connection: Connection, **_options: object) -> None:
     connection.exec_driver_sql(SKILL_INVOCATIONS)
 
 

@@ -1,6 +1,6 @@
-"""Where results are kept: a SQLite file or a PostgreSQL database, as the user names it.
+"""Where results are stored: a SQLite file or a PostgreSQL database, as the user names it.
 
-What stands here needs no package of an extra, so that a run can refuse a bad place before it starts anything.
+This needs no package of an extra, so that a run can refuse a bad place before it starts anything.
 """
 # ruff: noqa: PTH103, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
 
@@ -21,22 +21,15 @@ _PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
 
 
 class Target(NamedTuple):
-    """A place for results.
+    """A place for results."""
 
-    Attributes:
-        shown: how messages name it; never with a password.
-        path: the absolute path of a SQLite file; None for PostgreSQL.
-        url: of a PostgreSQL database, as given; None for SQLite.
-        secrets: texts that no message may hold.
-    """
-
-    shown: str
-    path: str | None
-    url: str | None = None
-    secrets: tuple[str, ...] = ()
+    shown: str  # how messages name it; never with a password
+    path: str | None  # the absolute path of a SQLite file; None for PostgreSQL
+    url: str | None = None  # of a PostgreSQL database, as it was named; None for SQLite
+    secrets: tuple[str, ...] = ()  # texts that no message may hold
 
     def clean(self, text: str) -> str:
-        """Give the first line of a driver's message, without secrets."""
+        """Return the first line of a driver's message, without secrets."""
         line = text.strip().partition("\n")[0]
         for secret in self.secrets:
             line = line.replace(secret, "***")
@@ -76,7 +69,7 @@ def _postgres(text: str) -> Target:
 
 
 def _secrets(parts: SplitResult) -> tuple[str, ...]:
-    """Give the password in every form in which it could be repeated, wherever the URL has one."""
+    """Return the password in every form in which it could be repeated, wherever the URL has one."""
     words = [parts.password or ""]
     words += [
         item.partition("=")[2] for item in parts.query.split("&") if item.startswith(("password=", "sslpassword="))
@@ -86,7 +79,7 @@ def _secrets(parts: SplitResult) -> tuple[str, ...]:
 
 
 def missing_package(target: Target) -> str | None:
-    """Say how to install what a store needs and is not there; None where all is there."""
+    """Return how to install what a store needs and is not there; None where all is there."""
     for name, extra in _PACKAGES.items():
         if (target.url is not None or name != "psycopg") and find_spec(name) is None:
             wanted = "postgres" if target.url is not None else extra
@@ -95,25 +88,16 @@ def missing_package(target: Target) -> str | None:
 
 
 def require_packages(target: Target) -> None:
-    """Make sure that the packages are there.
-
-    Raises:
-        UsageError: saying how to install them.
-    """
+    """Raise UsageError where packages are missing, saying how to install them."""
     missing = missing_package(target)
     if missing is not None:
         raise UsageError(f"keeping results in {target.shown} is not possible, since {missing}")
 
 
 def require_file(target: Target, *, create: bool) -> None:
-    """Make sure that a SQLite file can be written, and that it is a store or may become one.
+    """Raise UsageError where a SQLite file cannot be written, or is no store and cannot become one.
 
-    Args:
-        target: of a file.
-        create: whether to make it, with the directories above it, where it is missing.
-
-    Raises:
-        UsageError: it cannot be.
+    With ``create`` a missing one is made, with the directories above it.
     """
     path = target.path or ""
     if os.path.isdir(path):
@@ -150,7 +134,7 @@ def _make_folder(folder: str) -> None:
 def _require_ours(target: Target, path: str) -> None:
     import sqlite3  # only where there is a file to ask
 
-    from skillgate.store.versions import TABLE, require_known
+    from skillgate.store.migrations import TABLE, require_known
 
     connection = None
     try:

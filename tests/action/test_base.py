@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.action.base.commits import find_base
-from skillgate.action.github.event import Event
+from skillgate.action.context import find_base
+from skillgate.action.github import Event
 from skillgate.errors import UsageError
 from tests.action.pull_request import PullRequest, skill
 from tests.cli.running import commit, git

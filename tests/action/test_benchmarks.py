@@ -352,7 +352,7 @@ def test_another_run_tells_it_too(repository: PullRequest) -> None:
     """The documents of the first half hold the benchmark, and the second reads them as data."""
     from skillgate.action.comment.comment import comment
     from skillgate.action.fork_comment import read_artifact
-    from skillgate.action.github.event import Event, WorkflowRun
+    from skillgate.action.github import Event, WorkflowRun
 
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS)

@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("openapi_core", reason="openapi-core is not installed")
 
 from skillgate.action.comment.fit import utf8, utf16
-from skillgate.action.outputs import OUTPUTS
-from skillgate.model.tool import HOMEPAGE
+from skillgate.action.plan import OUTPUTS
+from skillgate.model.finding import HOMEPAGE
 from skillgate.report.json import read as read_document
 from tests.action.hostile import FINDINGS, LOWERED, MARKER, NAMES, SKILLS, TEXTS, hostile_change
 from tests.action.pull_request import PullRequest, skill

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("openapi_core", reason="openapi-core is not installed")
 
 import skillgate
-from skillgate.model.diff import DiffSide
+from skillgate.model.documents import DiffSide
 from skillgate.model.finding import Severity
 from skillgate.report.diff import diff
 from tests.action.edits import (

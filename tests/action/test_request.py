@@ -6,12 +6,11 @@ import io
 
 import pytest
 
-from skillgate.action.github.redaction import Redactor
-from skillgate.action.inputs import read_inputs
-from skillgate.action.request import BenchmarkRequest, request_of
-from skillgate.action.session import ActionSession
+from skillgate.action.protocol import Redactor
+from skillgate.action.request import BenchmarkRequest, read_inputs, request_of
+from skillgate.action.workspace import ActionSession
 from skillgate.config import Config
-from skillgate.session import Session
+from skillgate.console import Console
 
 
 def test_inputs_that_are_not_given_ask_for_what_action_yml_says() -> None:
@@ -69,7 +68,7 @@ def test_a_benchmark_is_wanted_by_its_name_or_its_tasks(
 
 def test_notes_are_collected_once_without_secrets_whatever_configuration_holds() -> None:
     stderr = io.StringIO()
-    plain = Session(stdout=io.StringIO(), stderr=stderr, environ={}, cwd="/nowhere")
+    plain = Console(stdout=io.StringIO(), stderr=stderr, environ={}, cwd="/nowhere")
     session = ActionSession(plain, workspace="/workspace", redactor=Redactor(["s3cret-word"]))
     session.note("a\ns3cret-word")
     config = Config(cwd="/workspace")

@@ -12,11 +12,7 @@ from tests.architecture.source import Module, modules
 
 FOLDER_MODULES = 25
 LARGE_FOLDERS = {  # flat folders with more modules, and how many they have
-    "skillgate.llm": 40,
-    "skillgate.model": 42,
-    "skillgate.montecarlo": 29,
     "skillgate.report": 91,
-    "skillgate.skill": 28,
     "skillgate.static.rules": 34,
 }
 

@@ -9,14 +9,13 @@ import tomllib
 import pytest
 
 import skillgate
-from skillgate.model.finding import Severity
+from skillgate.model.finding import HOMEPAGE, CheckPage, Severity
 from skillgate.model.score import Dimension
-from skillgate.model.tool import HOMEPAGE
-from skillgate.registry import Room
-from skillgate.scoring.advice import REMEDIES
-from skillgate.scoring.weights import EFFORT
+from skillgate.scoring.composite import EFFORT
+from skillgate.scoring.result import REMEDIES
 from skillgate.settings import SETTINGS
-from skillgate.static import layer
+from skillgate.static import antipatterns, layer
+from skillgate.static.catalogue import check_pages, pages
 from tests.architecture.source import ROOT, Module, modules
 
 MODULE_LINES = 600
@@ -24,9 +23,7 @@ TABLES = {"skillgate.settings"}  # one entry after another: as long as there are
 FUNCTION_LINES = 60
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CODE = [module for module in modules() if module.text.strip()]
-RULES = [
-    (room, name) for room in ("antipatterns", "rules", "defects") for name in Room(f"skillgate.static.{room}").names()
-]
+PAGES = {page.rule.id: page for page in pages()}
 
 
 @pytest.mark.parametrize("module", CODE, ids=lambda module: module.name)
@@ -88,7 +85,7 @@ def test_nobody_swallows_every_exception_but_the_boundary() -> None:
             if isinstance(node, ast.ExceptHandler) and caught in ("Exception", "BaseException", "bare"):
                 broad.append(module.name)
     # The driver hands what a layer or a thread raised to whoever takes the result.
-    assert set(broad) == {"skillgate.cli.main", "skillgate.llm.crew", "skillgate.llm.driver"}
+    assert set(broad) == {"skillgate.cli.main", "skillgate.llm.flow", "skillgate.llm.driver"}
 
 
 def test_the_home_page_is_that_of_the_package() -> None:
@@ -131,46 +128,41 @@ def test_a_remedy_says_what_to_do_for_which_dimension_at_what_effort(key: str) -
     assert remedy.effort in EFFORT
 
 
-@pytest.mark.parametrize(("room", "name"), RULES)
-def test_a_rule_documents_itself(room: str, name: str) -> None:
-    text = Room(f"skillgate.static.{room}").load(name).__doc__ or ""
-    heads = ["Why:", "Bad:", "Good:", "Source:"]
-    places = [text.find(f"\n{head}") for head in heads]
-    assert -1 not in places
-    assert places == sorted(places)
-    assert text.splitlines()[0].endswith(".")
+@pytest.mark.parametrize("identifier", PAGES)
+def test_a_rule_documents_itself(identifier: str) -> None:
+    page = PAGES[identifier]
+    assert list(page.sections) == ["Why", "Bad", "Good", "Source"]
+    assert all(page.sections.values())
+    assert page.title.endswith(".")
 
 
-@pytest.mark.parametrize(("room", "name"), RULES)
-def test_a_rule_is_declared_in_full(room: str, name: str) -> None:
-    rule = Room(f"skillgate.static.{room}").load(name).RULE
+@pytest.mark.parametrize("identifier", PAGES)
+def test_a_rule_is_declared_in_full(identifier: str) -> None:
+    rule = PAGES[identifier].rule
     assert re.fullmatch(r"[A-Z][A-Z0-9_]+", rule.id)
     assert isinstance(rule.severity, Severity)
     assert rule.summary
     assert rule.fix
     assert not rule.summary.endswith(".")
     assert not rule.fix.endswith(".")
-    assert rule.advice is None or rule.advice in REMEDIES
+    assert getattr(rule, "advice", None) in {None, *REMEDIES}
 
 
 def test_rule_ids_are_unique() -> None:
-    ids = [Room(f"skillgate.static.{room}").load(name).RULE.id for room, name in RULES]
-    assert len(ids) == len(set(ids))
+    assert len(pages()) == len(PAGES)
 
 
-def test_an_anti_pattern_has_the_id_of_its_file() -> None:
-    room = Room("skillgate.static.antipatterns")
-    assert [room.load(name).RULE.id for name in room.names()] == [name.upper() for name in room.names()]
-    assert set(room.names()) == {
-        "bloated_skill",
-        "dead_cross_ref",
-        "empty_description",
-        "missing_trigger",
-        "orphan_reference",
-        "over_constrained",
+def test_the_anti_patterns_are_six() -> None:
+    assert {rule.id for rule in antipatterns.RULES} == {
+        "BLOATED_SKILL",
+        "DEAD_CROSS_REF",
+        "EMPTY_DESCRIPTION",
+        "MISSING_TRIGGER",
+        "ORPHAN_REFERENCE",
+        "OVER_CONSTRAINED",
     }
 
 
-@pytest.mark.parametrize("name", Room("skillgate.static.subchecks").names())
-def test_a_sub_check_names_its_source(name: str) -> None:
-    assert "\nSource: " in (Room("skillgate.static.subchecks").load(name).__doc__ or "")
+@pytest.mark.parametrize("page", check_pages(), ids=lambda page: page.name)
+def test_a_sub_check_names_its_source(page: CheckPage) -> None:
+    assert "\nSource: " in page.text

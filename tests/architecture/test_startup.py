@@ -66,7 +66,7 @@ def test_a_renderer_is_loaded_only_when_it_is_asked_for() -> None:
 
 
 def test_a_defect_is_loaded_only_where_it_applies() -> None:
-    assert not {name for name in loaded("score", EXAMPLE) if name.startswith("skillgate.static.defects.")}
+    assert not {name for name in loaded("score", EXAMPLE) if name.startswith("skillgate.static.defects")}
 
 
 def test_a_command_loads_no_other_command() -> None:

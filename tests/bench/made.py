@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.main import main
-from skillgate.model.bench_result import ErrorKind, Status, TaskResult
+from skillgate.model.bench import ErrorKind, Status, TaskResult
 from tests.cli.running import Done
 
 if TYPE_CHECKING:

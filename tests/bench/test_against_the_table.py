@@ -152,10 +152,7 @@ def test_the_report_to_convert_may_be_named_by_an_option(one: Path, form: str) -
     assert (
         done.code,
         (one / "out").read_bytes().decode() == run(one, "report", "convert", file, "--format", form).out,
-    ) == (
-        0,
-        True,
-    )
+    ) == (0, True)
     assert run(one, "report", "convert", file, "--input", file).code == 2
     assert run(one, "report", "convert").code == 2
 

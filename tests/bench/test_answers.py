@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.isolation import mounts
-from skillgate.bench.isolation.answers import answers_of
+from skillgate.bench.isolation import sandbox
+from skillgate.bench.isolation.folders import answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
 from tests.bench.made import answering, benchmark, run, skill, task
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tests.cli.running import Done
 
-mounting = pytest.mark.skipif(not mounts.works(), reason="only root with the right to mount gives programs mounts")
+mounting = pytest.mark.skipif(not sandbox.can_mount(), reason="only root with the right to mount gives programs mounts")
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root runs calls as other users"
 )

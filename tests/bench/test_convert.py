@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Status
 
 
 def older(**changes: Any) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def test_a_list_that_is_not_of_reports_is_refused(tmp_path: Path, changes: Mappi
         assert words in done.err
 
 
-def test_an_answer_that_json_cannot_hold_is_kept_as_a_text(tmp_path: Path) -> None:
+def test_an_answer_that_json_cannot_hold_is_cached_as_a_text(tmp_path: Path) -> None:
     tasks = [{"taskId": "t", "status": "pass", "score": 1, "latencyMs": 5, "output": {"result": float("nan")}}]
     written(tmp_path / "old.json", [older(taskResults=tasks)])
     found = converted(tmp_path, "old.json")["reports"][0]["taskResults"][0]

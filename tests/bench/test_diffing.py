@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.model.bench import RunSettings
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import RunSettings, Status
 from skillgate.report.json import render as render_json
 from tests.bench.made import answering, benchmark, result, run, skill, task
 from tests.bench.written import skill_report, whole

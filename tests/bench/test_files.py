@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.reading.catalog import (
-    find_benchmark,
-    listed,
-    narrowed,
-    packaged,
-    packaged_ids,
-    read_tasks,
-    require_tasks,
-)
-from skillgate.bench.reading.loading import load_skills, read_skill
+from skillgate.bench.catalog import find_benchmark, listed, narrowed, packaged, packaged_ids, read_tasks, require_tasks
+from skillgate.bench.skills import load_skills, read_skill
 from skillgate.errors import UsageError
-from skillgate.model.executable import AdapterType
+from skillgate.model.benchmark import AdapterType
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill, task
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.choosing.matching import Wanted, fits, folded, ranked, relevance
-from skillgate.model.choosing import FoundSkill, Past
-from skillgate.model.executable import AdapterType
+from skillgate.bench.choosing import Wanted, fits, folded, ranked, relevance
+from skillgate.model.benchmark import AdapterType, FoundSkill, Past
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill, task
 

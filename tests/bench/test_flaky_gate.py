@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from benchmarks.flaky_gate import World, action, gate_of_action, reports
-from skillgate.model.bench_diff import Basis
+from skillgate.model.bench import Basis
 from skillgate.model.score import Outcome
 
 

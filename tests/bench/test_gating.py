@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skillgate.bench.results.gating import BenchPolicy, gate
-from skillgate.bench.results.metrics import summarise
-from skillgate.model.bench_result import Status
+from skillgate.bench.request import BenchPolicy
+from skillgate.bench.results.metrics import gate, summarise
+from skillgate.model.bench import Status
 from skillgate.model.score import Outcome
 from tests.bench.made import result
 from tests.bench.test_metrics import bench

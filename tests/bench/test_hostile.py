@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.access import open_to_all
-from skillgate.bench.isolation import mounts
+from skillgate.bench.isolation import sandbox
+from skillgate.files import open_to_all
 from tests.architecture.source import ROOT
 from tests.bench.made import benchmark, task
 
@@ -191,7 +191,7 @@ def launching(setting: str) -> tuple[int | None, str]:
     if setting in ("root", "contained"):
         if not root:
             pytest.skip("only root can run calls as other users")
-        if setting == "root" and not mounts.works():
+        if setting == "root" and not sandbox.can_mount():
             pytest.skip("root may not mount here")
         if setting == "contained" and shutil.which("setpriv") is None:
             pytest.skip("there is no setpriv, which takes rights from root")

@@ -10,21 +10,24 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from skillgate.bench.results.gating import BenchPolicy
+from skillgate.bench.request import BenchPolicy
 from skillgate.bench.runner import bounded_output
-from skillgate.model.bench import NotLoaded, RunSettings
-from skillgate.model.bench_diff import (
+from skillgate.model.bench import (
+    Attempt,
     BenchChange,
     BenchDiff,
+    ErrorKind,
     Flip,
     Metric,
     PairedTest,
     Pairing,
     Rerun,
     RerunOutcome,
+    RunSettings,
+    Status,
     TaskChange,
 )
-from skillgate.model.bench_result import Attempt, ErrorKind, Status
+from skillgate.model.benchmark import NotLoaded
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Outcome
 from skillgate.report.bench_diff_html import render as render_diff

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.bench.addresses import Hosts, UnreachableError, allowed_of
 from skillgate.bench.ports import Call, Surroundings
-from skillgate.bench.web.hosts import Hosts, UnreachableError, allowed_of
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
-from skillgate.model.benchmark import Expected, Task
-from skillgate.model.executable import AdapterConfig, AdapterType, AuthType, Executable, Runnable
+from skillgate.model.bench import ErrorKind
+from skillgate.model.benchmark import AdapterConfig, AdapterType, AuthType, Executable, Expected, Runnable, Task
 from tests.bench.made import benchmark, run, skill, task
 
 if TYPE_CHECKING:
@@ -368,7 +367,7 @@ def test_in_guarded_runs_loopback_needs_to_be_served_or_allowed() -> None:
 
 def test_a_name_without_an_address_is_a_failed_connection() -> None:
     with pytest.raises(UnreachableError):
-        Hosts().found("no-such-host.invalid", 80, 20.0)
+        Hosts().addresses("no-such-host.invalid", 80, 20.0)
 
 
 @pytest.mark.parametrize("word", ["http://a", "a/b", "", "a:0", "a:99999", "a b", "[::1", "[x]:1"])

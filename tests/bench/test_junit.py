@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from skillgate.bench.results.gating import BenchPolicy
+from skillgate.bench.request import BenchPolicy
 from skillgate.bench.runner import bounded_output
-from skillgate.model.bench_result import ErrorKind, Status
+from skillgate.model.bench import ErrorKind, Status
 from skillgate.report.bench_junit import render
 from tests.bench.made import answering, benchmark, result, run, skill, task
 from tests.bench.written import good, mixed, skill_report, whole
@@ -27,10 +27,7 @@ def test_a_suite_for_each_skill_and_a_case_for_each_task_and_run() -> None:
     assert [suite.get("name") for suite in found] == ["a on own", "b on own"]
     assert [
         (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) for suite in found
-    ] == [
-        ("36", "4", "6", "3"),
-        ("6", "0", "0", "0"),
-    ]
+    ] == [("36", "4", "6", "3"), ("6", "0", "0", "0")]
     names = [case.get("name") for case in found[1].iter("testcase")]
     assert names == ["t06 run 1", "t07 run 1", "t06 run 2", "t07 run 2", "t06 run 3", "t07 run 3"]
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgate.bench.results.metrics import RESAMPLES, latency_of, mean_interval, summarise
-from skillgate.model.bench_result import BenchUsage, ErrorKind, Status
+from skillgate.model.bench import BenchUsage, ErrorKind, Status
 from skillgate.model.benchmark import Benchmark, Expected, Method, Task
-from skillgate.stats.wilson import wilson_ends
+from skillgate.stats.plain import wilson_ends
 from tests.bench.made import benchmark, result, run, skill, task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import TaskResult
 
 
 def bench(**changes: object) -> Benchmark:

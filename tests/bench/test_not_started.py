@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.isolation.starting import commands_of
+from skillgate.bench.program import commands_of
 from tests.bench.made import answering, benchmark, run, skill, task
 from tests.bench.test_sandbox import sandboxed
 

@@ -13,7 +13,7 @@ import pytest
 
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 from tests.bench.made import benchmark, run, skill, task
 
 if TYPE_CHECKING:

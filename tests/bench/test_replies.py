@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.replies import read_reply
-from skillgate.model.bench_result import BenchUsage, ErrorKind
+from skillgate.bench.answers import read_reply
+from skillgate.model.bench import BenchUsage, ErrorKind
 from tests.bench.made import answering, benchmark, run, skill, task
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.evaluation.writing_back import with_result
+from skillgate.bench.publishing import with_result
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill, task
 from tests.cli.running import Done

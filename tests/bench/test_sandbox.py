@@ -17,7 +17,7 @@ import pytest
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 from tests.bench.made import answering, benchmark, run, skill, task
 
 if TYPE_CHECKING:

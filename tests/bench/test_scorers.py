@@ -10,7 +10,7 @@ import pytest
 from skillgate.bench.checking import prepare_scorer, rules_of
 from skillgate.bench.ports import Scored, Surroundings, UnscoredError
 from skillgate.errors import CodecError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 from skillgate.model.benchmark import Task
 from skillgate.model.codec import decode
 

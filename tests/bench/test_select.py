@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.choosing.choice import Entrant, choose
-from skillgate.model.bench import RunSettings
-from skillgate.model.bench_result import BenchUsage, Status
-from skillgate.model.choosing import Figures
+from skillgate.bench.choosing import Entrant, choose
+from skillgate.model.bench import BenchUsage, RunSettings, Status
+from skillgate.model.benchmark import Figures, Filters, Order, SortKey, Strategy
 from skillgate.model.codec import encode
-from skillgate.model.strategy import Filters, Order, SortKey, Strategy
 from skillgate.report.json import render
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, result, run, skill, task

@@ -19,11 +19,11 @@ pytest.importorskip("anthropic")
 pytest.importorskip("numpy")
 
 from skillgate.bench.adapters.skillmd import open_adapter
+from skillgate.bench.answers import read_answer
 from skillgate.bench.ports import Scored
-from skillgate.bench.prose_answer import read_answer
-from skillgate.bench.reading.loading import read_skill
 from skillgate.bench.runner import Item, Job
 from skillgate.bench.runner import run as run_job
+from skillgate.bench.skills import read_skill
 from skillgate.model.benchmark import Task
 from skillgate.model.codec import decode
 from skillgate.model.exchange import Answer, Reply, Status, Tokens
@@ -36,7 +36,7 @@ from tests.standard.asking import KEY, model
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import TaskResult
     from skillgate.model.exchange import Request
 
 SUM = task(inputData={"a": 1, "b": 2}, expectedOutput={"type": "exact", "value": 3})
@@ -399,7 +399,7 @@ def test_a_run_over_programs_loads_nothing_that_asks(tmp_path: Path) -> None:
     assert not loaded & {"anthropic", "httpx2", "asyncio", "numpy", "scipy", "tenacity", "sqlalchemy"}
     assert "jsonschema" not in loaded
     assert not loaded & {
-        "skillgate.bench.evaluation.models",
-        "skillgate.evaluation.models.connecting",
+        "skillgate.bench.models",
+        "skillgate.evaluation.models",
         "skillgate.bench.adapters.skillmd",
     }

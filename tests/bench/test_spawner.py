@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.bench.isolation.family import family
-from skillgate.bench.isolation.slots import FIRST_USER
+from skillgate.bench.isolation.processes import FIRST_USER, family
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
 from skillgate.errors import IncompleteError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -266,8 +265,8 @@ def test_as_root_a_program_reads_neither_environments_nor_private_files(
 @linux
 def test_a_family_is_found_by_session_and_descent() -> None:
     members = family(os.getsid(0), None)
-    assert all(member.memory >= 0 for member in members)
-    assert os.getpid() not in [member.pid for member in members]
+    assert all(memory >= 0 for memory in members.values())
+    assert os.getpid() not in members
 
 
 @linux

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.bench.results.gating import BenchPolicy
-from skillgate.model.bench_result import Status
+from skillgate.bench.request import BenchPolicy
+from skillgate.model.bench import Status
 from skillgate.report.bench_text import render
 from skillgate.report.terminal import Style, columns
 from tests.bench.made import result
 from tests.bench.written import skill_report, whole
 
 if TYPE_CHECKING:
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import TaskResult
 
 LONG = "expected a number, found " + "a text that goes on and on " * 20
 

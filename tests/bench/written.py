@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.results.gating import BenchPolicy, gate
-from skillgate.bench.results.metrics import summarise
+from skillgate.bench.request import BenchPolicy
+from skillgate.bench.results.metrics import gate, summarise
 from skillgate.bench.runner import bounded_output
-from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
-from skillgate.model.bench_result import Attempt, BenchUsage, ErrorKind, Status
+from skillgate.model.bench import Attempt, BenchReport, BenchUsage, CompletionReport, ErrorKind, RunSettings, Status
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.report import Tool, Verdict
 from tests.bench.made import result
@@ -18,7 +17,7 @@ from tests.bench.made import result
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.model.bench import TaskResult
 
 BEGAN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

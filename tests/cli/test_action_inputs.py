@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate import settings
-from skillgate.action import inputs as action_inputs
-from skillgate.action.inputs import choices_of, default_of, given_settings, read_inputs, unknown_inputs, variable
-from skillgate.action.outputs import OUTPUTS
+from skillgate.action import request as action_inputs
+from skillgate.action.plan import OUTPUTS
+from skillgate.action.request import choices_of, default_of, read_inputs, set_options, unknown_inputs, variable
 from skillgate.config import Config
 from skillgate.errors import UsageError
 from skillgate.model.setting import (
@@ -204,8 +204,8 @@ def test_an_entry_is_all_that_an_input_takes(monkeypatch: pytest.MonkeyPatch) ->
     calls = settings.MAX_CALLS._replace(action=Input())
     monkeypatch.setattr(action_inputs, "INPUTS", (*INPUTS, calls))
     inputs = read_inputs({variable("max-calls"): "7"})
-    assert given_settings(inputs)["max-calls"] == 7
-    assert Config(cwd="/").with_options(given_settings(inputs)).get(settings.MAX_CALLS) == 7
+    assert set_options(inputs)["max-calls"] == 7
+    assert Config(cwd="/").with_options(set_options(inputs)).get(settings.MAX_CALLS) == 7
 
 
 def test_an_input_is_declared_once_with_a_sentence_and_a_name_in_small_letters() -> None:

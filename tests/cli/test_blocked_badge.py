@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.model.finding import Client
-from skillgate.registry import Room
+from skillgate.static.catalogue import pages
 from tests.cli.running import run
 from tests.skills import DESCRIPTION, NAME, RICH_FILES, rich_body, write_bytes
 
@@ -55,9 +55,7 @@ def test_the_skill_has_a_badge_without_the_defect(tmp_path: Path) -> None:
 
 
 def test_the_table_has_every_rule_that_withholds_a_badge() -> None:
-    rooms = [Room(f"skillgate.static.{name}") for name in ("antipatterns", "rules", "across", "defects", "judged")]
-    rules = [room.load(name).RULE for room in rooms for name in room.names()]
-    blocking = {rule.id for rule in rules if getattr(rule, "blocks_badge", False)}
+    blocking = {page.rule.id for page in pages() if getattr(page.rule, "blocks_badge", False)}
     assert blocking == {*BLOCKED, "PARTLY_JUDGED"}  # this one is the judge's: no option of a quick run concerns it
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.evaluation.certifying import file_names, stamp
-from skillgate.evaluation.content import content_of
+from skillgate.evaluation.certify import content_of, file_names, stamp
 from skillgate.report.certificate import certificate, render
 from tests.cli.running import Done, commit, run
 from tests.report.judged import a_judged_skill

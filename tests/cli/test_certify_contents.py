@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.evaluation.content import content_of
+from skillgate.evaluation.certify import content_of
 from skillgate.llm.demo_server import DemoServer, Options
 from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.rules import parse

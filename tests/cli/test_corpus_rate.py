@@ -178,7 +178,7 @@ def test_a_text_that_is_gone_is_not_judged(tmp_path: Path) -> None:
 
 
 def test_a_run_beside_another_one_is_refused(tmp_path: Path) -> None:
-    from skillgate.evaluation.corpus.folder import Store
+    from skillgate.evaluation.corpus.store import Store
 
     corpus(tmp_path)
     with Store(str(tmp_path / "c")).writing():

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.evaluation.correcting import corrected
-from skillgate.model.judging import DropTest
+from skillgate.evaluation.shards import corrected
+from skillgate.model.layers import DropTest
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge, Outcome
 from skillgate.report.joining import Joined
-from skillgate.scoring.gate import Policy, judge
-from skillgate.scoring.regression import REAL
+from skillgate.scoring.gate import REAL, Policy, judge
 from tests.report.judged import a_judged_skill
 from tests.report.reports import a_report
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.evaluation.findings import rule_ids
-from skillgate.registry import Room
+from skillgate.static.catalogue import pages, rule_ids
 from tests.cli.running import Done, git, run
 from tests.skills import BODY, NAME, PROSE, write_skill
 
@@ -38,8 +37,7 @@ def configure(folder: Path, text: str, name: str = ".skillgate.yaml") -> None:
 
 
 def test_the_ids_are_those_of_all_rules() -> None:
-    rooms = [Room(f"skillgate.static.{name}") for name in ("antipatterns", "rules", "across", "defects", "judged")]
-    assert rule_ids() == {room.load(name).RULE.id for room in rooms for name in room.names()}
+    assert rule_ids() == {page.rule.id for page in pages()}
 
 
 def test_only_what_is_selected_is_reported(broken: Path) -> None:

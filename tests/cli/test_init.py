@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skillgate import settings
+from skillgate.cli.commands.init import FILES, place, workflow
 from skillgate.cli.main import main
-from skillgate.cli.workflows import FILES, place, workflow
 from skillgate.config import load
 from skillgate.settings import SETTINGS
 

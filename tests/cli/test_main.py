@@ -15,17 +15,10 @@ import pytest
 
 from skillgate import __version__
 from skillgate.cli.main import main
-from skillgate.cli.options import (
-    add_allow_empty,
-    add_output,
-    add_paths,
-    add_settings,
-    given_settings,
-    output_format,
-)
+from skillgate.cli.options import add_allow_empty, add_output, add_paths, add_settings, option_values, output_format
 from skillgate.cli.parser import Parser, shared_defaults
+from skillgate.console import Console
 from skillgate.errors import UsageError
-from skillgate.session import Session
 from skillgate.settings import SCORE
 
 _ROOT = Path(__file__).parents[2]
@@ -237,7 +230,7 @@ def test_gate_options_are_collected_by_setting() -> None:
         *("--min-dimension", "robustness=0.5", "--min-dimension", "token_efficiency=1"),
         *("--baseline", "main", "--max-drop", "0", "--depth", "deep", "--allow-empty"),
     )
-    assert given_settings(args) == {
+    assert option_values(args) == {
         "depth": "deep",
         "threshold": 70.0,
         "min-badge": "gold",
@@ -247,7 +240,7 @@ def test_gate_options_are_collected_by_setting() -> None:
         "max-drop": 0.0,
     }
     assert args.allow_empty
-    assert given_settings(parse()) == {}
+    assert option_values(parse()) == {}
 
 
 @pytest.mark.parametrize(
@@ -288,9 +281,9 @@ def test_the_format_is_the_asked_one_and_files_go_by_suffix() -> None:
         output_format(parse("--json", "--output", "text"))
 
 
-def session(*, terminal: bool = True, no_color: bool = False, **environ: str) -> Session:
+def session(*, terminal: bool = True, no_color: bool = False, **environ: str) -> Console:
     out = Terminal() if terminal else io.StringIO()
-    return Session(stdout=out, stderr=io.StringIO(), environ=environ, cwd=".", no_color=no_color)
+    return Console(stdout=out, stderr=io.StringIO(), environ=environ, cwd=".", no_color=no_color)
 
 
 @pytest.mark.parametrize(
@@ -323,11 +316,11 @@ def test_the_width_is_the_terminals(terminal: bool, columns: str, width: int) ->
 
 def test_notes_go_to_stderr_and_are_escaped() -> None:
     err = io.StringIO()
-    loud = Session(stdout=io.StringIO(), stderr=err, environ={}, cwd=".", verbose=True)
+    loud = Console(stdout=io.StringIO(), stderr=err, environ={}, cwd=".", verbose=True)
     loud.note("one\x1b\ntwo")
     loud.detail("more")
     assert err.getvalue() == "one\\x1b\ntwo\nmore\n"
-    silent = Session(stdout=io.StringIO(), stderr=err, environ={}, cwd=".", quiet=True)
+    silent = Console(stdout=io.StringIO(), stderr=err, environ={}, cwd=".", quiet=True)
     silent.note("three")
     silent.detail("four")
     assert err.getvalue() == "one\\x1b\ntwo\nmore\n"

@@ -8,7 +8,7 @@ import pytest
 
 from skillgate import settings
 from skillgate.cli.main import main
-from skillgate.cli.options import add_settings, given_settings
+from skillgate.cli.options import add_settings, option_values
 from skillgate.cli.parser import Parser, shared_defaults
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Option, Setting
@@ -65,7 +65,7 @@ def test_an_entry_is_all_that_an_option_takes(monkeypatch: pytest.MonkeyPatch) -
     for command, parser in parsers.items():
         add_settings(parser, command)
     args = parsers[settings.CHECK].parse(["--most-words", "7"], shared_defaults())
-    assert given_settings(args) == {"most-words": 7}
+    assert option_values(args) == {"most-words": 7}
     with pytest.raises(UsageError, match="--most-words: expected a whole number of at least 1, found 0"):
         parsers[settings.CHECK].parse(["--most-words", "0"], shared_defaults())
     with pytest.raises(UsageError, match="unknown option --most-words"):
@@ -76,4 +76,4 @@ def test_an_option_that_the_command_declares_itself_stays_as_it_is() -> None:
     parser = Parser(prog="eval")
     parser.add_argument("--timeout", dest="timeout_ms", type=lambda text: int(text) * 1000)
     add_settings(parser, settings.EVAL)
-    assert given_settings(parser.parse(["--timeout", "2"], shared_defaults())) == {"timeout-ms": 2000}
+    assert option_values(parser.parse(["--timeout", "2"], shared_defaults())) == {"timeout-ms": 2000}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.action.outputs import OUTPUTS
+from skillgate.action.plan import OUTPUTS
 from tests.container.limits import ANNOTATIONS_OF_A_LEVEL
 from tests.container.pull_request import BROKEN, NUMBER, OTHER, POOR, Change, skill
 from tests.container.runner import OWNER, TOKEN, Runner, Step

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.cli.workflows import FILES
+from skillgate.cli.commands.init import FILES
 from tests.container.engine import PROJECT, image_of
 from tests.container.layers import compressed_bytes
 

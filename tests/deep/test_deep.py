@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("anthropic")
 
 from skillgate.model.score import Dimension, LayerName
-from skillgate.scoring.weights import BLEND
+from skillgate.scoring.composite import BLEND
 from tests.standard.asking import Model, model, run, write_skill
 
 if TYPE_CHECKING:

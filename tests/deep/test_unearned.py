@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluation.deepening import deeper
-from skillgate.evaluation.models.setup import Found
+from skillgate.evaluation.layers import LayerResults
+from skillgate.evaluation.sampled import deeper
 from skillgate.judge.subject import Judged, Ratings
-from skillgate.model.judging import Estimate, JudgeLayer
+from skillgate.model.layers import Estimate, JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer
 from skillgate.model.skill import SkillRoot
 from skillgate.montecarlo.subject import Simulated
-from skillgate.ranking.entrant import Ranked
+from skillgate.ranking.layer import Ranked
 from skillgate.skill.tree import DiskTree
 
 if TYPE_CHECKING:
@@ -33,21 +32,21 @@ def root(tmp_path: Path) -> SkillRoot:
 
 def test_matches_that_were_lost_leave_no_badge_by_the_composite_alone(root: SkillRoot) -> None:
     lost = Ranked(UNRANKED, failure="16 of 16 matches have no result: the model refused to answer")
-    assert deeper(Found(JUDGED, Simulated(MEASURED), lost), None, root).no_badge == f"not ranked: {lost.failure}"
+    assert deeper(LayerResults(JUDGED, Simulated(MEASURED), lost), None, root).no_badge == f"not ranked: {lost.failure}"
 
 
 def test_without_a_corpus_the_composite_alone_decides(root: SkillRoot) -> None:
-    assert deeper(Found(JUDGED, Simulated(MEASURED), Ranked(UNRANKED)), None, root).no_badge is None
+    assert deeper(LayerResults(JUDGED, Simulated(MEASURED), Ranked(UNRANKED)), None, root).no_badge is None
 
 
 def test_sessions_that_failed_too_often_leave_no_badge(root: SkillRoot) -> None:
     why = "12 of 40 sessions that loaded the skill failed"
-    assert deeper(Found(JUDGED, Simulated(MEASURED, no_badge=why)), None, root).no_badge == why
+    assert deeper(LayerResults(JUDGED, Simulated(MEASURED, no_badge=why)), None, root).no_badge == why
 
 
 def test_a_dimension_that_sessions_do_not_tell_leaves_no_score(root: SkillRoot) -> None:
     few = Estimate(None, reason="only 3 of 5 answers have a grade")
     partly = MEASURED._replace(scores={**MEASURED.scores, Dimension.OUTPUT_QUALITY: few})
-    found = deeper(Found(JUDGED._replace(failure=None), Simulated(partly)), None, root)
+    found = deeper(LayerResults(JUDGED._replace(failure=None), Simulated(partly)), None, root)
     assert found.failure is not None
     assert Dimension.OUTPUT_QUALITY not in found.simulated

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.bench.catalog import packaged_ids
 from skillgate.bench.formats import FORMATS
-from skillgate.bench.reading.catalog import packaged_ids
-from skillgate.model.benchmark import Evaluator
+from skillgate.model.benchmark import CHECKS, Evaluator
 from skillgate.model.marks import key_of
 from skillgate.registry import Room
 from skillgate.settings import BOUNDS, of_group
@@ -79,5 +79,5 @@ def test_the_page_names_every_format_that_is_checked() -> None:
 def test_the_page_has_a_row_for_each_packaged_benchmark_check_and_server() -> None:
     section = PAGE.section("The packaged benchmarks")
     rows = {word for row in re.findall(r"^\| (.+?) \|", section, flags=re.MULTILINE) for word in row.split("`")[1::2]}
-    rooms = (Room("skillgate.bench.checks"), Room("skillgate.bench.servers"))
-    assert rows == {*packaged_ids(), *(name for room in rooms for name in room.names()), "checkType", "--like"}
+    names = {*packaged_ids(), *CHECKS, *Room("skillgate.bench.servers").names()}
+    assert rows == {*names, "checkType", "--like"}

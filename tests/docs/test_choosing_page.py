@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.bench.choosing.matching import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
-from skillgate.bench.choosing.running import TOP_K
-from skillgate.model.fields import json_keys
-from skillgate.model.strategy import Filters, SortKey, Strategy
+from skillgate.bench.choosing import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
+from skillgate.bench.select_run import TOP_K
+from skillgate.model.benchmark import Filters, SortKey, Strategy
+from skillgate.model.marks import json_keys
 from tests.docs.page import Page
 
 if TYPE_CHECKING:

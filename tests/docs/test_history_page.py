@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.model.history import Change
-from skillgate.store.rows import _OUTPUT
+from skillgate.model.documents import Change
+from skillgate.store.keeper import _OUTPUT
 from skillgate.store.schema import METADATA
 from tests.docs.page import Page
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.invocations.formats._fields import FIELDS, FILLERS
+from skillgate.invocations.formats._record import FIELDS, FILLERS
 from skillgate.model.invocation import Component, Ending, Tier
 from skillgate.model.invocation_gate import PACKAGED
 from skillgate.registry import INVOCATION_FORMATS

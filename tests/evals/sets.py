@@ -6,9 +6,8 @@ import json
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from skillgate.evals.lint import lint
 from skillgate.evals.read import read_evals
-from skillgate.evals.rule import Subject
+from skillgate.evals.rules import Subject, lint
 from skillgate.skill.tree import DiskTree
 from tests.skills import BODY, DESCRIPTION, NAME, write_skill
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy.stats import binomtest
 
-from skillgate.evals.lint import rules
-from skillgate.evals.rules.too_small import lower_bound, needed
+from skillgate.evals.rules import RULES, lower_bound, needed
 from skillgate.model.finding import Severity
 from tests.evals.sets import SHOULD, SHOULD_NOT, findings, labelled, places, write_evals
 
@@ -207,4 +206,4 @@ def test_the_answer_may_be_long_and_hostile(tmp_path: Path) -> None:
 
 def test_rules_are_documented_each_under_its_own_heading() -> None:
     page = (ROOT / "docs/how-to/eval-sets.md").read_text(encoding="utf-8")
-    assert re.findall(r"(?m)^### ([A-Z_]+)$", page) == [rule.id for rule in rules()]
+    assert re.findall(r"(?m)^### ([A-Z_]+)$", page) == [rule.id for rule in RULES]

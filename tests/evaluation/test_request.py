@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.config import Config
+from skillgate.console import Console
 from skillgate.errors import UsageError
-from skillgate.evaluation.comparing import compare_skills
+from skillgate.evaluation.compare import compare_skills
 from skillgate.evaluation.request import CompareRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.evaluation.run import evaluate, exit_code
 from skillgate.model.documents import Comparison
-from skillgate.session import Session
 from tests.cli.running import commit, run
 from tests.skills import body_of, write_skill
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Value
 
 
-def session(cwd: Path) -> Session:
-    return Session(stdout=io.StringIO(), stderr=io.StringIO(), environ={}, cwd=str(cwd))
+def session(cwd: Path) -> Console:
+    return Console(stdout=io.StringIO(), stderr=io.StringIO(), environ={}, cwd=str(cwd))
 
 
 def request(

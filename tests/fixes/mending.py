@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.fixes import apply, plan
 from skillgate.model.skill import SkillSource
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
-from skillgate.skill.write import disk_of
+from skillgate.skill.tree import disk_of
 from skillgate.static import layer
 
 if TYPE_CHECKING:

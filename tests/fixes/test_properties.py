@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import skillgate
 from skillgate.fixes import apply, plan
-from skillgate.skill.discover import discover
-from skillgate.skill.write import disk_of
+from skillgate.skill.find import discover
+from skillgate.skill.tree import disk_of
 from tests.fixes.mending import RULES, mend, planned
 from tests.properties.documents import CI, bodies, on_disk, sentences
 

@@ -13,8 +13,8 @@ import pytest
 
 from skillgate.errors import UsageError
 from skillgate.fixes import apply, plan
-from skillgate.skill.discover import discover, discover_commit
-from skillgate.skill.write import DiskWriter, disk_of
+from skillgate.skill.find import discover, discover_commit
+from skillgate.skill.tree import DiskWriter, disk_of
 from tests.fixes.mending import HEAD, TEXT, mend, planned, root_at
 from tests.skills import write_bytes
 

@@ -6,9 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from skillgate.action.comment.subject import Subject
-from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.diff import Diff, DiffSide
-from skillgate.model.finding import Client, Finding, Severity, Suppressed
+from skillgate.model.documents import ActionRun, Diff, DiffSide
+from skillgate.model.finding import AcrossChange, Client, Finding, ListingUse, Severity, Suppressed
 from skillgate.model.report import (
     Advice,
     Composite,
@@ -21,10 +20,9 @@ from skillgate.model.report import (
     Tool,
     Verdict,
 )
-from skillgate.model.run import ActionRun
 from skillgate.model.score import Badge, Depth, Dimension, Grade, Outcome
 from skillgate.report.diff import diff
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
 
 HEAD, BASE = "a1b2c3d4" * 5, "e4f5a6b7" * 5
 REPOSITORY = "https://github.com/acme/skills"

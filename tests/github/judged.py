@@ -10,8 +10,8 @@ from tests.github.build import HOSTILE, REPOSITORY, RUN_URL, difference, run
 from tests.report import judged
 
 if TYPE_CHECKING:
+    from skillgate.model.documents import ActionRun
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.run import ActionRun
     from tests.github.build import Pair
 
 PASSED = Verdict(passed=True)

@@ -21,11 +21,9 @@ from skillgate.action.comment.comment import (
 from skillgate.action.comment.fit import Section, fit, utf8, utf16
 from skillgate.action.comment.links import links_of
 from skillgate.action.comment.subject import Subject
-from skillgate.model.across import ListingUse
-from skillgate.model.finding import Client, Severity, Suppressed
+from skillgate.model.finding import HOMEPAGE, Client, ListingUse, Severity, Suppressed
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
-from skillgate.model.tool import HOMEPAGE
 from tests.github import build
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
 from tests.report.reports import hostile_path, hostile_reports, hostile_text
@@ -158,7 +156,7 @@ def test_many_skills_are_cut_and_counted() -> None:
     text = comment(build.many())
     assert "<details><summary>288 more skills</summary>" in text
     assert "268 more in the [full report]" in text
-    assert "**New findings**: 10,200 errors" in text
+    assert "**New findings**: 10200 errors" in text
     assert utf16(text) <= COMMENT_UNITS
     longer = summary(build.many())
     assert longer.count("| ❌ |") == 300

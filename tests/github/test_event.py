@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.action.github.event import Event, WorkflowRun, mode_of, read_event
+from skillgate.action.github import Event, WorkflowRun, mode_of, read_event
 from skillgate.errors import UsageError
 
 HEAD, BASE, MERGE = "a" * 39 + "1", "b" * 39 + "2", "c" * 39 + "3"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.action.github.event import LARGEST, Event, read_event
+from skillgate.action.github import LARGEST, Event, read_event
 from skillgate.errors import UsageError
 from tests.github.test_event import BASE, ENVIRON, HEAD, change, finished, read
 from tests.report.reports import hostile_text

@@ -12,14 +12,14 @@ pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip i
 from skillgate.action.comment.fit import utf16
 from skillgate.action.comment.issue import issue, mark_of
 from skillgate.action.comment.sticky import bears, marker
-from skillgate.action.github.repository import open_repository
+from skillgate.action.repository import open_repository
 from tests.github import build
 from tests.github.fake_github import NAME, TOKEN, FakeGitHub, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.github.repository import Repository
+    from skillgate.action.repository import Repository
 
 MARK = mark_of("default")
 BODY = f"{MARK}\nThese skills have got worse.\n"

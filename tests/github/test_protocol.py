@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.action.github.protocol import command, outputs_text, quiet
-from skillgate.action.outputs import OUTPUTS
+from skillgate.action.plan import OUTPUTS
+from skillgate.action.protocol import command, outputs_text, quiet
 from tests.github.runner_protocol import COMMANDS, Command, ProtocolError, Runner, outputs
 from tests.report.reports import HOSTILE, hostile_text
 

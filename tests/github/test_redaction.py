@@ -18,10 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.action.github.protocol import command, quiet
-from skillgate.action.github.redaction import MASK, SHORTEST, Redactor, secrets_of
+from skillgate.action.protocol import MASK, SHORTEST, Redactor, command, quiet, secrets_of
+from skillgate.format import printable
 from skillgate.model.codec import encode
-from skillgate.model.text import printable
 from skillgate.report.escape import code, inert
 from skillgate.report.formats.github import Annotation
 from tests.report.reports import a_finding, a_report, a_skill

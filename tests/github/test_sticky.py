@@ -72,7 +72,7 @@ CASES = {
 def test_what_is_kept_and_what_becomes_a_pointer(case: str) -> None:
     candidates, login, kept, duplicates = CASES[case]
     decision = decide(candidates, BODY, login)
-    assert (decision.kept.id if decision.kept else None) == kept
+    assert (decision.current.id if decision.current else None) == kept
     assert tuple(item.id for item in decision.duplicates) == duplicates
 
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgate.invocations.forms import reader
-from skillgate.invocations.ports import Options
+from skillgate.invocations.formats import Options, reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from skillgate.invocations.formats import claude_code
-from skillgate.invocations.formats._transcript_session import _NOT_LOADED
-from skillgate.invocations.ports import Options
-from skillgate.llm.agent_process import RESTRAINTS
-from skillgate.llm.scripted.outcome import Message
-from skillgate.llm.scripted.streaming import events
+from skillgate.invocations.formats import Options, claude_code
+from skillgate.invocations.formats.claude_code import _NOT_LOADED
+from skillgate.llm.agent_session import RESTRAINTS
+from skillgate.llm.demo_server import events
+from skillgate.llm.scripted.engine import Message
 from skillgate.model.exchange import Tokens
 from skillgate.model.invocation import Ending, Invocation
 from tests.invocations.transcripts import MODEL, NOW, Transcript, example, use
@@ -145,7 +144,7 @@ def reads(file: Path) -> list[Read]:
     def beside(path: str) -> Iterator[tuple[int, bytes]] | None:
         return lines(file.parent / path) if (file.parent / path).is_file() else None
 
-    return list(claude_code.read(lines(file), Options(now=NOW.replace(year=9000), beside=beside)))
+    return list(claude_code.read(lines(file), Options(now=NOW.replace(year=9000), sibling=beside)))
 
 
 def runs(file: Path) -> list[Invocation]:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.invocations.formats import claude_code
-from skillgate.invocations.ports import Options
+from skillgate.invocations.formats import Options, claude_code
 from skillgate.model.invocation import Ending
 from tests.invocations.transcripts import NOW, SESSION, Transcript, beside, use
 
@@ -172,7 +171,7 @@ def test_the_agents_of_a_workflow_are_not_read_and_it_is_said() -> None:
 def test_no_path_is_made_of_what_is_no_id(agent: object) -> None:
     asked: list[str] = []
     session = opened().result("toolu_agent", details={"agentId": agent}).say()
-    options = Options(now=NOW, beside=asked.append)
+    options = Options(now=NOW, sibling=asked.append)
     (told,) = claude_code.read(enumerate(session.lines, 1), options)
     assert told.invocation is not None
     assert (told.invocation.tokens_used, asked) == (None, [])

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.invocations.formats import claude_code
+from skillgate.invocations.formats import Options, claude_code
 from skillgate.invocations.formats._names import REPLACED, REPLACED_WARNING
-from skillgate.invocations.formats._transcript_ledger import MOST_LINES, MOST_PATHS
-from skillgate.invocations.ports import Options
+from skillgate.invocations.formats.claude_code import MOST_LINES, MOST_PATHS
 from tests.invocations.transcripts import BEGAN, NOW, Transcript, beside, example, use
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def test_a_name_that_can_be_none_is_rejected_with_the_line_of_its_call(name: obj
 
 
 @pytest.mark.parametrize("name", ["merge-sheets", "büro:zusammenführen", "acme:team:Merge_2.0"])
-def test_a_name_is_kept_as_it_is_given(name: str) -> None:
+def test_a_name_is_cached_as_it_is_given(name: str) -> None:
     (found,) = Transcript().prompt().skill(name).say().runs()
     assert found.skill_name == name
 

@@ -9,11 +9,9 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.invocations.figures import figures, seconds, time_of
-from skillgate.invocations.tally import Tally
+from skillgate.invocations.figures import Tally, figures, seconds, time_of
 from skillgate.model.codec import encode
-from skillgate.model.invocation import Observation
-from skillgate.model.invocation_report import ComponentFigure, SkillFigures
+from skillgate.model.invocation import ComponentFigure, Observation, SkillFigures
 from tests.invocations.observed import NOW, at, seen
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate.errors import UsageError
-from skillgate.invocations.forms import reader, recognise
+from skillgate.invocations.formats import reader, recognise
 from skillgate.registry import INVOCATION_FORMATS as ROOM
 from tests.invocations.readings import LEAST, SAMPLES, record
 from tests.invocations.traces import SKILL, span, traces

@@ -10,7 +10,7 @@ pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from skillgate.errors import UsageError
-from skillgate.invocations.checking import check, check_each, exit_code, gate_json, verdict
+from skillgate.invocations.gates import check, check_each, exit_code, gate_json, verdict
 from skillgate.model.invocation_gate import PACKAGED, Gate, chosen, known
 from skillgate.model.score import Outcome
 from tests.invocations.observed import NOW, many, seen
@@ -18,8 +18,7 @@ from tests.invocations.observed import NOW, many, seen
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillgate.model.invocation import Observation
-    from skillgate.model.invocation_report import GateCheck
+    from skillgate.model.invocation import GateCheck, Observation
 
 SEEDS_KEYS = {"gate", "passed", "failures", "stats"}
 OUR_KEYS = {"skill", "kind", "description", "status", "days_since_improvement", "last_improved_at"}

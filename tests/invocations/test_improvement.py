@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.invocations.improvement import DAY_S, Improvement
+from skillgate.invocations.figures import DAY_S, Improvement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillgate.format import printable
+from skillgate.invocations.formats import LONGEST, Options, reader
 from skillgate.invocations.formats._names import REPLACED
-from skillgate.invocations.forms import reader
-from skillgate.invocations.ports import LONGEST, Options
 from skillgate.model.invocation import Accuracy, Ending
-from skillgate.model.text import printable
 from tests.invocations.readings import LEAST, NOW, OPTIONS, SAMPLES, lines_of, one, problem, read, record, taken
 from tests.properties.documents import CI
 

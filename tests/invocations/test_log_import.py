@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from skillgate.evaluation.workers import processors
-from skillgate.invocations.portions import WORTH, portions
-from skillgate.invocations.ports import LONGEST
+from skillgate.invocations.formats import LONGEST
+from skillgate.invocations.importing import WORTH, portions
 from skillgate.invocations.reading import lines, lines_between
 from skillgate.invocations.taking import MOST_WARNINGS
 from tests.cli.running import run

@@ -288,7 +288,7 @@ def test_other_files_among_those_of_a_directory_are_counted_in_one_line(tmp_path
     assert run(tmp_path, "log", "import", "projects").code == 3
 
 
-def test_what_was_kept_as_text_takes_signals_without_asking_for_text_again(tmp_path: Path) -> None:
+def test_what_was_cached_as_text_takes_signals_without_asking_for_text_again(tmp_path: Path) -> None:
     write(tmp_path / "runs.jsonl", [{**line(1), "skill_name": "write a letter", "invocation_id": "run of Bob"}])
     assert run(tmp_path, "log", "import", "runs.jsonl", "--keep-text").code == 0
     words = ("--id", "run of Bob", "--update", "--set", "user_accepted=true")

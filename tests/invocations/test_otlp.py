@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillgate.format import printable
+from skillgate.invocations.formats import LONGEST, reader
 from skillgate.invocations.formats.otlp import _COUNTS
-from skillgate.invocations.forms import reader
-from skillgate.invocations.ports import LONGEST
 from skillgate.model.invocation import Accuracy, Ending, Invocation, Read
-from skillgate.model.text import printable
 from tests.invocations.readings import OPTIONS, SAMPLES, one, read, record
 from tests.invocations.traces import AGENT, BEGAN, LOADS, SKILL, TRACE, chat, encoded, span, tool, traces, usage
 from tests.properties.documents import CI
@@ -394,8 +393,7 @@ def test_a_trace_with_more_spans_than_are_held_leaves_its_figures_open() -> None
 _LARGE = """
 import resource
 from datetime import UTC, datetime
-from skillgate.invocations.forms import reader
-from skillgate.invocations.ports import Options
+from skillgate.invocations.formats import Options, reader
 
 SPAN = ('{"traceId": "%032x", "spanId": "%016x", "parentSpanId": "%016x", "startTimeUnixNano": "1777888800000000000",'
         ' "attributes": [{"key": "skillgate.skill.name", "value": {"stringValue": "a"}}, {"key": "x", "value": "%s"}]}')

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.invocations.forms import reader
-from skillgate.invocations.ports import LONGEST
-from skillgate.model.text import printable
+from skillgate.format import printable
+from skillgate.invocations.formats import LONGEST, reader
 from tests.invocations.readings import LEAST, OPTIONS, SAMPLES, one, read, record
 from tests.properties.documents import CI
 

@@ -70,7 +70,7 @@ def test_the_parts_of_the_literal_rubric_add_up_to_its_score(record: Invocation)
 def test_every_part_has_words_and_at_most_its_points(version: str) -> None:
     for record in (EMPTY, FLAWLESS, FLAWLESS._replace(error_count=2, rating="negative", tokens_used=7_777)):
         for part in explainer(version)(record):
-            assert part.told
+            assert part.note
             assert part.points is None or part.points <= part.most
 
 
@@ -79,11 +79,11 @@ def test_what_is_told_has_no_text_of_the_record_in_it(version: str, record: Invo
     hostile = "\x1b[2J{error_count}<script>"
     named = record._replace(skill_name=hostile, skill_category=hostile, model=hostile, extra={"note": hostile})
     for part in explainer(version)(named):
-        assert not {"\x1b", "{", "}", "<"} & set(part.told)
+        assert not {"\x1b", "{", "}", "<"} & set(part.note)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_told_numbers_are_those_of_the_record(version: str) -> None:
     slow = FLAWLESS._replace(tokens_used=123_456_789, output_size=40.5)
-    told = {part.name: part.told for part in explainer(version)(slow)}
+    told = {part.name: part.note for part in explainer(version)(slow)}
     assert told["tokens"] == "123456789 tokens; 50 × 40.5 (lines of code) expected"

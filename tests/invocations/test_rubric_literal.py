@@ -82,7 +82,7 @@ def test_points_are_those_of_the_method(changes: dict[str, Any], components: tup
 def test_where_the_method_stops_with_an_error_there_is_no_score(changes: dict[str, Any], part: str) -> None:
     record = FLAWLESS._replace(**changes)
     assert score(record)[1:7] == (25, None, 30, 25, None, 0.8)
-    points, told = next((one.points, one.told) for one in explain(record) if one.name == part)
+    points, told = next((one.points, one.note) for one in explain(record) if one.name == part)
     assert points is None
     assert told
 

@@ -196,7 +196,7 @@ def test_r01_the_baseline_that_was_used_is_named() -> None:
 
 
 def test_r02_the_units_are_named_where_a_score_is_explained() -> None:
-    told = {part.name: part.told for part in explainer("1.1")(FLAWLESS._replace(skill_category="research"))}
+    told = {part.name: part.note for part in explainer("1.1")(FLAWLESS._replace(skill_category="research"))}
     assert "(findings)" in told["tokens"]
     assert "8 × 1 (assumed) (searches)" in told["tool calls"]
 

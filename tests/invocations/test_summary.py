@@ -18,8 +18,7 @@ from tests.invocations.observed import NOW, history, many, seen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.invocation import Observation
-    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.invocation import InvocationReport, Observation
 
 
 def of(some: Iterable[Observation], days: int | None = 30) -> InvocationReport:

@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.invocations.figures import figures
-from skillgate.invocations.tally import AT_ONCE, MOST_CATEGORIES, Tally, by_skill
+from skillgate.invocations.figures import AT_ONCE, MOST_CATEGORIES, Tally, by_skill, figures
 from skillgate.model.invocation import Observation, Tier
 from tests.invocations.observed import DAY, at, many, seen
 

@@ -9,17 +9,27 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.invocations.advice import recommendation  # noqa: E402
-from skillgate.invocations.trends import LEAST_PERCENT, LEAST_POINTS, tally_of, trend, trend_json, with_bootstrap  # noqa: E402
+from skillgate.invocations.trends import (  # noqa: E402
+    LEAST_PERCENT,
+    LEAST_POINTS,
+    recommendation,
+    tally_of,
+    trend,
+    trend_json,
+    with_bootstrap,
+)
 from skillgate.model.codec import encode  # noqa: E402
-from skillgate.model.invocation import Component  # noqa: E402
-from skillgate.model.invocation_report import Direction, InvocationTrend  # noqa: E402
+from skillgate.model.invocation import (  # noqa: E402
+    Component,
+    Direction,
+    InvocationTrend,
+)
 from tests.invocations.observed import NOW, at, history, seen  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from skillgate.invocations.tally import Tally
+    from skillgate.invocations.figures import Tally
     from skillgate.model.invocation import Observation
 
 STEADY = (70.0, 72.0, 68.0, 71.0, 69.0)

@@ -9,8 +9,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from skillgate.invocations.formats import claude_code
-from skillgate.invocations.ports import Options
+from skillgate.invocations.formats import Options, claude_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -185,7 +184,7 @@ class Transcript:
             found = (files or {}).get(path)
             return None if found is None else enumerate(found.lines, 1)
 
-        options = Options(now=NOW, beside=lines_beside)._replace(**changes)
+        options = Options(now=NOW, sibling=lines_beside)._replace(**changes)
         return list(claude_code.read(enumerate(self.lines, 1), options))
 
     def runs(self, files: Mapping[str, Transcript] | None = None, **changes: Any) -> list[Invocation]:

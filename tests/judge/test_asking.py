@@ -9,7 +9,7 @@ import pytest
 
 from skillgate.judge.asking import MOST_TOKENS, ask
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Tokens
-from tests.judge.driving import Judge, answered, drive, failed
+from tests.judge.doubles import Judge, answered, drive, failed
 
 GOOD = '{"score": 3}'
 SCHEMA = {

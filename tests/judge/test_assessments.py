@@ -7,15 +7,18 @@ from hashlib import sha256
 
 import pytest
 
-from skillgate.judge import schema, wording
+from skillgate.judge import asking, requests
 from skillgate.judge.layer import PROMPT_VERSION, RUBRIC_VERSION
-from skillgate.judge.rubric import ASSESSMENTS, BANDS, HIGHEST, Question, anchors, questions
+from skillgate.judge.questions import BANDS, HIGHEST, Question, anchors, questions
 from skillgate.model.score import Dimension, LayerName
-from skillgate.scoring.weights import BLEND
+from skillgate.scoring.composite import BLEND
 
 # Whoever changes the wording changes the version with it, since answers to other words are not compared.
 PROMPT_DIGESTS = {"1": "65afc37c2aaf1737"}
 RUBRIC_DIGESTS = {"1": "b691ae1f46b043f5"}
+OTHER_TEXTS = {
+    *("CLOSE", "CUT", "GENERATION", "OPEN", "PREDICTION", "PROMPT_VERSION", "RUBRIC_VERSION", "SCRIPTED_PREFIX")
+}  # of other wordings, or names
 
 NAMES = ("trigger_predictions", "orchestration_fitness", "output_quality", "scope_calibration", "other_dimensions")
 
@@ -25,10 +28,13 @@ def _digest(*parts: object) -> str:
 
 
 def test_the_wording_of_prompts_has_its_version() -> None:
-    texts = {name: value for name, value in vars(wording).items() if name.isupper() and isinstance(value, str)}
-    forms = (schema.ASSESSMENTS, schema.PROMPTS, schema.PREDICTIONS)
-    kept = {name: text for name, text in texts.items() if not name.endswith("_VERSION")}
-    assert _digest(sorted(kept.items()), forms) == PROMPT_DIGESTS[PROMPT_VERSION]
+    texts = {
+        name: value
+        for name, value in {**vars(asking), **vars(requests)}.items()
+        if name.isupper() and isinstance(value, str) and name not in OTHER_TEXTS and not name.startswith("_")
+    }
+    forms = (requests.ASSESSMENTS, requests.PROMPTS, requests.PREDICTIONS)
+    assert _digest(sorted(texts.items()), forms) == PROMPT_DIGESTS[PROMPT_VERSION]
 
 
 def test_the_wording_of_rubrics_has_its_version() -> None:
@@ -36,8 +42,7 @@ def test_the_wording_of_rubrics_has_its_version() -> None:
     assert _digest(rubrics, BANDS) == RUBRIC_DIGESTS[RUBRIC_VERSION]
 
 
-def test_every_file_of_the_room_is_a_question() -> None:
-    assert len(ASSESSMENTS.names()) == len(questions())
+def test_the_questions_are_put_in_their_order() -> None:
     assert tuple(asked.name for asked in questions()) == NAMES
 
 
@@ -66,7 +71,7 @@ def test_every_rating_falls_in_one_band_with_its_score() -> None:
 
 @pytest.mark.parametrize("question", [asked for asked in questions() if len(asked.rubrics) == 1])
 def test_the_question_of_one_dimension_has_its_name(question: Question) -> None:
-    if question.asked:
+    if question.rated:
         assert question.name == question.rubrics[0].dimension.value
 
 
@@ -75,7 +80,7 @@ def test_one_dimension_waits_for_code() -> None:
     assert waiting == [Dimension.CODE_TEMPLATE_QUALITY]
 
 
-@pytest.mark.parametrize("form", [schema.ASSESSMENTS, schema.PROMPTS, schema.PREDICTIONS])
+@pytest.mark.parametrize("form", [requests.ASSESSMENTS, requests.PROMPTS, requests.PREDICTIONS])
 def test_a_schema_holds_only_what_the_api_enforces(form: object) -> None:
     allowed = {"type", "properties", "required", "additionalProperties", "items", "enum"}
 
@@ -94,7 +99,7 @@ def test_a_schema_holds_only_what_the_api_enforces(form: object) -> None:
 
 
 def test_evidence_and_reasoning_come_before_the_score_and_a_score_is_one_of_eleven() -> None:
-    entry = schema.ASSESSMENTS["properties"]["assessments"]["items"]
+    entry = requests.ASSESSMENTS["properties"]["assessments"]["items"]
     assert list(entry["properties"]) == ["dimension", "evidence", "reasoning", "score"]
     assert entry["properties"]["score"] == {"type": "integer", "enum": list(range(11))}
-    assert list(schema.ASSESSMENTS["properties"]) == ["assessments", "control"]
+    assert list(requests.ASSESSMENTS["properties"]) == ["assessments", "control"]

@@ -10,11 +10,10 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from skillgate.errors import CodecError, UsageError  # noqa: E402
-from skillgate.judge.calibration import build, calibrate, read, read_labels  # noqa: E402
-from skillgate.judge.trust import trust  # noqa: E402
-from skillgate.model.calibration import Calibration, Label, Pair  # noqa: E402
+from skillgate.judge.calibration import build, calibrate, read, read_labels, trust  # noqa: E402
 from skillgate.model.codec import encode  # noqa: E402
-from skillgate.model.judging import Assessment, Estimate, JudgeLayer  # noqa: E402
+from skillgate.model.documents import Calibration, Label, Pair  # noqa: E402
+from skillgate.model.layers import Assessment, Estimate, JudgeLayer  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
 from skillgate.stats.intervals import clopper_pearson  # noqa: E402
 from tests.stats.oracles import sklearn_kappa  # noqa: E402
@@ -139,10 +138,7 @@ def test_a_calibration_is_made_of_labels_and_judged_skills() -> None:
     document, left_out = build(labels, layers, date="2026-11-21")
     assert document.items == (Pair("skills/a", OUTPUT, 6, 8.5), Pair("skills/b", OUTPUT, 5, 4.0))
     assert (document.model, document.prompt_version, document.judges, document.live) == ("m-1", "p1", 1, True)
-    assert left_out == (
-        "a: robustness was not judged: refused",
-        "a: scope_calibration was not judged: not asked about",
-    )
+    assert left_out == ("a: robustness was not judged: refused", "a: scope_calibration was not judged: not asked about")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from skillgate.judge.document import LONGEST_HEADING, MOST_SECTIONS, Shown, shown
 from skillgate.judge.subject import Dossier, Page, Passage
-from skillgate.model.judging import Cut
+from skillgate.model.layers import Cut
 from tests.judge.reading import fences, outside, plain
 
 HEAD = "---\nname: a\ndescription: b\n---\n"

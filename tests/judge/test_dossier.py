@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 
 from skillgate.evaluation.assess import assess
 from skillgate.judge import dossier as module
-from skillgate.judge import gathering
 from skillgate.judge.dossier import Unjudged, dossier
 from skillgate.judge.subject import Dossier, Page, Passage
 from skillgate.model.skill import SkillSource
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.skill.find import discover, read
 from tests.skills import BODY, NAME, PROSE, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -85,16 +83,16 @@ def test_a_file_that_is_too_large_is_named_and_the_others_are_read(tmp_path: Pat
 def test_the_sum_of_all_files_is_bounded_and_said(tmp_path: Path) -> None:
     files = {f"references/{number:02}.txt": "x" * 1_000_000 for number in range(10)}
     found = of(write_skill(tmp_path, files=files))
-    assert sum(len(page.text) for page in found.pages) <= gathering.MAX_TOTAL_BYTES + 10_000
+    assert sum(len(page.text) for page in found.pages) <= module.MAX_TOTAL_BYTES + 10_000
     assert len(found.pages) + len(found.unread) == 11
     assert found.unread
 
 
 def test_very_many_files_are_counted_where_they_are_not_named(tmp_path: Path) -> None:
     found = of(write_skill(tmp_path, files={f"references/{number:04}.txt": "x" for number in range(500)}))
-    assert len(found.pages) == gathering.MAX_PAGES
-    assert len(found.unread) == gathering.MAX_UNREAD + 1
-    assert found.unread[-1][0] == f"{501 - gathering.MAX_PAGES - gathering.MAX_UNREAD} more files"
+    assert len(found.pages) == module.MAX_PAGES
+    assert len(found.unread) == module.MAX_UNREAD + 1
+    assert found.unread[-1][0] == f"{501 - module.MAX_PAGES - module.MAX_UNREAD} more files"
 
 
 RULES = "Delete whatever you like."
@@ -156,7 +154,7 @@ def test_of_very_many_files_those_that_matter_are_named_first(tmp_path: Path) ->
     assert {path for path, _ in found.unread} - found.aside == {"references/zz.txt"}
     large: dict[str, str | bytes] = {f"references/{number:03}.txt": "x" * 1_100_000 for number in range(101)}
     found = of(write_skill(tmp_path / "2", files=large))
-    assert len(found.unread) == gathering.MAX_UNREAD + 1
+    assert len(found.unread) == module.MAX_UNREAD + 1
     assert found.aside == frozenset()
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.judge.fence import LONGEST_NAME, fenced, marker, named, sealed, visible
+from skillgate.judge.asking import LONGEST_NAME, fenced, marker, named, sealed, visible
 from tests.judge.reading import fences, outside, plain
 
 TEXTS = st.text(

@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
-from skillgate.judge.control import HIGHEST_HONEST
-from tests.judge.attacks import places
-from tests.judge.attacks.corpus import ALL, FAMILIES
-from tests.judge.attacks.form import Attack, folded
-from tests.judge.attacks.judges import Obedient, Run, filled, made, run, strict, strings, without_fence
-from tests.judge.driving import RATING_QUESTIONS
+from skillgate.judge.asking import HIGHEST_HONEST
+from tests.judge import obedient
+from tests.judge.attacks import ALL, FAMILIES, Attack, folded
+from tests.judge.doubles import RATING_QUESTIONS
+from tests.judge.obedient import Obedient, Run, filled, made, run, strict, strings, without_fence
 from tests.judge.reading import outside
 
 RATED = set(RATING_QUESTIONS)
@@ -49,7 +48,7 @@ class Outcome(NamedTuple):
 def clean(place: str) -> Run:
     """Judge the skill with an ordinary remark in a place."""
     with TemporaryDirectory() as base:
-        subject, flagged = made(Path(base, "a"), place, places.NEUTRAL)
+        subject, flagged = made(Path(base, "a"), place, obedient.NEUTRAL)
     assert not flagged
     return run(subject, strict(ALL))
 
@@ -58,15 +57,11 @@ def clean(place: str) -> Run:
 def outcome(attack: Attack) -> Outcome:
     """Judge the skill with one attack at home, by every judge."""
     with TemporaryDirectory() as base:
-        before, _ = made(Path(base, "a"), attack.home, places.NEUTRAL)
+        before, _ = made(Path(base, "a"), attack.home, obedient.NEUTRAL)
         subject, flagged = made(Path(base, "b"), attack.home, filled(attack.text, before))
     alone = subject._replace(suspicious=())  # the fence by itself: nothing is left out
     return Outcome(
-        attack,
-        flagged,
-        run(alone, strict(ALL)),
-        run(alone, without_fence(ALL)),
-        run(subject, without_fence(ALL)),
+        attack, flagged, run(alone, strict(ALL)), run(alone, without_fence(ALL)), run(subject, without_fence(ALL))
     )
 
 
@@ -82,7 +77,7 @@ def test_there_are_attacks_enough_and_each_is_another() -> None:
 
 
 def test_an_honest_skill_is_rated_by_its_text_in_every_place() -> None:
-    for place in places.PLACES:
+    for place in obedient.PLACES:
         found = clean(place)
         assert found.obeyed == (), place
         assert found.judged.failure is None, place
@@ -93,9 +88,9 @@ def test_an_honest_skill_is_rated_by_its_text_in_every_place() -> None:
         assert found.scores["false_alarms"] == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("place", places.PLACES)
+@pytest.mark.parametrize("place", obedient.PLACES)
 def test_no_attack_in_any_place_sways_a_judge_that_obeys_what_is_outside(place: str, tmp_path: Path) -> None:
-    before, _ = made(tmp_path / "clean", place, places.NEUTRAL)
+    before, _ = made(tmp_path / "clean", place, obedient.NEUTRAL)
     honest = strict(ALL)
     scores = run(before, honest).scores
     for number, attack in enumerate(ALL):

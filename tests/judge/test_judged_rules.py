@@ -6,35 +6,32 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from skillgate.judge.trouble import PARTLY, SWAYED
+from skillgate.judge.subject import PARTLY, SWAYED
 from skillgate.model.finding import Severity
 from skillgate.model.skill import Frontmatter, Problem, Skill, SkillRoot, Span
-from skillgate.registry import Room
 from skillgate.skill.tree import DiskTree
-from skillgate.static.catalogue import read_docstring
-
-ROOM = Room("skillgate.static.judged")
+from skillgate.static.catalogue import pages
+from skillgate.static.defects import JUDGED
+from skillgate.static.layer import judged_rule
 
 
 def test_every_problem_of_the_judge_has_a_rule_and_every_rule_a_problem() -> None:
-    assert set(ROOM.names()) == {SWAYED, PARTLY}
+    assert {rule.id.lower() for rule in JUDGED} == {SWAYED, PARTLY}
 
 
-@pytest.mark.parametrize("name", ROOM.names())
-def test_a_rule_has_the_name_of_its_file_and_a_whole_page(name: str) -> None:
-    module = ROOM.load(name)
-    title, sections = read_docstring(module.__doc__ or "")
-    assert module.RULE.id == name.upper()
-    assert module.RULE.severity is {SWAYED: Severity.WARNING, PARTLY: Severity.ERROR}[name]
-    assert module.RULE.blocks_badge is (name == PARTLY)
-    assert title
-    assert set(sections) == {"Why", "Bad", "Good", "Source"}
-    assert all(sections.values())
+@pytest.mark.parametrize("name", [SWAYED, PARTLY])
+def test_a_rule_has_the_whole_page(name: str) -> None:
+    (page,) = (page for page in pages() if page.rule == judged_rule(name))
+    assert page.rule.severity is {SWAYED: Severity.WARNING, PARTLY: Severity.ERROR}[name]
+    assert judged_rule(name).blocks_badge is (name == PARTLY)
+    assert page.title
+    assert set(page.sections) == {"Why", "Bad", "Good", "Source"}
+    assert all(page.sections.values())
 
 
-@pytest.mark.parametrize("name", ROOM.names())
+@pytest.mark.parametrize("name", [SWAYED, PARTLY])
 def test_a_rule_gives_the_problems_of_its_name(name: str) -> None:
     root = SkillRoot(DiskTree("."), "a", "SKILL.md", "a", PurePosixPath("a"))
     problems = (Problem(name, Span(7), "said", "a/references/b.md"), Problem("no_body", Span(), "other"))
-    (hit,) = ROOM.load(name).RULE.find(Skill(root, Frontmatter(), problems=problems))
+    (hit,) = judged_rule(name).find(Skill(root, Frontmatter(), problems=problems))
     assert (hit.span.line, hit.message, hit.file) == (7, "said", "a/references/b.md")

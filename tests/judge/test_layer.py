@@ -11,10 +11,10 @@ from skillgate.judge.layer import judge
 from skillgate.judge.subject import Dossier, Judged, Opinion, Page, Panel, Sibling
 from skillgate.llm import driver
 from skillgate.model.exchange import Answer, Cause, Request, Status, Steps, Tokens
-from skillgate.model.judging import Assessment, Cut, Quotation
+from skillgate.model.layers import Assessment, Cut, Quotation
 from skillgate.model.score import Dimension
 from skillgate.stats.intervals import mean_t
-from tests.judge.driving import (
+from tests.judge.doubles import (
     MODEL,
     RATING_QUESTIONS,
     Judge,

@@ -11,7 +11,7 @@ from skillgate.judge.layer import judge
 from skillgate.judge.subject import Opinion, Page, Panel
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.score import Dimension
-from tests.judge.driving import MODEL, RATING_QUESTIONS, Judge, answered, drive, failed, judged, ratings, skill
+from tests.judge.doubles import MODEL, RATING_QUESTIONS, Judge, answered, drive, failed, judged, ratings, skill
 
 OUTPUT = Dimension.OUTPUT_QUALITY
 REFUSED = Answer(Status.REFUSED, reason="the model refused to answer", sent=1)

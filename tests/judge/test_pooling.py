@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from skillgate.judge.pooling import LEAST_ITEMS, agreement
+from skillgate.judge.calibration import LEAST_ITEMS, agreement
 from skillgate.judge.subject import Ratings
 from skillgate.model.score import Dimension
 from tests.stats.oracles import pingouin_icc, sklearn_kappa, table

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import pytest
 
-from skillgate.judge.quotations import LONGEST_SOUGHT, MOST_CHARACTERS, MOST_SOUGHT, Library, Place, found
+from skillgate.judge.document import LONGEST_SOUGHT, MOST_CHARACTERS, MOST_SOUGHT, Library, Place, find_all
 from skillgate.judge.subject import Page
 
 CORPUS = Path(os.environ.get("SKILLGATE_TEST_DATA", ""), "corpus")
@@ -94,22 +94,22 @@ def test_a_character_that_a_fence_writes_out_does_not_hide_a_quotation() -> None
 
 
 def test_what_is_found_twice_counts_once_and_what_is_not_found_is_counted() -> None:
-    places, dropped = found(["Undo it at once.", "> Undo it at once.", "never said", "nor this"], LIBRARY)
+    places, dropped = find_all(["Undo it at once.", "> Undo it at once.", "never said", "nor this"], LIBRARY)
     assert [place.line for place in places] == [9]
     assert dropped == 2
 
 
 def test_so_many_are_looked_for_and_the_rest_is_counted() -> None:
-    places, dropped = found(["never said"] * MOST_SOUGHT + ["Undo it at once."], LIBRARY)
+    places, dropped = find_all(["never said"] * MOST_SOUGHT + ["Undo it at once."], LIBRARY)
     assert (places, dropped) == ((), MOST_SOUGHT + 1)
-    places, dropped = found(["never said"] * (MOST_SOUGHT - 1) + ["Undo it at once."], LIBRARY)
+    places, dropped = find_all(["never said"] * (MOST_SOUGHT - 1) + ["Undo it at once."], LIBRARY)
     assert (len(places), dropped) == (1, MOST_SOUGHT - 1)
 
 
 def test_one_that_is_longer_than_any_judge_quotes_is_counted_and_not_looked_for() -> None:
     library = Library((Page("SKILL.md", "word " * 500),))
-    assert found(["word " * (LONGEST_SOUGHT // 5)], library)[1] == 0
-    assert found(["word " * (LONGEST_SOUGHT // 5) + "w"], library) == ((), 1)
+    assert find_all(["word " * (LONGEST_SOUGHT // 5)], library)[1] == 0
+    assert find_all(["word " * (LONGEST_SOUGHT // 5) + "w"], library) == ((), 1)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_one_that_is_longer_than_any_judge_quotes_is_counted_and_not_looked_for(
 def test_a_reply_of_very_many_quotations_costs_no_more_than_one_of_some(quotation: str) -> None:
     library = Library((Page("SKILL.md", "word " * 60_000),))
     started = perf_counter()
-    places, dropped = found([quotation] * 400_000, library)
+    places, dropped = find_all([quotation] * 400_000, library)
     assert perf_counter() - started < 1  # about a fifth of that; minutes where all are looked for
     assert (places, dropped) == ((), 400_000)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.judge.siblings import COMMON, LISTED, MOST_LOOKED_AT, Shelves, listed, siblings
+from skillgate.judge.siblings import COMMON, LISTED, MOST_LOOKED_AT, Shelves, listed
 from skillgate.judge.subject import Sibling
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover
 from skillgate.skill.similarity import terms
 from tests.skills import write_bytes, write_skill
 
@@ -27,7 +27,7 @@ def _root(path: Path) -> SkillRoot:
 
 
 def _names(path: Path, most: int = 15) -> list[str]:
-    return [one.name for one in siblings(_root(path), NAME, ABOUT, most)]
+    return [one.name for one in Shelves().siblings(_root(path), NAME, ABOUT, most)]
 
 
 def _repository(base: Path) -> Path:
@@ -50,7 +50,7 @@ def test_descriptions_come_with_when_to_use_on_one_line_cut_as_clients_cut_them(
     own = write_skill(skills, NAME, description=ABOUT)
     write_skill(skills, "a", frontmatter="name: a\ndescription: |\n  One\n  two\nwhen_to_use: now")
     write_skill(skills, "b", description="word " * 2_000)
-    found = {one.name: one.description for one in siblings(_root(own), NAME, ABOUT)}
+    found = {one.name: one.description for one in Shelves().siblings(_root(own), NAME, ABOUT)}
     assert found["a"] == "One two - now"
     assert len(found["b"]) == LISTED
     assert found["b"].endswith("…")
@@ -78,7 +78,7 @@ def test_who_takes_a_neighbours_name_is_still_told_apart_from_it(tmp_path: Path)
     own = write_skill(skills, "own-directory", frontmatter=f"name: {NAME}\ndescription: {ABOUT}")
     write_skill(skills, NAME, description="Joins sheets.")
     write_skill(skills, "other", frontmatter=f"name: {NAME}\ndescription: Joins columns.")
-    found = siblings(_root(own), NAME, ABOUT)
+    found = Shelves().siblings(_root(own), NAME, ABOUT)
     assert {(one.name, one.description) for one in found} == {(NAME, "Joins sheets."), ("other", "Joins columns.")}
 
 
@@ -87,7 +87,7 @@ def test_two_neighbours_of_one_name_are_both_listed(tmp_path: Path) -> None:
     own = write_skill(skills, NAME, description=ABOUT)
     write_skill(skills, "a", frontmatter="name: split-sheets\ndescription: Splits sheets.")
     write_skill(skills, "b", frontmatter="name: split-sheets\ndescription: A decoy.")
-    assert {one.description for one in siblings(_root(own), NAME, ABOUT)} == {"Splits sheets.", "A decoy."}
+    assert {one.description for one in Shelves().siblings(_root(own), NAME, ABOUT)} == {"Splits sheets.", "A decoy."}
 
 
 @pytest.mark.parametrize(
@@ -133,14 +133,14 @@ def test_a_skill_alone_in_its_folder_is_listed_with_those_of_its_plugin(tmp_path
 
 def test_a_skill_without_neighbours_is_told_apart_from_common_ones(tmp_path: Path) -> None:
     own = write_skill(tmp_path, NAME, description=ABOUT)
-    found = siblings(_root(own), NAME, ABOUT)
+    found = Shelves().siblings(_root(own), NAME, ABOUT)
     assert set(found) == set(COMMON)
     assert found[0].name == "spreadsheets"
 
 
 def test_a_common_skill_of_the_same_name_is_left_out(tmp_path: Path) -> None:
     own = write_skill(tmp_path, "slides", description="Slides.")
-    assert "slides" not in {one.name for one in siblings(_root(own), "slides", "Slides.")}
+    assert "slides" not in {one.name for one in Shelves().siblings(_root(own), "slides", "Slides.")}
 
 
 def test_the_common_skills_are_many_different_and_listed_whole() -> None:
@@ -155,7 +155,7 @@ def test_it_makes_no_difference_which_paths_were_asked_for(tmp_path: Path) -> No
     for name in ("a", "b"):
         write_skill(skills, name, description=f"Skill {name}.")
     found = [
-        siblings(root, NAME, ABOUT)
+        Shelves().siblings(root, NAME, ABOUT)
         for path in (own, skills, tmp_path)
         for root in discover([str(path)]).roots
         if root.name == NAME
@@ -205,4 +205,4 @@ def test_a_shelf_gives_what_a_look_gives_for_each_skill(tmp_path: Path) -> None:
         write_skill(skills, name, description=f"Skill {name}.")
     shelves = Shelves()
     for root in discover([str(skills)]).roots:
-        assert shelves.siblings(root, root.name, "Skill.") == siblings(root, root.name, "Skill.")
+        assert shelves.siblings(root, root.name, "Skill.") == Shelves().siblings(root, root.name, "Skill.")

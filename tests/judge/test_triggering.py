@@ -8,23 +8,13 @@ from typing import Any
 
 import pytest
 
-from skillgate.judge import estimates, schema
+from skillgate.judge import requests, triggering
 from skillgate.judge.subject import Dossier, Sibling
 from skillgate.judge.triggering import ballot, measured, prompts_digest
 from skillgate.model.exchange import Request
-from skillgate.model.judging import Triggering, TriggerPrompt
+from skillgate.model.layers import Triggering, TriggerPrompt
 from skillgate.stats.intervals import clopper_pearson
-from tests.judge.driving import (
-    Judge,
-    failed,
-    generated,
-    judged,
-    listed,
-    predictions,
-    question_text,
-    skill,
-    whole_text,
-)
+from tests.judge.doubles import Judge, failed, generated, judged, listed, predictions, question_text, skill, whole_text
 
 
 def _triggering(dossier: Dossier, judge: Judge, judges: int = 1) -> Triggering:
@@ -220,7 +210,7 @@ def test_prompts_that_cannot_tell_are_asked_for_again_and_then_not_predicted_on(
     ],
 )
 def test_a_name_is_named_as_a_word_and_not_as_a_file(prompt: str, name: str, named: bool) -> None:
-    assert schema.names(prompt, name) is named
+    assert requests.names(prompt, name) is named
 
 
 def _naming(*places: int) -> list[dict[str, Any]]:
@@ -329,6 +319,6 @@ def test_predictions_of_one_kind_alone_give_no_f1() -> None:
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 5), (2, 5), (5, 5), (49, 50)])
 def test_a_rate_has_its_exact_interval(hits: int, n: int) -> None:
-    found = estimates.rate([Fraction(index < hits) for index in range(n)])
+    found = triggering.rate([Fraction(index < hits) for index in range(n)])
     assert (found.value, found.n) == (hits / n, n)
     assert (found.ci_low, found.ci_high) == clopper_pearson(hits, n)

@@ -15,13 +15,12 @@ from urllib.parse import urlsplit
 
 from skillgate.llm.answers import Answers
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
-from skillgate.llm.classify import classify
 from skillgate.llm.driver import run
+from skillgate.llm.flow import CircuitBreaker, RetryPolicy
 from skillgate.llm.journal import Journal
 from skillgate.llm.port import ProviderError
-from skillgate.llm.retrying import Policy
+from skillgate.llm.replies import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Together, Tokens
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ MODEL = "claude-sonnet-5-5"
 LAYERS = 4
 TURNS = 3
 CALLS = LAYERS * 2 * TURNS + 2  # two ask the same of all
-QUICK = Policy(tries=2, first_wait_s=0.001, longest_wait_s=0.002, deadline_s=5.0)
+QUICK = RetryPolicy(tries=2, first_wait_s=0.001, longest_wait_s=0.002, deadline_s=5.0)
 
 
 class Loopback:
@@ -53,7 +52,7 @@ class Loopback:
             connection.request("POST", "/v1/messages", json.dumps(request.body))
             found = json.loads(connection.getresponse().read())
         except (OSError, http.client.HTTPException) as error:
-            raise ProviderError(Cause.NETWORK, "cut off", again=True, lost=True) from error
+            raise ProviderError(Cause.NETWORK, "cut off", retryable=True, lost=True) from error
         finally:
             connection.close()
         block = {"type": "text", "text": found["text"]}
@@ -108,7 +107,13 @@ def main(options: dict[str, Any]) -> None:
         answers = Answers(options["answers"], now=time.time, classify=classify, refresh=refresh)
     budget = Budget(options.get("max_cost_usd"), options.get("max_calls"))
     asker = PortAsker(
-        provider, budget=budget, answers=answers, journal=journal, retrying=QUICK, breaker=Breaker(1_000), timeout_s=20
+        provider,
+        budget=budget,
+        answers=answers,
+        journal=journal,
+        retrying=QUICK,
+        breaker=CircuitBreaker(1_000),
+        timeout_s=20,
     )
     results = list(run([partial(layer, number) for number in range(LAYERS)], asker, in_flight=4))
     told = journal.resumed

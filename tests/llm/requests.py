@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
+from skillgate.llm.flow import CircuitBreaker, RetryPolicy
 from skillgate.llm.port import Connection
 from skillgate.llm.providers import anthropic
-from skillgate.llm.retrying import Policy
 from skillgate.model.exchange import Request
 
 if TYPE_CHECKING:
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
 
     from skillgate.llm.answers import Answers
     from skillgate.llm.port import Provider
-    from skillgate.llm.recording import Recorder
+    from skillgate.llm.providers.replay import Recorder
 
 KEY = "sk-ant-api03-THISISTHEKEY0123456789"
-QUICK = Policy(tries=4, first_wait_s=0.001, longest_wait_s=0.05, deadline_s=30.0)
+QUICK = RetryPolicy(tries=4, first_wait_s=0.001, longest_wait_s=0.05, deadline_s=30.0)
 SCHEMA = {
     "type": "object",
     "properties": {"score": {"type": "integer", "enum": list(range(11))}},
@@ -71,8 +70,8 @@ def asking(
     *,
     budget: Budget | None = None,
     answers: Answers | None = None,
-    policy: Policy = QUICK,
-    breaker: Breaker | None = None,
+    policy: RetryPolicy = QUICK,
+    breaker: CircuitBreaker | None = None,
     recorder: Recorder | None = None,
     timeout_s: float = 20.0,
 ) -> PortAsker:
@@ -82,7 +81,7 @@ def asking(
         budget=budget or Budget(),
         answers=answers,
         retrying=policy,
-        breaker=breaker or Breaker(100),
+        breaker=breaker or CircuitBreaker(100),
         recorder=recorder,
         timeout_s=timeout_s,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.judge import document, requests
-from skillgate.judge.rubric import questions
+from skillgate.judge.questions import questions
 from skillgate.judge.siblings import COMMON
 from skillgate.judge.subject import Dossier, Opinion, Page, Sibling
 
@@ -54,7 +54,7 @@ def assessments(text: str = SKILL, *, sample: int = 0) -> dict[str, Request]:
             subject, shown, seat, name=question.name, rubrics=question.rubrics, subject="tower clocks", typical=900
         )
         for question in questions()
-        if question.asked
+        if question.rated
     }
 
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.judge.siblings import COMMON
 from skillgate.judge.subject import Opinion
-from skillgate.llm.classify import classify
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.outcome import Failure
+from skillgate.llm.replies import classify
+from skillgate.llm.scripted.engine import Engine, Failure
 from skillgate.llm.scripted.rules import parse
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Together
-from skillgate.model.judging import TriggerPrompt
+from skillgate.model.layers import TriggerPrompt
 from skillgate.montecarlo.grading import graded
 from skillgate.montecarlo.session import session
 from skillgate.montecarlo.subject import Plan, Served, Subject

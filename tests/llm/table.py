@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Request
 
 GOOD = Reply(({"type": "text", "text": '{"score": 7}'},), "end_turn", Tokens(100, 20), "claude-sonnet-5-5")
-DOWN = ProviderError(Cause.SERVER, "the server failed", status=500, again=True)
+DOWN = ProviderError(Cause.SERVER, "the server failed", status=500, retryable=True)
 
 
 class Table:

@@ -17,18 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.llm.agent_guard import Guard
-from skillgate.llm.agent_place import Place, directories, laid_out
-from skillgate.llm.agent_process import binary
+from skillgate.llm.agent_session import Guard, Runners, Workspace, binary, directories, lay_out, with_runner
 from skillgate.llm.budget import Budget
-from skillgate.llm.demo_server import DemoServer, Options
+from skillgate.llm.demo_server import DemoServer, Options, events
 from skillgate.llm.port import Connection, ProviderError
 from skillgate.llm.prices import cost, session_most
 from skillgate.llm.providers import anthropic as direct
-from skillgate.llm.runners import Runners, with_runner
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.outcome import Message
-from skillgate.llm.scripted.streaming import events
+from skillgate.llm.scripted.engine import Engine, Message
 from skillgate.model.exchange import Cause, Reply, Request, Tokens
 from tests.llm.server import ModelServer, hang, message, refusal
 
@@ -231,7 +226,7 @@ def test_an_outage_in_the_middle_may_have_been_paid_for(server: ModelServer, pro
     server.then(streamed(use("Skill", skill="merge-sheets")), refusal(529, "overloaded_error"))
     with pytest.raises(ProviderError) as caught:
         provider.send(request(), timeout_s=60)
-    assert (caught.value.cause, caught.value.again, caught.value.lost) == (Cause.SERVER, True, True)
+    assert (caught.value.cause, caught.value.retryable, caught.value.lost) == (Cause.SERVER, True, True)
 
 
 @pytest.mark.parametrize("name", ["init", "clear", "verify"])
@@ -366,8 +361,8 @@ def test_only_files_below_the_skills_are_found(tmp_path: Path) -> None:
     keys = place.skills / "merge-sheets/references/keys.md"
     (tmp_path / "outside.md").write_text("o")
     (place.skills / "merge-sheets/link.md").symlink_to(tmp_path / "outside.md")
-    assert place.found(str(keys)) == str(keys)
-    assert place.found(".claude/skills/merge-sheets/references/keys.md") == str(keys)
+    assert place.file(str(keys)) == str(keys)
+    assert place.file(".claude/skills/merge-sheets/references/keys.md") == str(keys)
     for path in (
         "/etc/passwd",
         "~/.ssh/id",
@@ -381,7 +376,7 @@ def test_only_files_below_the_skills_are_found(tmp_path: Path) -> None:
         None,
         7,
     ):
-        assert place.found(path) is None, path
+        assert place.file(path) is None, path
 
 
 def test_hostile_names_and_paths_stay_inside(tmp_path: Path) -> None:
@@ -459,7 +454,7 @@ def test_a_missing_package_is_named_before_anything_is_asked() -> None:
         "import sys; sys.modules['claude_agent_sdk'] = None\n"
         "from skillgate.llm.port import Connection\n"
         "from skillgate.llm.providers import anthropic\n"
-        "from skillgate.llm.runners import with_runner\n"
+        "from skillgate.llm.agent_session import with_runner\n"
         "connection = Connection(environ={'ANTHROPIC_API_KEY': 'k'}, base_url='http://127.0.0.1:1')\n"
         "with_runner(anthropic.connect(connection), connection, 'agent-sdk')\n"
     )
@@ -493,10 +488,10 @@ def test_without_the_runner_the_provider_is_itself() -> None:
     assert with_runner(messages, connection, "messages") is messages
 
 
-def _place(tmp_path: Path, *skills: Mapping[str, Any]) -> Place:
+def _place(tmp_path: Path, *skills: Mapping[str, Any]) -> Workspace:
     home = tmp_path / "home"
     home.mkdir()
-    return laid_out(home.resolve(), {"skills": list(skills)})
+    return lay_out(home.resolve(), {"skills": list(skills)})
 
 
 def test_the_demo_server_answers_the_harness_as_it_comes() -> None:

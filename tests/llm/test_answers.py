@@ -16,8 +16,8 @@ import pytest
 
 from skillgate.cache import Cache
 from skillgate.llm.answers import Answers, canonical, folder_of, identity
-from skillgate.llm.classify import Classified
-from skillgate.llm.turns import HAS_LOCKS, Turns
+from skillgate.llm.flow import HAS_LOCKS, KeyLocks
+from skillgate.llm.replies import Classified
 from skillgate.model.exchange import Answer, Reply, Request, Status, Tokens
 from tests.llm.askers import Named, reply, request
 
@@ -190,7 +190,7 @@ def test_without_a_folder_nothing_is_kept_and_nothing_is_wrong() -> None:
     answers = opened("")
     answers.put(ASKED, Named(), reply())
     assert answers.get(ASKED, Named()) is None
-    with answers.turn(ASKED, Named()) as kept:
+    with answers.exclusive(ASKED, Named()) as kept:
         assert kept is None
     answers.close()
     assert answers.failure is None
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(tmp_pa
     (tmp_path / "file").write_text("in the way")
     answers = opened(tmp_path / "file")
     for _ in range(2):
-        with answers.turn(ASKED, Named()) as kept:
+        with answers.exclusive(ASKED, Named()) as kept:
             assert kept is None
             answers.put(ASKED, Named(), reply())
     answers.close()
@@ -237,7 +237,7 @@ def test_of_equal_requests_at_the_same_time_one_is_asked(tmp_path: Path) -> None
 
     def ask() -> object:
         start.wait()
-        with answers.turn(ASKED, Named()) as kept:
+        with answers.exclusive(ASKED, Named()) as kept:
             if kept is not None:
                 return kept.value
             paid.append(1)
@@ -254,7 +254,7 @@ def test_when_the_one_that_asked_got_nothing_the_next_asks(tmp_path: Path) -> No
     answers = opened(tmp_path)
 
     def ask() -> bool:
-        with answers.turn(ASKED, Named()) as kept:
+        with answers.exclusive(ASKED, Named()) as kept:
             return kept is None
 
     with ThreadPoolExecutor(4) as pool:
@@ -265,7 +265,7 @@ def test_different_requests_do_not_wait_for_one_another(tmp_path: Path) -> None:
     answers, together = opened(tmp_path), threading.Barrier(4)
 
     def ask(number: int) -> bool:
-        with answers.turn(ASKED._replace(sample=number), Named()) as kept:
+        with answers.exclusive(ASKED._replace(sample=number), Named()) as kept:
             together.wait(timeout=20)
             return kept is None
 
@@ -289,7 +289,7 @@ while not start.exists():
 
 def ask(each):
     asked = request("q", f"s{each}")
-    with answers.turn(asked, Named()) as kept:
+    with answers.exclusive(asked, Named()) as kept:
         if kept is None:
             with open(log, "a") as file:
                 file.write(f"{each}\\n")
@@ -341,8 +341,8 @@ def test_eight_processes_pay_once_for_each_answer_and_never_again(tmp_path: Path
 
 KILLED = """
 import sys, time
-from skillgate.llm.turns import Turns
-with Turns(sys.argv[1]).turn("ab" * 16):
+from skillgate.llm.flow import KeyLocks
+with KeyLocks(sys.argv[1]).lock("ab" * 16):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -358,7 +358,7 @@ def test_a_process_that_is_killed_lets_go_of_its_turn(tmp_path: Path) -> None:
         taken = threading.Event()
 
         def wait() -> None:
-            with Turns(str(tmp_path)).turn("ab" * 16):
+            with KeyLocks(str(tmp_path)).lock("ab" * 16):
                 taken.set()
 
         waiting = threading.Thread(target=wait)
@@ -376,11 +376,11 @@ def test_nobody_waits_for_another_process_for_ever(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with Turns(str(tmp_path), longest_s=0.1).turn("ab" * 16):
+        with KeyLocks(str(tmp_path), longest_s=0.1).lock("ab" * 16):
             assert process.poll() is None
         stop = threading.Event()
         stop.set()
-        with Turns(str(tmp_path), stop=stop).turn("ab" * 16):
+        with KeyLocks(str(tmp_path), stop=stop).lock("ab" * 16):
             assert process.poll() is None
         process.kill()
 
@@ -389,7 +389,7 @@ def test_a_link_in_place_of_the_file_of_turns_is_not_followed(tmp_path: Path) ->
     target = tmp_path / "target"
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers" / "turns").symlink_to(target)
-    with Turns(str(tmp_path / "answers")).turn("ab" * 16):
+    with KeyLocks(str(tmp_path / "answers")).lock("ab" * 16):
         assert not target.exists()
 
 

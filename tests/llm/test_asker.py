@@ -12,12 +12,11 @@ pytest.importorskip("jsonschema")
 pytest.importorskip("anthropic")
 
 from skillgate.llm.answers import Answers
-from skillgate.llm.breaker import Breaker
+from skillgate.llm.asker import requests_of
 from skillgate.llm.budget import Budget
-from skillgate.llm.classify import classify
+from skillgate.llm.flow import CircuitBreaker, RetryPolicy
 from skillgate.llm.port import ProviderError
-from skillgate.llm.retrying import Policy
-from skillgate.llm.runners import requests_of
+from skillgate.llm.replies import classify
 from skillgate.model.exchange import Cause, Reply, Request, Status, Tokens
 from tests.llm.requests import asking, connected, request
 from tests.llm.server import ModelServer, cut, hang, hang_up, message, raw, refusal
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-LOST = ProviderError(Cause.NETWORK, "the connection was cut off", again=True, lost=True)
+LOST = ProviderError(Cause.NETWORK, "the connection was cut off", retryable=True, lost=True)
 
 
 def kept_in(folder: Path) -> Answers:
@@ -117,7 +116,7 @@ def test_a_run_that_is_stopped_still_gives_what_was_kept(tmp_path: Path) -> None
     assert asker.ask(request(question="other")).cause is Cause.STOPPED
 
 
-def test_a_good_answer_to_a_question_asked_again_is_kept_as_the_answer_to_both(tmp_path: Path) -> None:
+def test_a_good_answer_to_a_question_asked_again_is_cached_as_the_answer_to_both(tmp_path: Path) -> None:
     first = request()
     again = request(max_tokens=21_333)._replace(instead_of=first)
     asking(Table(replying(GOOD)), answers=kept_in(tmp_path)).ask(again)
@@ -190,7 +189,7 @@ def test_every_send_is_a_call_and_what_was_answered_keeps_its_own_cost() -> None
 
 def test_a_run_that_ends_between_two_tries_keeps_what_was_lost_as_spent() -> None:
     budget = Budget(max_cost_usd=0.1)
-    breaker = Breaker(100)
+    breaker = CircuitBreaker(100)
 
     def lost(_: Request) -> Reply:
         breaker.trip("enough")
@@ -252,7 +251,7 @@ def test_an_answer_by_another_known_model_is_not_kept(tmp_path: Path) -> None:
 
 def test_a_200_that_is_no_message_may_have_cost_something() -> None:
     budget = Budget()
-    broken = ProviderError(Cause.REPLY, "what is no message", status=200, again=False)
+    broken = ProviderError(Cause.REPLY, "what is no message", status=200, retryable=False)
     answer = asking(Table(replying(broken)), budget=budget).ask(request())
     assert (answer.cause, answer.cost_usd) == (Cause.REPLY, None)
     assert budget.unpriced == ("claude-sonnet-5-5",)
@@ -280,13 +279,13 @@ def test_an_answer_tells_how_long_the_try_took_that_was_answered_and_no_wait(tmp
     def slow(_: Request) -> Reply:
         tries.append(1)
         if len(tries) == 1:
-            raise ProviderError(Cause.SERVER, "overloaded", again=True, retry_after_s=0.4)
+            raise ProviderError(Cause.SERVER, "overloaded", retryable=True, retry_after_s=0.4)
         time.sleep(0.05)
         return GOOD
 
     tries: list[int] = []
     answers = Answers(str(tmp_path), now=time.time, classify=classify)
-    asker = asking(Table(slow), policy=Policy(longest_wait_s=1.0), answers=answers)
+    asker = asking(Table(slow), policy=RetryPolicy(longest_wait_s=1.0), answers=answers)
     first, again = asker.ask(request()), asker.ask(request())
     assert (first.sent, again.cached) == (2, True)
     assert 0.05 <= first.seconds < 0.35

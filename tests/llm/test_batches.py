@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.llm import batches, prices
+from skillgate.llm import batch_queue, prices
 from skillgate.llm.answers import Answers, identity
-from skillgate.llm.batch_budget import BatchBudget
-from skillgate.llm.batch_journal import BatchJournal
-from skillgate.llm.batch_post import Polling
-from skillgate.llm.classify import classify
+from skillgate.llm.batch_client import BatchJournal
+from skillgate.llm.batch_queue import Polling
+from skillgate.llm.budget import BatchBudget
+from skillgate.llm.flow import RetryPolicy
 from skillgate.llm.journal import Journal
 from skillgate.llm.port import Connection, Progress, ProviderError
 from skillgate.llm.providers import batch
-from skillgate.llm.retrying import Policy
+from skillgate.llm.replies import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Status
 from tests import listening
 from tests.llm.askers import MODEL, USED, judge, request
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-ant-api03-THISISTHEKEY0123456789"
-QUICK = Policy(tries=4, first_wait_s=0.001, longest_wait_s=0.05, deadline_s=30.0)
+QUICK = RetryPolicy(tries=4, first_wait_s=0.001, longest_wait_s=0.05, deadline_s=30.0)
 SOON = Polling(first_s=0.001, longest_s=0.005)
 PRICE = (prices.cost(MODEL, USED) or 0.0) / 2
 
@@ -72,9 +72,9 @@ def connected(url: str, **environ: str) -> batch.Batches:
     return found
 
 
-def asking(server: BatchServer, *, budget: BatchBudget | None = None, **options: Any) -> batches.BatchAsker[Any]:
+def asking(server: BatchServer, *, budget: BatchBudget | None = None, **options: Any) -> batch_queue.BatchQueue[Any]:
     settings = {"retrying": QUICK, "polling": SOON, "timeout_s": 20.0, **options}
-    return batches.BatchAsker(connected(server.url), budget=budget or BatchBudget(), **settings)
+    return batch_queue.BatchQueue(connected(server.url), budget=budget or BatchBudget(), **settings)
 
 
 def asked(name: str) -> Steps[Answer]:
@@ -84,13 +84,13 @@ def asked(name: str) -> Steps[Answer]:
 
 
 def answered(server: BatchServer, *names: str, **options: Any) -> list[Answer]:
-    return list(batches.run([partial(asked, name) for name in names], asking(server, **options)))
+    return list(batch_queue.run([partial(asked, name) for name in names], asking(server, **options)))
 
 
 def test_a_round_is_one_batch_however_many_layers_there_are() -> None:
     with BatchServer() as server:
         layers = [partial(judge, f"s{number}", prefix=f"s{number}") for number in range(20)]
-        found = list(batches.run(layers, asking(server)))
+        found = list(batch_queue.run(layers, asking(server)))
     questions = ("predictions", "orchestration", "output", "scope", "others")
     assert found == [(f"s{n}", *(f"s{n} {question}" for question in questions)) for n in range(20)]
     assert server.sizes == [100, 20]  # what depends on an answer goes in the next one
@@ -211,7 +211,7 @@ def test_a_refused_output_format_is_asked_for_in_words_the_next_time() -> None:
         return succeeded("{}")
 
     with BatchServer(answering) as server:
-        (answer,) = batches.run([layer], asking(server))
+        (answer,) = batch_queue.run([layer], asking(server))
     assert (answer.status, answer.value, answer.sent) == (Status.OK, {}, 2)
 
 
@@ -238,7 +238,7 @@ def test_a_batch_that_never_got_there_is_submitted_again_and_counted() -> None:
         server.foreign = [of_others("msgbatch_theirs", 7)]
         server.wrong(CREATE, Fault(0))
         asker = asking(server)
-        (answer,) = batches.run([partial(asked, "s")], asker)
+        (answer,) = batch_queue.run([partial(asked, "s")], asker)
     assert (answer.status, server.sizes, asker.repeated) == (Status.OK, [1], 1)
 
 
@@ -264,7 +264,7 @@ def test_a_call_that_cannot_succeed_ends_the_run_with_causes(kind: str, status: 
         server.wrong(kind, Fault(status))
         asker = asking(server)
         layers: list[Callable[[], Steps[Answer]]] = [partial(asked, "s"), twice]
-        first, later = batches.run(layers, asker)
+        first, later = batch_queue.run(layers, asker)
     assert (first.status, first.cause) == (Status.ERROR, cause)
     assert (later.status, later.cause) == (Status.ERROR, Cause.STOPPED)
     assert server.calls.count(CREATE) == 1
@@ -290,7 +290,7 @@ def test_looks_grow_rarer_up_to_a_bound_and_obey_the_server_within_one() -> None
     with BatchServer(looks=3) as server:
         server.look_headers = {"retry-after": "3600"}
         began = time.monotonic()
-        answered(server, "s", polling=Polling(first_s=0.001, longest_s=0.001, longest_asked_s=0.2))
+        answered(server, "s", polling=Polling(first_s=0.001, longest_s=0.001, longest_retry_s=0.2))
     assert 0.4 <= time.monotonic() - began < 20
 
 
@@ -305,7 +305,7 @@ def test_results_that_are_gone_are_submitted_again() -> None:
     with BatchServer() as server:
         server.wrong(RESULTS, Fault(410))
         asker = asking(server)
-        (answer,) = batches.run([partial(asked, "s")], asker)
+        (answer,) = batch_queue.run([partial(asked, "s")], asker)
     assert (answer.status, answer.sent, server.sizes) == (Status.OK, 2, [1, 1])
     assert any("gone" in note for note in asker.notes)
 
@@ -327,7 +327,7 @@ def test_lines_that_are_no_results_are_told_and_passed_over() -> None:
     with BatchServer() as server:
         server.extra = HOSTILE
         asker = asking(server)
-        (answer,) = batches.run([partial(asked, "s")], asker)
+        (answer,) = batch_queue.run([partial(asked, "s")], asker)
     assert answer.status is Status.OK
     assert len(asker.notes) == 1
     assert "msgbatch_1 gave 7 results" in asker.notes[0]
@@ -379,7 +379,7 @@ def test_a_result_is_taken_once_however_often_it_comes() -> None:
 def test_results_may_be_larger_than_any_message() -> None:
     with BatchServer(always(succeeded("x" * 1_000_000))) as server:
         layers = [partial(asked, f"s{number}") for number in range(12)]
-        sizes = [len(each.reply.text) for each in batches.run(layers, asking(server)) if each.reply is not None]
+        sizes = [len(each.reply.text) for each in batch_queue.run(layers, asking(server)) if each.reply is not None]
     assert sizes == [1_000_000] * 12
 
 
@@ -445,7 +445,7 @@ def test_what_was_kept_is_not_asked_again_nor_by_the_provider_of_single_messages
         answered(server, "s", answers=kept())
         (answer,) = answered(server, "s", answers=kept())
         assert (answer.cached, answer.value, server.sizes) == (True, "s q", [1])
-        direct = connected(server.url).kept_as
+        direct = connected(server.url).cached_as
         assert kept().get(request("q", "s"), direct) is not None
 
 
@@ -468,11 +468,11 @@ def test_layers_end_as_with_threads() -> None:
 
     with BatchServer() as server:
         layers: list[Callable[[], Steps[Answer]]] = [partial(asked, "a"), broken, partial(asked, "c")]
-        results = batches.run(layers, asking(server))
+        results = batch_queue.run(layers, asking(server))
         assert next(results).value == "a q"
         with pytest.raises(LookupError, match="a bug"):
             next(results)
-        assert list(batches.run([], asking(server))) == []
+        assert list(batch_queue.run([], asking(server))) == []
 
 
 def test_a_stopped_run_answers_what_is_out_and_leaves_the_batch(tmp_path: Path) -> None:
@@ -485,7 +485,7 @@ def test_a_stopped_run_answers_what_is_out_and_leaves_the_batch(tmp_path: Path) 
     with BatchServer(looks=10**9) as server:
         file = str(tmp_path / "batches")
         asker = asking(server, batches=BatchJournal(file, now=time.time), polling=Polling(first_s=30.0))
-        (answer,) = batches.run([partial(asked, "s")], asker, watch=watch, stop=stop)
+        (answer,) = batch_queue.run([partial(asked, "s")], asker, watch=watch, stop=stop)
         assert answer.cause is Cause.STOPPED
         assert "msgbatch_1 is out" in answer.reason
         server.looks = 0
@@ -496,7 +496,7 @@ def test_a_stopped_run_answers_what_is_out_and_leaves_the_batch(tmp_path: Path) 
 def test_progress_tells_calls_and_what_they_cost() -> None:
     told: list[Progress] = []
     with BatchServer() as server:
-        list(batches.run([partial(judge, f"s{number}") for number in range(3)], asking(server), watch=told.append))
+        list(batch_queue.run([partial(judge, f"s{number}") for number in range(3)], asking(server), watch=told.append))
     last = told[-1]
     assert (last.layers, last.layers_done, last.calls, last.failed, last.in_flight) == (3, 3, 18, 0, 0)
     assert last.cost_usd == pytest.approx(18 * PRICE)
@@ -506,10 +506,10 @@ def test_progress_tells_calls_and_what_they_cost() -> None:
 CHILD = """
 import sys, time
 from functools import partial
-from skillgate.llm import batches
-from skillgate.llm.batch_budget import BatchBudget
-from skillgate.llm.batch_journal import BatchJournal
-from skillgate.llm.batch_post import Polling
+from skillgate.llm import batch_queue
+from skillgate.llm.budget import BatchBudget
+from skillgate.llm.batch_client import BatchJournal
+from skillgate.llm.batch_queue import Polling
 from skillgate.llm.journal import Journal
 from skillgate.llm.port import Connection
 from skillgate.llm.providers import batch
@@ -518,12 +518,12 @@ from tests.llm.askers import chain
 url, folder = sys.argv[1:]
 provider = batch.connect(Connection({"ANTHROPIC_API_KEY": "sk-ant-x"}, base_url=url))
 journal = Journal(folder, "run", now=time.time)
-asker = batches.BatchAsker(
+asker = batch_queue.BatchQueue(
     provider, budget=BatchBudget(), journal=journal, batches=BatchJournal(folder + "/batches", now=time.time),
     polling=Polling(first_s=0.05, longest_s=0.05),
 )
 try:
-    for value in batches.run([partial(chain, f"s{n}") for n in range(5)], asker):
+    for value in batch_queue.run([partial(chain, f"s{n}") for n in range(5)], asker):
         print(value, flush=True)
 except KeyboardInterrupt:
     raise SystemExit(130)
@@ -607,10 +607,10 @@ def test_a_batch_of_somebody_else_that_looks_like_ours_gives_no_wrong_answers(tm
         answered(server, "theirs")  # of as many requests, and nobody here knows it
         journal = BatchJournal(file, now=time.time)
         provider = connected(server.url)
-        key = identity(request("q", "ours"), provider.kept_as)
+        key = identity(request("q", "ours"), provider.cached_as)
         journal.intend([key])
         asker = asking(server, batches=BatchJournal(file, now=time.time))
-        (answer,) = batches.run([partial(asked, "ours")], asker)
+        (answer,) = batch_queue.run([partial(asked, "ours")], asker)
     assert (answer.value, answer.sent) == ("ours q", 2)
     assert "gave 1 results that nobody asked for" in asker.notes[0]
 
@@ -696,9 +696,9 @@ def test_only_anthropics_own_api_has_batches_of_this_kind() -> None:
 
 def test_without_a_key_the_run_ends_with_a_reason() -> None:
     with BatchServer() as server:
-        asker: batches.BatchAsker[Any] = batches.BatchAsker(
+        asker: batch_queue.BatchQueue[Any] = batch_queue.BatchQueue(
             connected(server.url, NOTHING=""), budget=BatchBudget(), retrying=QUICK, polling=SOON
         )
-        (answer,) = batches.run([partial(asked, "s")], asker)
+        (answer,) = batch_queue.run([partial(asked, "s")], asker)
     assert answer.cause is Cause.CREDENTIALS
     assert server.calls == []

@@ -16,10 +16,10 @@ pytest.importorskip("anthropic")
 
 import httpx2
 
-from skillgate.llm import bounded, wire
+from skillgate.llm import wire
+from skillgate.llm.flow import RetryPolicy
 from skillgate.llm.port import Connection, Provider
 from skillgate.llm.providers import anthropic, openai_compatible
-from skillgate.llm.retrying import Policy
 from skillgate.model.exchange import Answer, Cause, Status
 from tests.llm.requests import KEY, asking, request
 from tests.llm.server import ModelServer, completion, drip, message, raw, without_end
@@ -27,7 +27,7 @@ from tests.llm.server import ModelServer, completion, drip, message, raw, withou
 if TYPE_CHECKING:
     from tests.llm.server import Behaviour
 
-ONCE = Policy(tries=1)
+ONCE = RetryPolicy(tries=1)
 SOON_S = 5.0  # far more than the time of a try here, far less than for ever
 CHUNKED = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 GOOD, BAD = CHUNKED % b"200 OK", CHUNKED % b"400 Bad"
@@ -54,7 +54,7 @@ def connected(name: str, url: str) -> Provider:
     return provider
 
 
-def asked(name: str, *behaviours: Behaviour, timeout_s: float = 20.0, policy: Policy = ONCE) -> Answer:
+def asked(name: str, *behaviours: Behaviour, timeout_s: float = 20.0, policy: RetryPolicy = ONCE) -> Answer:
     with ModelServer(*behaviours) as server:
         provider = connected(name, server.url)
         answer = asking(provider, timeout_s=timeout_s, policy=policy).ask(request())
@@ -78,7 +78,7 @@ def test_a_server_that_sends_without_end_is_left_after_the_time_of_a_try(name: s
 
 def test_what_dripped_is_asked_again(name: str) -> None:
     good = message() if name == "anthropic" else completion()
-    answer = asked(name, DRIPS["a header"], good, timeout_s=0.5, policy=Policy(tries=2, first_wait_s=0.001))
+    answer = asked(name, DRIPS["a header"], good, timeout_s=0.5, policy=RetryPolicy(tries=2, first_wait_s=0.001))
     assert (answer.status, answer.sent) == (Status.OK, 2)
 
 
@@ -92,7 +92,7 @@ def test_a_flood_is_neither_kept_nor_waited_for(name: str, head: bytes) -> None:
     finally:
         tracemalloc.stop()
     assert answer.cause is (Cause.REPLY if head == GOOD else Cause.REQUEST)
-    assert peak < 6 * bounded.MOST_BYTES
+    assert peak < 6 * wire.MOST_BYTES
 
 
 def test_interim_answers_are_counted_too(name: str) -> None:
@@ -112,7 +112,7 @@ def test_a_small_body_does_not_become_a_huge_one(name: str, status: int) -> None
     finally:
         tracemalloc.stop()
     assert answer.cause is (Cause.REPLY if status == 200 else Cause.REQUEST)
-    assert peak < 6 * bounded.MOST_BYTES
+    assert peak < 6 * wire.MOST_BYTES
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br", "zstd"])

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from skillgate.errors import UsageError
 from skillgate.llm import prices
-from skillgate.llm.batch_budget import BatchBudget
-from skillgate.llm.budget import ENVELOPE_TOKENS, Budget
-from skillgate.llm.ledger import Spent
+from skillgate.llm.budget import ENVELOPE_TOKENS, BatchBudget, Budget, Spent
 from skillgate.model.exchange import Request, Tokens
 from tests.llm.askers import MODEL, request
 
@@ -219,8 +217,8 @@ def test_every_try_is_a_call() -> None:
     budget = Budget(max_calls=2)
     leave = budget.reserve(ONE)
     assert leave is not None
-    assert budget.again(leave, lost=False)
-    assert not budget.again(leave, lost=False)
+    assert budget.reserve_retry(leave, lost=False)
+    assert not budget.reserve_retry(leave, lost=False)
     budget.release(leave)
     assert budget.calls == 2
     assert budget.reason == "the 2 calls that max-calls allows are used up"
@@ -230,7 +228,7 @@ def test_a_try_after_one_that_was_refused_needs_no_more_money() -> None:
     budget = Budget(max_cost_usd=MOST)
     leave = budget.reserve(ONE)
     assert leave is not None
-    assert budget.again(leave, lost=False)
+    assert budget.reserve_retry(leave, lost=False)
     assert budget.settle(leave, Tokens(1_000, 100), MODEL) == pytest.approx(0.003)
 
 
@@ -238,8 +236,8 @@ def test_an_answer_that_was_lost_stays_spent() -> None:
     budget = Budget(max_cost_usd=MOST * 2.5)
     leave = budget.reserve(ONE)
     assert leave is not None
-    assert budget.again(leave, lost=True)
-    assert not budget.again(leave, lost=True)
+    assert budget.reserve_retry(leave, lost=True)
+    assert not budget.reserve_retry(leave, lost=True)
     assert budget.settle(leave, None, MODEL) is None
     assert (budget.spent, budget.calls, budget.unpriced) == (0.0, 2, (MODEL,))
     assert budget.reason is not None
@@ -252,7 +250,7 @@ def test_a_try_after_a_lost_one_waits_for_others_as_the_first_did() -> None:
     assert first is not None
     assert second is not None
     with ThreadPoolExecutor(1) as pool:
-        again = pool.submit(budget.again, first, lost=True)
+        again = pool.submit(budget.reserve_retry, first, lost=True)
         time.sleep(0.05)
         assert not again.done()
         budget.settle(second, Tokens(10, 10), MODEL)
@@ -263,7 +261,7 @@ def test_what_is_free_is_lost_for_nothing() -> None:
     budget = Budget(max_cost_usd=0.0, free=True)
     leave = budget.reserve(ONE)
     assert leave is not None
-    assert budget.again(leave, lost=True)
+    assert budget.reserve_retry(leave, lost=True)
     assert budget.settle(leave, None, MODEL) == 0.0
     assert budget.unpriced == ()
 

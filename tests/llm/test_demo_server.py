@@ -22,8 +22,8 @@ import pytest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.llm import demo_server
 from skillgate.llm.demo_server import DemoServer, Options
+from skillgate.llm.scripted.answering import OPENING
 from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.filler import OPENING
 from skillgate.llm.scripted.rules import parse
 from tests import listening
 from tests.llm.scripted_bodies import assessments, plain
@@ -322,7 +322,7 @@ def test_exchanges_are_recorded_and_told_of_without_keys(tmp_path: Path) -> None
     headers = {"Authorization": "Bearer sk-secret-1", "x-api-key": "sk-secret-2"}
     with (
         file.open("w", encoding="utf-8") as record,
-        serving(TWICE_BUSY, Options(record=record, told=told.append)) as server,
+        serving(TWICE_BUSY, Options(record=record, log=told.append)) as server,
     ):
         for _ in range(3):
             post(server, plain("hi\nQuestion: output_quality"), **headers)

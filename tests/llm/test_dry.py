@@ -13,10 +13,21 @@ from jsonschema import Draft202012Validator
 
 from skillgate.llm import prices
 from skillgate.llm.answers import Answers
-from skillgate.llm.classify import Classified
 from skillgate.llm.driver import run
-from skillgate.llm.dry import INPUT_HIGH, INPUT_LOW, Forecast, Span, document, estimate, lines
-from skillgate.llm.made_up import MOST_ITEMS, fill, fitting, made_up
+from skillgate.llm.estimates import (
+    INPUT_HIGH,
+    INPUT_LOW,
+    MOST_ITEMS,
+    Forecast,
+    Span,
+    document,
+    estimate,
+    fill,
+    fitting,
+    lines,
+    made_up,
+)
+from skillgate.llm.replies import Classified
 from skillgate.model.exchange import Reply, Request, Status, Together
 from tests.llm.askers import MODEL, Named, judge, one, reply, request
 

@@ -20,18 +20,16 @@ import pytest
 pytest.importorskip("tenacity")
 pytest.importorskip("jsonschema")
 
-from skillgate.llm.answers import Answers, identity
+from skillgate.llm.answers import Answers, Seal, identity
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
-from skillgate.llm.classify import classify
-from skillgate.llm.journal import KEPT_DAYS, Journal
-from skillgate.llm.journal_file import MOST_LINE, SUFFIX
+from skillgate.llm.flow import CircuitBreaker
+from skillgate.llm.journal import MOST_LINE, STORED_DAYS, SUFFIX, Journal
 from skillgate.llm.port import ProviderError
-from skillgate.llm.seal import Seal
+from skillgate.llm.replies import classify
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
-from skillgate.model.simulating import Resumed
+from skillgate.model.layers import Resumed
 from tests.llm.journal_run import CALLS
 from tests.llm.requests import QUICK, request
 from tests.llm.table import DOWN, GOOD, Table, replying
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).with_name("journal_run.py")
 COST = (100 * 2 + 20 * 10) / 1e6  # of GOOD
-LOST = ProviderError(Cause.NETWORK, "the connection was cut off", again=False, lost=True)
+LOST = ProviderError(Cause.NETWORK, "the connection was cut off", retryable=False, lost=True)
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="needs a system with SIGKILL and locks on files")
 
 
@@ -60,7 +58,7 @@ def asking(
         answers=answers,
         journal=journal,
         retrying=QUICK,
-        breaker=Breaker(100),
+        breaker=CircuitBreaker(100),
     )
 
 
@@ -618,7 +616,7 @@ def test_where_there_can_be_no_folder_the_run_goes_on_without(tmp_path: Path) ->
 
 
 def test_old_journals_go_and_nothing_else_does(tmp_path: Path) -> None:
-    old = time.time() - (KEPT_DAYS + 1) * 86_400
+    old = time.time() - (STORED_DAYS + 1) * 86_400
     name = digest(b"an old run")
     gone = [tmp_path / f"{name}{SUFFIX}", tmp_path / f"{name}{SUFFIX}.batches"]
     stay = [tmp_path / "notes.journal", tmp_path / name, tmp_path / f"{name[:-1]}z{SUFFIX}"]

@@ -11,11 +11,9 @@ pytest.importorskip("jsonschema")
 pytest.importorskip("tenacity")
 
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.breaker import Breaker
 from skillgate.llm.budget import Budget
-from skillgate.llm.pace import STEADY, Pace
+from skillgate.llm.flow import STEADY, CircuitBreaker, RateLimiter, RetryPolicy
 from skillgate.llm.port import ProviderError
-from skillgate.llm.retrying import Policy
 from skillgate.model.exchange import Cause, Reply, Request, Status, Tokens
 
 if TYPE_CHECKING:
@@ -27,8 +25,8 @@ def free() -> None:
 
 
 def test_half_as_many_after_a_refusal_and_one_more_after_several_replies() -> None:
-    pace = Pace()
-    turns = [pace.turn(free) for _ in range(8)]
+    pace = RateLimiter()
+    turns = [pace.slot(free) for _ in range(8)]
     for turn in turns:
         turn.__enter__()
     pace.refused()
@@ -46,13 +44,13 @@ def test_half_as_many_after_a_refusal_and_one_more_after_several_replies() -> No
 
 
 def test_who_waits_for_room_hears_that_the_run_has_ended() -> None:
-    pace = Pace()
+    pace = RateLimiter()
     pace.limit = 1
 
     def ended() -> None:
         raise InterruptedError
 
-    with pace.turn(free), pytest.raises(InterruptedError), pace.turn(ended):
+    with pace.slot(free), pytest.raises(InterruptedError), pace.slot(ended):
         pytest.fail("there was no room")
 
 
@@ -75,7 +73,7 @@ class Narrow:
         with self._lock:
             self._now -= 1
         if too_many:
-            raise ProviderError(Cause.RATE, "too many", again=True)
+            raise ProviderError(Cause.RATE, "too many", retryable=True)
         return Reply(({"type": "text", "text": "well"},), "end_turn", Tokens(1, 1), "m")
 
     def close(self) -> None:
@@ -92,8 +90,8 @@ def _in_threads(count: int, work: Callable[[int], None]) -> None:
 
 def test_an_account_below_what_is_sent_at_once_loses_no_answer() -> None:
     provider = Narrow()
-    policy = Policy(tries=6, first_wait_s=0.01, longest_wait_s=1.0, deadline_s=60.0)
-    asker = PortAsker(provider, budget=Budget(), retrying=policy, breaker=Breaker())
+    policy = RetryPolicy(tries=6, first_wait_s=0.01, longest_wait_s=1.0, deadline_s=60.0)
+    asker = PortAsker(provider, budget=Budget(), retrying=policy, breaker=CircuitBreaker())
     found: list[Status] = []
 
     def ask_some(number: int) -> None:

@@ -21,9 +21,9 @@ import pytest
 pytest.importorskip("anthropic")
 pytest.importorskip("tenacity")
 
+from skillgate.llm.flow import RetryPolicy
 from skillgate.llm.port import Connection
 from skillgate.llm.providers import openai_compatible
-from skillgate.llm.retrying import Policy
 from skillgate.model.exchange import Cause, Status, Tokens
 from tests.llm.requests import KEY, SCHEMA, asking, connected, request
 
@@ -37,7 +37,7 @@ AIMOCK = os.environ.get("SKILLGATE_AIMOCK", "")
 NODE = shutil.which("node")
 LLMOCK = os.environ.get("SKILLGATE_LLMOCK") or shutil.which("llmock") or ""
 # Waits that a verdict can tell apart, and that end within a test.
-PATIENT = Policy(tries=4, first_wait_s=0.1, longest_wait_s=60.0, deadline_s=60.0)
+PATIENT = RetryPolicy(tries=4, first_wait_s=0.1, longest_wait_s=60.0, deadline_s=60.0)
 
 needs_aimock = pytest.mark.skipif(
     not (NODE and os.path.isfile(AIMOCK)),  # noqa: PTH113

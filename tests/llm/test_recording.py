@@ -17,7 +17,7 @@ from skillgate.errors import UsageError
 from skillgate.llm.budget import Budget
 from skillgate.llm.port import Connection
 from skillgate.llm.providers import replay
-from skillgate.llm.recording import Recorder, read
+from skillgate.llm.providers.replay import Recorder, read
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
 from tests.llm.requests import KEY, SKILL, asking, connected, request
 from tests.llm.server import ModelServer, echo_headers, message, refusal

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from skillgate.judge.quotations import Library, found
-from skillgate.llm.scripted.conversation import MOST_LEVELS, question_of
-from skillgate.llm.scripted.engine import Engine, scripted_name
-from skillgate.llm.scripted.filler import OPENING
-from skillgate.llm.scripted.outcome import Failure, Message
+from skillgate.judge.document import Library, find_all
+from skillgate.llm.scripted.answering import OPENING
+from skillgate.llm.scripted.engine import Engine, Failure, Message, scripted_name
+from skillgate.llm.scripted.requests import MOST_LEVELS, question_of
 from skillgate.llm.scripted.rules import parse
 from skillgate.model.exchange import SCRIPTED_PREFIX
 from tests.llm.scripted_bodies import SKILL, assessments, dossier, plain, trigger_predictions, trigger_prompts
@@ -165,7 +164,7 @@ def test_what_is_made_up_is_what_was_asked_for(name: str) -> None:
     for entry in decoded["assessments"]:
         assert entry["reasoning"].startswith(OPENING)
         assert 0 <= entry["score"] <= 10
-        places, missing = found(entry["evidence"], Library(dossier().pages))
+        places, missing = find_all(entry["evidence"], Library(dossier().pages))
         assert places
         assert not missing
 

@@ -83,13 +83,13 @@ def test_a_failure_means_what_it_would_mean_over_a_socket(
     status: int, cause: Cause, *, again: bool, tmp_path: Path
 ) -> None:
     error = failed(provider(tmp_path, f"rules: [{{reply: {{status: {status}, retry_after_s: 9}}}}]"))
-    assert (error.cause, error.again, error.status, error.retry_after_s) == (cause, again, status, 9)
+    assert (error.cause, error.retryable, error.status, error.retry_after_s) == (cause, again, status, 9)
 
 
 def test_a_cut_reply_and_one_too_late_may_be_tried_again(tmp_path: Path) -> None:
     for reply, timeout_s in (("{text: a, cut: true}", 5), ("{text: a, delay_ms: 60000}", 0.01)):
         error = failed(provider(tmp_path, f"rules: [{{reply: {reply}}}]"), timeout_s=timeout_s)
-        assert (error.cause, error.again) == (Cause.NETWORK, True)
+        assert (error.cause, error.retryable) == (Cause.NETWORK, True)
 
 
 def test_closing_ends_a_delay(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.outcome import Failure, Message
-from skillgate.llm.scripted.rules import Given, Match, parse
+from skillgate.llm.scripted.engine import Engine, Failure, Message
+from skillgate.llm.scripted.rules import Match, Scripted, parse
 from tests.llm.scripted_bodies import SKILL, assessments
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +114,7 @@ def test_the_example_does_what_it_says() -> None:
 
 def test_the_page_names_every_key_of_a_rule() -> None:
     page = (ROOT / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
-    assert not [name for name in (*Match._fields, *Given._fields) if f"`{name}`" not in page]
+    assert not [name for name in (*Match._fields, *Scripted._fields) if f"`{name}`" not in page]
 
 
 def _text(outcome: Message | Failure) -> str:

@@ -15,9 +15,9 @@ from skillgate.llm.demo_server import MESSAGES, DemoServer, Options
 from skillgate.llm.port import Connection, ProviderError
 from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.rules import parse
-from skillgate.llm.scripted.work import truths
+from skillgate.llm.scripted.session import truths
 from skillgate.model.exchange import Cause, Reply
-from skillgate.model.judging import TriggerPrompt
+from skillgate.model.layers import TriggerPrompt
 from skillgate.montecarlo.session import session
 from skillgate.registry import Room
 from tests.llm.scripted_sessions import PLAN, SUBJECT, prompt

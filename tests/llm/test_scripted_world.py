@@ -14,22 +14,18 @@ import pytest
 import yaml
 
 from skillgate.errors import UsageError
-from skillgate.judge.fence import fenced
-from skillgate.judge.schema import STYLES
+from skillgate.judge.asking import fenced
+from skillgate.judge.requests import STYLES
 from skillgate.judge.siblings import COMMON
 from skillgate.judge.subject import Opinion
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.outcome import Failure, Message
-from skillgate.llm.scripted.rules import parse
-from skillgate.llm.scripted.session import ticket
-from skillgate.llm.scripted.work import truths
-from skillgate.llm.scripted.world import Activation, AnswerTokens, Chance, Failures, Outages, Quality, World
-from skillgate.model.judging import TriggerPrompt
-from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED
+from skillgate.llm.scripted.engine import Engine, Failure, Message
+from skillgate.llm.scripted.rules import Activation, AnswerTokens, Chance, Failures, Outages, Quality, World, parse
+from skillgate.llm.scripted.session import ticket, truths
+from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, TriggerPrompt
 from skillgate.montecarlo.prompts import prompts
 from skillgate.montecarlo.session import session
-from skillgate.ranking.entrant import Arena, Entrant, Text
-from skillgate.ranking.match import match
+from skillgate.ranking.corpus import Entrant, Text
+from skillgate.ranking.layer import Arena, match
 from tests.llm.scripted_sessions import GRADER, PLAN, SUBJECT, Run, played, run, runs, world
 
 if TYPE_CHECKING:
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
 
     from skillgate.montecarlo.prompts import Prompts
     from skillgate.montecarlo.session import Session
-    from skillgate.ranking.entrant import Verdict
+    from skillgate.ranking.layer import Verdict
 
 ROOT = Path(__file__).parents[2]
 MANY = 200

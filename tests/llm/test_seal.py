@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.llm.seal import MIN_CHARACTERS, VARIABLE, Seal, seal_of
+from skillgate.llm.answers import MIN_CHARACTERS, VARIABLE, Seal, seal_of
 
 SECRET = "sk-ant-0123456789abcdef0123456789abcdef"
 OWN = {VARIABLE: SECRET}

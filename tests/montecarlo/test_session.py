@@ -10,22 +10,20 @@ import pytest
 from skillgate.judge.subject import Sibling
 from skillgate.llm.prices import about
 from skillgate.model.exchange import Answer, Cause, Request, Status
-from skillgate.model.judging import TriggerPrompt
-from skillgate.model.simulating import COMPLETED, FAILED, NOT_MEASURED
-from skillgate.montecarlo.session import Session, session
+from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, TriggerPrompt
+from skillgate.montecarlo.session import Session, session, transcript
 from skillgate.montecarlo.tools import listing
-from skillgate.montecarlo.transcript import transcript
-from tests.montecarlo.driving import (
+from tests.judge.doubles import (
     MODEL,
     Block,
     Model,
-    answered,
     cases,
     drive,
     failed,
     given,
+    load,
     plan,
-    skill,
+    replied,
     subject,
     text,
     texts,
@@ -84,7 +82,7 @@ def test_loading_the_skill_brings_its_text_and_counts_what_it_adds() -> None:
 
 def test_what_the_model_said_is_given_back_as_it_came() -> None:
     thought = {"type": "thinking", "thinking": "A sheet…", "signature": "c2ln"}
-    said = (thought, text("I load it."), {**skill(), "caller": {"type": "direct"}})
+    said = (thought, text("I load it."), {**load(), "caller": {"type": "direct"}})
     model = Model(turns(said, (text("Done."),)))
     _session(model)
     assert model.asked[1].body["messages"][1] == {"role": "assistant", "content": list(said)}
@@ -96,12 +94,12 @@ def test_a_session_without_the_skill_completes_and_has_no_tokens() -> None:
 
 
 def test_another_skill_is_no_activation() -> None:
-    went = _said((skill("plot-sheets"),), (text("Drawn."),))
+    went = _said((load("plot-sheets"),), (text("Drawn."),))
     assert (went.outcome, went.activated, went.loaded, went.tokens) == (COMPLETED, False, ("plot-sheets",), None)
 
 
 def test_two_skills_in_one_turn_are_both_answered_and_results_come_first() -> None:
-    model = Model(turns((skill("plot-sheets", 1), skill("merge-sheets", 2)), (text("Done."),)))
+    model = Model(turns((load("plot-sheets", 1), load("merge-sheets", 2)), (text("Done."),)))
     went = _session(model)
     assert (went.activated, went.loaded) == (True, ("plot-sheets", "merge-sheets"))
     assert [block["type"] for block in given(model.asked[1])] == ["tool_result", "tool_result", "text", "text"]
@@ -109,17 +107,17 @@ def test_two_skills_in_one_turn_are_both_answered_and_results_come_first() -> No
 
 @pytest.mark.parametrize("name", ["office:merge-sheets", "/merge-sheets", " merge-sheets\n"])
 def test_a_plugin_s_prefix_or_a_slash_still_means_the_skill(name: str) -> None:
-    assert _said((skill(name),), (text("Done."),)).activated
+    assert _said((load(name),), (text("Done."),)).activated
 
 
 def test_a_sibling_with_a_prefixed_name_is_not_the_skill() -> None:
     listed = subject(siblings=(Sibling("office:merge-sheets", "Another one."),))
-    went = drive(session(listed, plan(), CASE, 0, 0), Model(turns((skill("office:merge-sheets"),), (text("x"),))))
+    went = drive(session(listed, plan(), CASE, 0, 0), Model(turns((load("office:merge-sheets"),), (text("x"),))))
     assert went.activated is False
 
 
 def test_a_skill_loaded_twice_brings_its_text_once() -> None:
-    model = Model(turns((skill(number=1),), (skill(number=2),), (text("Done."),)))
+    model = Model(turns((load(number=1),), (load(number=2),), (text("Done."),)))
     went = _session(model)
     assert texts(given(model.asked[2])) == []
     assert went.loaded == ("merge-sheets",)
@@ -129,7 +127,7 @@ def test_a_skill_loaded_twice_brings_its_text_once() -> None:
 def test_read_serves_numbered_lines_of_a_loaded_skill_and_counts_them_once() -> None:
     read = use("Read", 2, file_path="/skills/merge-sheets/references/keys.md")
     part = use("Read", 3, file_path="references/keys.md", offset=2, limit=1)
-    model = Model(turns((skill(),), (part, read), (text("Done."),)))
+    model = Model(turns((load(),), (part, read), (text("Done."),)))
     went = _session(model)
     whole, line = "     1\t# Keys\n     2\tNewest wins.", "     2\tNewest wins."
     assert _results(model.asked[2]) == [(line, False), (whole, False)]
@@ -149,7 +147,7 @@ def test_read_serves_numbered_lines_of_a_loaded_skill_and_counts_them_once() -> 
     ],
 )
 def test_read_serves_nothing_that_is_not_a_loaded_skill_s(path: str) -> None:
-    model = Model(turns((skill(),), (use("Read", 2, file_path=path),), (text("Done."),)))
+    model = Model(turns((load(),), (use("Read", 2, file_path=path),), (text("Done."),)))
     went = _session(model)
     assert [wrong for _, wrong in _results(model.asked[2])] == [True]
     assert went.tokens == (_session(Model()).tokens or 0) + 10
@@ -180,7 +178,7 @@ def test_a_call_that_cannot_be_served_is_an_error_that_says_so(call: dict[str, A
 
 def test_a_flood_of_calls_is_answered_and_not_carried_out() -> None:
     flood = tuple(use("Read", number, file_path="references/keys.md") for number in range(300))
-    model = Model(turns((skill(number=999), *flood), (text("Done."),)))
+    model = Model(turns((load(number=999), *flood), (text("Done."),)))
     _session(model)
     results = _results(model.asked[1])
     assert len(results) == 301
@@ -188,7 +186,7 @@ def test_a_flood_of_calls_is_answered_and_not_carried_out() -> None:
 
 
 def test_too_many_turns_are_a_failure_that_loaded_the_skill() -> None:
-    went = _said((skill(),), max_turns=4)
+    went = _said((load(),), max_turns=4)
     assert (went.outcome, went.kind, went.activated, went.turns) == (FAILED, "max turns", True, 4)
     assert went.answer == ""
 
@@ -211,7 +209,7 @@ def test_too_many_turns_are_a_failure_that_loaded_the_skill() -> None:
 @pytest.mark.parametrize("at", [0, 1])
 def test_a_session_without_an_answer_failed(stop_reason: str, blocks: tuple[Any, ...], kind: str, at: int) -> None:
     def says(request: Request) -> object:
-        return answered(request, *blocks, stop_reason=stop_reason) if turn(request) == at else (skill(),)
+        return replied(request, *blocks, stop_reason=stop_reason) if turn(request) == at else (load(),)
 
     went = _session(Model(says))
     assert (went.outcome, went.kind, went.activated, went.answer) == (FAILED, kind, at == 1, "")
@@ -219,26 +217,26 @@ def test_a_session_without_an_answer_failed(stop_reason: str, blocks: tuple[Any,
 
 
 def test_a_call_in_a_reply_that_was_cut_off_still_shows_that_the_skill_was_wanted() -> None:
-    went = _session(Model(lambda request: answered(request, skill(), stop_reason="max_tokens")))
+    went = _session(Model(lambda request: replied(request, load(), stop_reason="max_tokens")))
     assert (went.outcome, went.kind, went.activated) == (FAILED, "truncated", True)
 
 
 @pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.TOO_LONG])
 def test_an_outage_in_the_middle_is_not_measured(cause: Cause) -> None:
-    went = _said((skill(),), failed(cause))
+    went = _said((load(),), failed(cause))
     assert (went.outcome, went.kind, went.activated) == (NOT_MEASURED, cause.value, None)
     assert went.provoked is (cause is Cause.REQUEST)
     assert went.reason == "the server answers 529"
 
 
 def test_a_prompt_beyond_the_context_is_a_failure() -> None:
-    went = _said((skill(),), failed(Cause.TOO_LONG))
+    went = _said((load(),), failed(Cause.TOO_LONG))
     assert (went.outcome, went.kind, went.activated) == (FAILED, "context exceeded", True)
 
 
 def test_a_reply_without_usage_leaves_tokens_unknown() -> None:
     def says(request: Request) -> object:
-        return answered(request, skill()) if turn(request) == 0 else answered(request, text("Done."), tokens=None)
+        return replied(request, load()) if turn(request) == 0 else replied(request, text("Done."), tokens=None)
 
     went = _session(Model(says))
     assert (went.outcome, went.activated, went.tokens) == (COMPLETED, True, None)
@@ -309,7 +307,7 @@ def test_requests_say_what_a_typical_reply_is() -> None:
 
 
 def _transcript(*blocks: Block, stop_reason: str = "end_turn") -> Session:
-    model = Model(lambda request: answered(request, *blocks, stop_reason=stop_reason))
+    model = Model(lambda request: replied(request, *blocks, stop_reason=stop_reason))
     return drive(transcript(subject(), plan(runner="agent-sdk"), CASE, 0), model)
 
 
@@ -321,7 +319,7 @@ def test_a_transcript_is_read_as_a_session_is() -> None:
     whole = "     1\t# Keys"
     read = use("Read", 2, file_path="/tmp/x/.claude/skills/merge-sheets/references/keys.md")
     went = _transcript(
-        text("First I load it."), skill(), _result(1), read, _result(2, [text(whole)]), text("The result.")
+        text("First I load it."), load(), _result(1), read, _result(2, [text(whole)]), text("The result.")
     )
     assert (went.outcome, went.activated, went.answer, went.turns) == (COMPLETED, True, "The result.", 3)
     assert went.loaded == ("merge-sheets",)
@@ -332,9 +330,9 @@ def test_a_transcript_is_read_as_a_session_is() -> None:
 @pytest.mark.parametrize(
     ("blocks", "stop_reason", "kind", "activated"),
     [
-        ((skill(), _result(1)), "max_turns", "max turns", True),
-        ((skill(), _result(1)), "end_turn", "empty answer", True),
-        ((text("Before."), skill()), "end_turn", "unusable answer", True),
+        ((load(), _result(1)), "max_turns", "max turns", True),
+        ((load(), _result(1)), "end_turn", "empty answer", True),
+        ((text("Before."), load()), "end_turn", "unusable answer", True),
         ((text("No."),), "refusal", "refusal", False),
         ((), "end_turn", "empty answer", False),
     ],
@@ -347,7 +345,7 @@ def test_a_transcript_without_an_answer_failed(
 
 
 def test_a_call_that_failed_in_a_transcript_loaded_nothing() -> None:
-    went = _transcript(skill(), _result(1, "refused", is_error=True), text("Then without."))
+    went = _transcript(load(), _result(1, "refused", is_error=True), text("Then without."))
     assert (went.outcome, went.activated, went.loaded, went.tokens) == (COMPLETED, True, (), None)
 
 
@@ -358,7 +356,7 @@ def test_an_outage_of_the_agent_is_not_measured() -> None:
 
 
 def test_the_agent_is_given_the_skills_with_their_files() -> None:
-    model = Model(lambda request: answered(request, text("Done.")))
+    model = Model(lambda request: replied(request, text("Done.")))
     drive(transcript(subject(), plan(runner="agent-sdk"), CASE, 0), model)
     body = model.asked[0].body
     assert (body["runner"], body["model"], body["prompt"]) == ("agent-sdk", MODEL, CASE.prompt)

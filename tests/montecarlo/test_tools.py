@@ -9,12 +9,12 @@ import pytest
 
 from skillgate.judge.subject import Sibling
 from skillgate.model.exchange import Request
-from skillgate.model.simulating import COMPLETED
-from skillgate.montecarlo import wording
+from skillgate.model.layers import COMPLETED
+from skillgate.montecarlo import tools
 from skillgate.montecarlo.session import session
 from skillgate.montecarlo.subject import Served, Subject
 from skillgate.montecarlo.tools import MOST_SERVED, listing, numbered
-from tests.montecarlo.driving import Model, cases, drive, given, plan, skill, subject, text, turn, turns, use
+from tests.judge.doubles import Model, cases, drive, given, load, plan, subject, text, turn, turns, use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,12 +52,12 @@ def test_lines_that_were_given_are_not_given_again_however_they_are_asked_for() 
     paths = ("references/keys.md", "./references/keys.md", "/skills/merge-sheets/references/keys.md")
     again = tuple(use("Read", number, file_path=path) for number, path in enumerate(paths))
     part = use("Read", 9, file_path="references/keys.md", offset=1, limit=1)
-    model = Model(turns((skill(),), again, (*again, part), (text("Done."),)))
+    model = Model(turns((load(),), again, (*again, part), (text("Done."),)))
     library = Files({"references/keys.md": "# Keys\nNewest wins.\n"})
     drive(session(subject(library=library), plan(), CASE, 0, 0), model)
     first, second = _results(model.asked[2]), _results(model.asked[3])
     assert first[0] == ("     1\t# Keys\n     2\tNewest wins.", False)
-    assert {said for said, _ in (*first[1:], *second)} == {wording.UNCHANGED}
+    assert {said for said, _ in (*first[1:], *second)} == {tools.UNCHANGED}
     assert not any(wrong for _, wrong in (*first, *second))
 
 
@@ -76,7 +76,7 @@ def test_a_long_file_is_read_in_parts_as_long_as_a_client_s() -> None:
             start = len(served) + 1
             if f"give {start} as the first line" not in said:
                 return (text("Done."),)
-        return (skill(),) if turn(request) == 0 else (use("Read", file_path="references/long.md", offset=start),)
+        return (load(),) if turn(request) == 0 else (use("Read", file_path="references/long.md", offset=start),)
 
     went = drive(session(subject(library=Files({"references/long.md": "\n".join(lines)})), plan(), CASE, 0, 0), model)
     assert (went.outcome, served) == (COMPLETED, lines)
@@ -93,12 +93,12 @@ def test_two_thousand_lines_are_given_at_once_and_what_is_left_is_said(limit: in
 def test_a_session_is_given_so_much_text_and_no_more_in_one_turn_or_in_many() -> None:
     files = {f"references/{number:02}.md": f"{number} " + "x\n" * 1_900 for number in range(60)}
     reads = tuple(use("Read", number, file_path=path) for number, path in enumerate(files))
-    model = Model(turns((skill(),), reads[:30], reads[30:], reads, (text("Done."),)))
+    model = Model(turns((load(),), reads[:30], reads[30:], reads, (text("Done."),)))
     went = drive(session(subject(library=Files(files)), plan(), CASE, 0, 0), model)
     results = [one for request in model.asked[2:5] for one in _results(request)]
-    given = [said for said, wrong in results if not wrong and said != wording.UNCHANGED]
+    given = [said for said, wrong in results if not wrong and said != tools.UNCHANGED]
     assert 300_000 < sum(map(len, given)) <= MOST_SERVED
-    assert (wording.FULL, True) in results
+    assert (tools.FULL, True) in results
     assert went.outcome == COMPLETED
     assert max(len(json.dumps(request.body)) for request in model.asked) < 2 * MOST_SERVED
 
@@ -106,7 +106,7 @@ def test_a_session_is_given_so_much_text_and_no_more_in_one_turn_or_in_many() ->
 def test_the_text_of_the_skill_itself_takes_nothing_of_that_and_those_beside_it_do() -> None:
     own, huge = "o" * (2 * MOST_SERVED), "h" * (MOST_SERVED - 1_000)
     library = Files({"references/a.md": "a"}, {"merge-sheets": own, "plot-sheets": huge, "mail-sheets": huge})
-    loads = tuple(skill(name, number) for number, name in enumerate(("plot-sheets", "mail-sheets", "merge-sheets")))
+    loads = tuple(load(name, number) for number, name in enumerate(("plot-sheets", "mail-sheets", "merge-sheets")))
     model = Model(turns(loads, (use("Read", 5, file_path="references/a.md"),), (text("Done."),)))
     went = drive(session(subject(library=library), plan(), CASE, 0, 0), model)
     assert went.loaded == ("plot-sheets", "merge-sheets")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
+from skillgate.model.layers import COMPLETED, FAILED, Simulation  # noqa: E402
 from skillgate.model.score import Dimension, LayerName  # noqa: E402
-from skillgate.model.simulating import COMPLETED, FAILED, Simulation  # noqa: E402
 from skillgate.montecarlo.measures import Measured, measured  # noqa: E402
 from skillgate.scoring.composite import blend, composite  # noqa: E402
-from skillgate.scoring.simulated import dimensions, measures, table  # noqa: E402
+from skillgate.scoring.sampled import dimensions, measures, table  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,12 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillgate.bench.checking import check_benchmark, check_config, check_executable
-from skillgate.config_file import LayerReader
+from skillgate.config import LayerReader
 from skillgate.errors import CodecError, UsageError
-from skillgate.model.benchmark import Benchmark
+from skillgate.model.benchmark import AdapterConfig, Benchmark, Executable, Strategy
 from skillgate.model.codec import decode, encode
-from skillgate.model.executable import AdapterConfig, Executable
-from skillgate.model.strategy import Strategy
 from skillgate.report.json import kind_of, shaped
 from skillgate.report.kinds import KINDS
 from skillgate.report.schema import (

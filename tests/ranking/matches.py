@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.judge.subject import Opinion
 from skillgate.model.score import Dimension
-from skillgate.ranking.entrant import Arena, Entrant, Member, Text
-from tests.judge.driving import MODEL, Judge
+from skillgate.ranking.corpus import Entrant, Member, Text
+from skillgate.ranking.layer import Arena
+from tests.judge.doubles import MODEL, Judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

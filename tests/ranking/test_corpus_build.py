@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillgate.evaluation.corpus.entrants import Candidate, built, entrant_of, joined, text_of
-from skillgate.evaluation.corpus.folder import Store
-from skillgate.evaluation.corpus.stored import content_digest, member, open_corpus, ratings_digest, siblings
+from skillgate.evaluation.corpus.members import (
+    Candidate,
+    built,
+    entrant_of,
+    joined,
+    member,
+    open_corpus,
+    ratings_digest,
+    siblings,
+    text_of,
+)
+from skillgate.evaluation.corpus.store import Store, content_digest
 from skillgate.model.corpus import CorpusIndex, Fit, Indexed
-from skillgate.ranking.entrant import Entrant, Text
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.ranking.corpus import Entrant, Text
+from skillgate.skill.find import discover, read
 from tests.skills import DESCRIPTION, write_bytes, write_skill
 
 
@@ -48,7 +56,7 @@ def names(found: CorpusIndex) -> str:
 
 def test_a_rebuild_keeps_ratings_by_content() -> None:
     done = built(index("a", "b"), [candidate("a"), candidate("c")], is_gone=lambda _: False, played=())
-    assert (names(done.corpus), done.added, done.kept, done.changed, done.dropped) == ("abc", 1, 1, 0, 0)
+    assert (names(done.corpus), done.added, done.stayed, done.changed, done.dropped) == ("abc", 1, 1, 0, 0)
     assert [(one.rating, one.matches) for one in done.corpus.members] == [(1600.0, 3), (1600.0, 3), (1500.0, 0)]
     assert done.corpus.fit == Fit("live", 3, 3)
 
@@ -56,12 +64,12 @@ def test_a_rebuild_keeps_ratings_by_content() -> None:
 def test_a_skill_that_moved_keeps_its_rating() -> None:
     done = built(index("a"), [candidate("a", "elsewhere")], is_gone=lambda _: True, played=())
     assert [(one.origin, one.rating) for one in done.corpus.members] == [("elsewhere", 1600.0)]
-    assert (done.kept, done.changed, done.dropped) == (1, 0, 0)
+    assert (done.stayed, done.changed, done.dropped) == (1, 0, 0)
 
 
 def test_a_skill_that_changed_starts_anew_and_is_counted_once() -> None:
     done = built(index("a"), [candidate("b", "a")], is_gone=lambda _: False, played={digest("a")})
-    assert (names(done.corpus), done.added, done.kept, done.changed, done.dropped) == ("b", 0, 0, 1, 0)
+    assert (names(done.corpus), done.added, done.stayed, done.changed, done.dropped) == ("b", 0, 0, 1, 0)
     assert done.corpus.members[0].matches == 0
     assert [one.name for one in done.corpus.former] == ["a"]
 

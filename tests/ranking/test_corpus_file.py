@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.evaluation.corpus.folder import Store, is_below, origin_of, place_of
+from skillgate.evaluation.corpus.store import Store, is_below, origin_of, place_of
 from skillgate.model.corpus import CorpusIndex, Indexed, PageText, Played, SkillText
 
 A, B = "a" * 32, "b" * 32
 WRITES = """
 import sys
 from skillgate.model.corpus import CorpusIndex, Indexed, Played
-from skillgate.evaluation.corpus.folder import Store
+from skillgate.evaluation.corpus.store import Store
 store = Store(sys.argv[1])
 members = tuple(Indexed(f"skill-{n}", f"{n:032x}", "x" * 200, "", n) for n in range(500))
 with store.writing():

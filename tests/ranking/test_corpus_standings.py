@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from skillgate.model.corpus import CorpusIndex, Indexed, Played, Provoked
-from skillgate.ranking.standings import counted, misfits, rated, standing_out
+from skillgate.ranking.corpus import counted, misfits, provoking, rated
 
 pytest.importorskip("numpy")
 NAMES = tuple(letter * 32 for letter in "abcde")
@@ -138,12 +138,12 @@ def test_whoever_accounts_for_several_lost_pairs_stands_out_and_those_it_met_do_
     pairs: list[str], found: str
 ) -> None:
     lost = [provoked(pair[0] * 32, pair[1] * 32) for pair in pairs]
-    assert standing_out(lost, ()) == {letter * 32 for letter in found}
+    assert provoking(lost, ()) == {letter * 32 for letter in found}
 
 
 def test_a_pair_that_was_decided_after_all_is_held_against_nobody() -> None:
     lost = [provoked(A, B), provoked(A, C)]
-    assert standing_out(lost, [played(A, B, 1.0)]) == frozenset()
+    assert provoking(lost, [played(A, B, 1.0)]) == frozenset()
 
 
 def test_who_is_not_rateable_has_no_part_in_the_fit() -> None:

@@ -11,12 +11,11 @@ import pytest
 from skillgate.llm import driver
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.score import Badge, Dimension
-from skillgate.ranking.entrant import Arena, Corpus, Entrant, Ranked, Text
-from skillgate.ranking.layer import PROMPT_VERSION, REPLACEMENTS, rank
-from skillgate.ranking.match import OBEYED
+from skillgate.ranking.corpus import Corpus, Entrant, Text
+from skillgate.ranking.layer import OBEYED, PROMPT_VERSION, REPLACEMENTS, Arena, Ranked, rank
 from skillgate.ranking.ratings import bradley_terry_one, elo, elo_interval
 from skillgate.stats.intervals import clopper_pearson
-from tests.judge.driving import MODEL, PRICE_USD, Judge, drive, failed
+from tests.judge.doubles import MODEL, PRICE_USD, Judge, drive, failed
 from tests.ranking.matches import ARENA, Shelf, by_strength, entrant, honest, member, places, saying, shelf, verdict
 
 if TYPE_CHECKING:

@@ -9,16 +9,15 @@ from itertools import product
 
 import pytest
 
-from skillgate.judge.rubric import questions
-from skillgate.judge.sheet import OBEYED as JUDGE_OBEYED
-from skillgate.llm.dry import fitting
+from skillgate.judge.layer import OBEYED as JUDGE_OBEYED
+from skillgate.judge.questions import questions
+from skillgate.llm.estimates import fitting
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.score import Dimension
-from skillgate.ranking import wording
-from skillgate.ranking.entrant import Entrant, Text, Verdict
-from skillgate.ranking.match import OBEYED, PROMPT_VERSION, cut, match, pair_key, played, settled
-from skillgate.ranking.match_schema import MATCH
-from tests.judge.driving import Judge, answered, drive, failed
+from skillgate.ranking import layer
+from skillgate.ranking.corpus import Entrant, Text
+from skillgate.ranking.layer import MATCH, OBEYED, PROMPT_VERSION, Verdict, cut, match, played, settled
+from tests.judge.doubles import Judge, answered, drive, failed
 from tests.ranking.matches import ARENA, by_strength, entrant, honest, places, saying, verdict, whole
 
 # Whoever changes the wording changes the version with it: verdicts on other words are not the same match.
@@ -42,7 +41,7 @@ def _requests(one: Entrant = STRONG, two: Entrant = WEAK) -> list[Request]:
 
 
 def test_the_wording_has_its_version() -> None:
-    texts = (wording._TASK, wording.COMPARE, wording.CONTROL, MATCH)
+    texts = (layer._TASK, layer.COMPARE, layer.CONTROL, MATCH)
     found = sha256(json.dumps(texts, ensure_ascii=False).encode()).hexdigest()[:16]
     assert found == PROMPT_DIGESTS[PROMPT_VERSION]
 
@@ -250,11 +249,6 @@ def test_half_a_match_is_none_whatever_the_other_half_says() -> None:
     for first, second in ((Verdict("first"), lost), (lost, Verdict("second"))):
         found = settled(first, second)
         assert (found.result, found.orders, found.reason) == (None, (), "the server answers 529")
-
-
-def test_a_pair_has_one_key_and_every_pair_another() -> None:
-    assert pair_key("a", "b") == pair_key("b", "a")
-    assert len({pair_key("a", "b"), pair_key("a", "bb"), pair_key("ab", "b"), pair_key("b", "b")}) == 4
 
 
 def test_nothing_of_a_skill_stands_outside_of_its_fence() -> None:

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from skillgate.ranking.opponents import assumed, hindrance, opponents
+from skillgate.ranking.corpus import opponents
+from skillgate.ranking.layer import assumed, hindrance
 from skillgate.ranking.ratings import elo
 from tests.ranking.matches import entrant, member
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.diff import Diff, DiffSide
+from skillgate.model.documents import Diff, DiffSide
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Composite, DimensionScore
 from skillgate.model.score import Badge, Dimension

@@ -6,17 +6,21 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.invocation import Component, Invocation, InvocationScore, Part, Tier
-from skillgate.model.invocation_report import (
+from skillgate.model.invocation import (
+    Component,
     ComponentFigure,
     DayFigures,
     Direction,
     GateCheck,
     Interval,
+    Invocation,
     InvocationReport,
+    InvocationScore,
     InvocationTrend,
     Opportunity,
+    Part,
     SkillFigures,
+    Tier,
     Window,
 )
 from skillgate.model.report import GateOutcome, Tool, Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.judging import (
+from skillgate.model.layers import (
     Agreement,
     Assessment,
     Cut,

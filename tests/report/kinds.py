@@ -8,11 +8,9 @@ from typing import Any
 
 import skillgate.model
 from skillgate import __version__
-from skillgate.bench.results.diff_limits import DiffPolicy
-from skillgate.bench.results.diffing import diff as bench_diff
-from skillgate.model.calibration import Calibration, Pair
-from skillgate.model.certificate import Certificate, CertificateCheck, CertifiedSkill, Checked, Content
-from skillgate.model.choosing import FoundSkill, FoundSkills
+from skillgate.bench.request import DiffPolicy
+from skillgate.bench.results.diff import diff as bench_diff
+from skillgate.model.benchmark import AdapterType, FoundSkill, FoundSkills
 from skillgate.model.corpus import (
     CorpusExport,
     CorpusIndex,
@@ -22,13 +20,24 @@ from skillgate.model.corpus import (
     ListedSkill,
     ShownSkill,
 )
-from skillgate.model.documents import KnownFinding, KnownFindings
+from skillgate.model.documents import (
+    ActionRun,
+    Calibration,
+    Certificate,
+    CertificateCheck,
+    CertifiedSkill,
+    Change,
+    Checked,
+    Content,
+    History,
+    KnownFinding,
+    KnownFindings,
+    Pair,
+    Trend,
+)
 from skillgate.model.evals import EvalsReport, SetSummary
-from skillgate.model.executable import AdapterType
-from skillgate.model.history import Change, History, Trend
 from skillgate.model.marks import tag_of
 from skillgate.model.report import Tool
-from skillgate.model.run import ActionRun
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.compare import compare
 from skillgate.report.json import document

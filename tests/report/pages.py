@@ -8,10 +8,8 @@ import unicodedata
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.diff import Diff, DiffSide, DiffSummary, Side, SkillChange, State
-from skillgate.model.documents import DimensionChange
-from skillgate.model.finding import Client, Severity, Suppressed
+from skillgate.model.documents import ActionRun, Diff, DiffSide, DiffSummary, DimensionChange, Side, SkillChange, State
+from skillgate.model.finding import HOMEPAGE, AcrossChange, Client, ListingUse, Severity, Suppressed
 from skillgate.model.report import (
     Advice,
     Composite,
@@ -23,9 +21,7 @@ from skillgate.model.report import (
     SubCheckScore,
     Tool,
 )
-from skillgate.model.run import ActionRun
 from skillgate.model.score import Badge, Depth, Dimension, Evidence, Grade, Outcome
-from skillgate.model.tool import HOMEPAGE
 from tests.report.reports import FAILED, PASSED, a_finding, a_report, a_skill, failing
 
 if TYPE_CHECKING:

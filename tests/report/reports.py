@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skillgate.model.finding import Finding, Severity, Suppressed
 from skillgate.model.report import Composite, GateOutcome, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Badge, Depth, Outcome
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
 
 PASSED, FAILED, UNASKED = Verdict(passed=True), Verdict(passed=False), Verdict(passed=None)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.judging import Estimate
-from skillgate.model.report import Verdict
-from skillgate.model.score import Badge, Depth, Dimension
-from skillgate.model.simulating import (
+from skillgate.model.layers import (
     COMPLETED,
     FAILED,
     NOT_MEASURED,
     NOT_RUN,
     Arm,
+    Estimate,
     Lift,
     LiftTask,
     Match,
@@ -24,6 +22,8 @@ from skillgate.model.simulating import (
     Spread,
     TokenSpread,
 )
+from skillgate.model.report import Verdict
+from skillgate.model.score import Badge, Depth, Dimension
 from tests.report import judged
 
 if TYPE_CHECKING:

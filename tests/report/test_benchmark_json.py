@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from skillgate.evals.read import read_evals
-from skillgate.model.judging import Estimate
-from skillgate.model.simulating import Arm, Expectation, Lift, LiftTask
+from skillgate.model.layers import Arm, Estimate, Expectation, Lift, LiftTask
 from skillgate.report.benchmark_json import benchmark
 from skillgate.skill.tree import DiskTree
 from tests.report.reports import a_skill

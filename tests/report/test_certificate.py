@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.model.certificate import Content
+from skillgate.model.documents import Content
+from skillgate.model.layers import MonteCarloLayer, RankingLayer, Rating
 from skillgate.model.report import Composite, Verdict
 from skillgate.model.score import Badge, Dimension
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer, Rating
 from skillgate.report.certificate import certificate, check, read, render
 from tests.report.judged import SONNET, a_judged_skill, a_layer
 from tests.report.reports import a_finding, a_report, a_skill, unread
 
 if TYPE_CHECKING:
-    from skillgate.model.certificate import Certificate, CertifiedSkill
+    from skillgate.model.documents import Certificate, CertifiedSkill
     from skillgate.model.report import SkillResult
 
 NOW, THEN = "2026-11-22T12:30:15Z", "2026-11-23T12:30:15Z"

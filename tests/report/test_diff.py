@@ -11,10 +11,9 @@ import jsonschema
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.model.diff import State
+from skillgate.model.documents import ActionRun, State
 from skillgate.model.finding import Suppressed
 from skillgate.model.report import Tool
-from skillgate.model.run import ActionRun
 from skillgate.model.score import Outcome
 from skillgate.report.json import read, render
 from skillgate.report.matching import unmatched
@@ -23,7 +22,7 @@ from tests.report.diffs import differing, every_kind, measured, scored
 from tests.report.reports import a_finding, unread
 
 if TYPE_CHECKING:
-    from skillgate.model.diff import SkillChange
+    from skillgate.model.documents import SkillChange
     from skillgate.model.finding import Finding
     from skillgate.model.report import SkillResult
 

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from skillgate.model.across import AcrossChange, ListingUse
-from skillgate.model.diff import State
-from skillgate.model.finding import Client, Severity, Suppressed
+from skillgate.model.documents import State
+from skillgate.model.finding import AcrossChange, Client, ListingUse, Severity, Suppressed
 from skillgate.report import diff_text, markdown, text
 from skillgate.report.json import render as render_json
 from skillgate.report.moves import MOST, arrow, what_moved
@@ -22,7 +21,7 @@ from tests.report.diffs import differing, every_kind, measured, scored
 from tests.report.reports import a_finding, hostile_path, hostile_text, unread
 
 if TYPE_CHECKING:
-    from skillgate.model.diff import Diff, SkillChange
+    from skillgate.model.documents import Diff, SkillChange
 
 GOLDEN = Path(__file__).parent / "golden"
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.errors import UsageError
-from skillgate.model.diff import Diff
-from skillgate.model.documents import Comparison
-from skillgate.model.finding import Client, Severity
+from skillgate.model.documents import ActionRun, Comparison, Diff
+from skillgate.model.finding import HOMEPAGE, Client, Severity
 from skillgate.model.report import Advice, Composite, DimensionScore, Report, SkillResult, StaticLayer, Tool
-from skillgate.model.run import ActionRun
 from skillgate.model.score import Badge, Depth, Dimension
-from skillgate.model.tool import HOMEPAGE
 from skillgate.report.addresses import repository, workflow_run
 from skillgate.report.compare import compare
 from skillgate.report.html import page, render_compare, render_diff

@@ -11,8 +11,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from skillgate.model.invocation import Tier
-from skillgate.model.invocation_report import DayFigures, InvocationReport
+from skillgate.model.invocation import DayFigures, InvocationReport, Tier
 from skillgate.report.html_shell import LIMIT
 from skillgate.report.invocations_charts import course, divided, spans, spark
 from skillgate.report.invocations_html import render

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.invocation_report import Direction
+from skillgate.model.invocation import Direction
 from skillgate.model.report import Verdict
 from skillgate.report.invocations_markdown import gates_markdown
 from skillgate.report.invocations_text import render, render_gates, render_scores, render_stats, render_trends

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.model.judging import Agreement, Usage
+from skillgate.model.layers import Agreement, Resumed, Usage
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
-from skillgate.model.simulating import Resumed
 from skillgate.report.joining import Part, join
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
 from tests.report.judged import a_judged_skill, a_layer
 from tests.report.reports import a_finding, a_report, a_skill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.judging import JudgeLayer, Trust
+    from skillgate.model.layers import JudgeLayer, Trust
     from skillgate.model.report import SkillResult
 
 POOLED = Agreement(judges=3, items=99, kappa=0.5)
@@ -70,7 +69,7 @@ def test_of_a_skill_that_no_shard_asked_about_all_that_any_shows_is_kept() -> No
     (shared,) = (result for result in whole.report.results if result.skill.path == "skills/shared")
     assert shared.findings == (two, one)
     assert shared.gate.outcomes == (GateOutcome("error", Outcome.FAIL, "2 errors"),)
-    assert whole.beside == {"skills/shared"}
+    assert whole.extras == {"skills/shared"}
     assert whole.report.gate.passed is False
 
 

@@ -16,8 +16,8 @@ from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimens
 from skillgate.report.json import alone, document, read, render
 from skillgate.report.schema import report_schema
 from skillgate.scoring.gate import Policy
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read as read_source
+from skillgate.skill.find import discover
+from skillgate.skill.find import read as read_source
 from tests.report import judged
 from tests.skills import BODY, body_of, run, write_bytes, write_skill
 

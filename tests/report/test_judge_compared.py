@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.model.report import Composite
 from skillgate.model.score import Depth, Outcome
 from skillgate.report import html, markdown

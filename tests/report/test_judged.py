@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.model.judging import Assessment, DropTest, Estimate, TriggerPrompt, Usage
+from skillgate.model.finding import rule_url
+from skillgate.model.layers import Assessment, DropTest, Estimate, TriggerPrompt, Usage
 from skillgate.model.report import DimensionScore, GateOutcome, Verdict
 from skillgate.model.score import Outcome
-from skillgate.model.tool import rule_url
 from skillgate.report import markdown
 from skillgate.report.explain_report import explain
 from skillgate.report.judge_doubt import distrust, drop_in_words, inconclusive, trusted, wide_by
 from skillgate.report.judge_words import SCRIPTED, breadth, spent, spread, who
 from skillgate.report.terminal import Style, columns
 from skillgate.report.text import render_check, render_score
-from skillgate.scoring.summary import summarise
+from skillgate.scoring.composite import summarise
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
 from tests.report import judged
 from tests.report.pages import EVIL

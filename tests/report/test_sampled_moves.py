@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.action.comment.comment import comment
-from skillgate.model.diff import Diff
-from skillgate.model.judging import Estimate
+from skillgate.model.documents import Diff
+from skillgate.model.layers import Estimate, Rating
 from skillgate.model.report import Composite
 from skillgate.model.score import Dimension
-from skillgate.model.simulating import Rating
 from skillgate.report import html, markdown
 from skillgate.report.compare import compare
 from skillgate.report.json import read

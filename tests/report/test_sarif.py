@@ -13,21 +13,18 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from skillgate.model.finding import Client, Severity, Suppressed
-from skillgate.model.page import Page
+from skillgate.model.finding import Client, Page, Severity, Suppressed
 from skillgate.model.report import Report
 from skillgate.report.findings import marked
 from skillgate.report.formats.sarif import RUNS, render
 from skillgate.report.merge import read_sarif
 from skillgate.report.sarif_uri import artifact
-from skillgate.static.antipatterns import orphan_reference
-from skillgate.static.catalogue import read_docstring
+from skillgate.static.catalogue import pages
 from tests.report.reports import HOSTILE, a_finding, a_report, a_skill, hostile_reports, unread
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-TITLE, SECTIONS = read_docstring(orphan_reference.__doc__ or "")
-PAGE = Page(rule=orphan_reference.RULE, kind="anti-pattern", title=TITLE, sections=SECTIONS)
+PAGE = next(page for page in pages() if page.rule.id == "ORPHAN_REFERENCE")
 
 
 def log(report: Report, *pages: Page, suppressed: bool = True) -> dict[str, Any]:
@@ -97,8 +94,8 @@ def test_levels_and_order_follow_severity() -> None:
 def test_a_rule_is_described_by_its_page() -> None:
     (rule,) = log(a_report(a_skill(a_finding())), PAGE)["runs"][0]["tool"]["driver"]["rules"]
     assert rule["name"] == "OrphanReference"
-    assert rule["shortDescription"]["text"].rstrip(".").lower() == orphan_reference.RULE.summary.lower()
-    assert rule["fullDescription"]["text"].startswith(TITLE)
+    assert rule["shortDescription"]["text"].rstrip(".").lower() == PAGE.rule.summary.lower()
+    assert rule["fullDescription"]["text"].startswith(PAGE.title)
     assert "Fix: " in rule["help"]["text"]
     assert "**Why.**" in rule["help"]["markdown"]
     assert rule["helpUri"] == "https://example.com/rules#orphan_reference"

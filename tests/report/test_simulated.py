@@ -12,10 +12,9 @@ from hypothesis import given, settings
 
 from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
 from skillgate.action.comment.fit import utf16
-from skillgate.model.judging import DropTest, Estimate
+from skillgate.model.layers import COMPLETED, DropTest, Estimate, Spread
 from skillgate.model.report import Composite, StaticLayer
 from skillgate.model.score import Badge, Depth, Dimension
-from skillgate.model.simulating import COMPLETED, Spread
 from skillgate.report import markdown
 from skillgate.report.compare import compare
 from skillgate.report.explain_report import explain

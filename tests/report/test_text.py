@@ -17,8 +17,7 @@ from skillgate.report.tally import worst_first
 from skillgate.report.terminal import Style, columns
 from skillgate.report.text import render_check, render_score
 from skillgate.scoring.gate import Policy
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
+from skillgate.skill.find import discover, read
 from tests.report.reports import FAILED, PASSED, a_report, a_skill
 from tests.skills import BODY, body_of, write_bytes, write_skill
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.model.judging import Assessment, Estimate, JudgeLayer, Triggering, TriggerPrompt
+from skillgate.model.layers import Assessment, Estimate, JudgeLayer, Triggering, TriggerPrompt
 from skillgate.model.report import Composite, SkillName, SkillResult, StaticLayer, SubCheckScore
 from skillgate.model.score import Dimension, LayerName
 from skillgate.scoring.composite import blend, composite

@@ -8,8 +8,8 @@ import pytest
 
 import skillgate
 from skillgate.model.score import Dimension, Evidence, Grade, LayerName, Measured
-from skillgate.scoring.advice import REMEDIES, Standing, advise, most_valuable
-from skillgate.scoring.weights import EFFORT, WEIGHTS
+from skillgate.scoring.composite import EFFORT, WEIGHTS
+from skillgate.scoring.result import REMEDIES, Evaluated, advise, most_valuable
 from tests.skills import BODY, DESCRIPTION, NAME, PROSE, body_of, filler, score, static, write_skill
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def test_advice_stands_by_gain_for_the_effort(body: str, tmp_path: Path) -> None
     assert worth == sorted(worth, reverse=True)
 
 
-def _standing(*points: tuple[Dimension, float, str]) -> Standing:
+def _standing(*points: tuple[Dimension, float, str]) -> Evaluated:
     measured = {
         dimension: Measured(0.5, (Evidence(text="x", points=0.0, possible=possible, advice=key),))
         for dimension, possible, key in points
@@ -161,7 +161,7 @@ def _standing(*points: tuple[Dimension, float, str]) -> Standing:
     layers: dict[Dimension, dict[LayerName, float | None]] = {
         dimension: {LayerName.STATIC: found.score} for dimension, found in measured.items()
     }
-    return Standing(measured=measured, layers=layers, anti_patterns=())
+    return Evaluated(measured=measured, layers=layers, anti_patterns=())
 
 
 def test_a_gain_is_the_change_of_the_composite() -> None:
@@ -187,7 +187,7 @@ def test_ties_go_to_the_heavier_dimension() -> None:
 
 
 def test_flags_are_mended_together_and_counted() -> None:
-    standing = Standing(
+    standing = Evaluated(
         measured={},
         layers={Dimension.ROBUSTNESS: {LayerName.JUDGE: 0.8}},
         anti_patterns=(("orphans", 7), ("orphans", 5), ("dead-refs", 9), (None, 1)),
@@ -202,7 +202,7 @@ def test_flags_are_mended_together_and_counted() -> None:
 
 def test_beyond_the_floor_of_the_penalty_mending_a_flag_gains_nothing() -> None:
     flags = (*(("orphans", line) for line in range(12)), ("dead-refs", 1))
-    standing = Standing(measured={}, layers={Dimension.ROBUSTNESS: {LayerName.JUDGE: 0.8}}, anti_patterns=flags)
+    standing = Evaluated(measured={}, layers={Dimension.ROBUSTNESS: {LayerName.JUDGE: 0.8}}, anti_patterns=flags)
     assert [item.action for item in advise(standing)] == [REMEDIES["orphans"].action]
 
 
@@ -254,7 +254,7 @@ def test_the_worst_grade_goes_first_among_equals() -> None:
     layers: dict[Dimension, dict[LayerName, float | None]] = {
         key: {LayerName.STATIC: found.score} for key, found in measured.items()
     }
-    first, second = advise(Standing(measured=measured, layers=layers, anti_patterns=()))
+    first, second = advise(Evaluated(measured=measured, layers=layers, anti_patterns=()))
     assert first.gain == second.gain
     assert (first.dimension, second.dimension) == (bad, good)
 

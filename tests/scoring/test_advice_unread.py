@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from skillgate.scoring.advice import REMEDIES
+from skillgate.scoring.result import REMEDIES
 from tests.skills import BODY, score, static
 
 if TYPE_CHECKING:

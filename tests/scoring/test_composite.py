@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import skillgate
 from skillgate.model.score import Badge, Dimension, Grade, LayerName
-from skillgate.scoring.badge import award
-from skillgate.scoring.composite import blend, composite, composite_score, coverage, penalty
+from skillgate.scoring.composite import award, blend, composite, composite_score, coverage, penalty
 from tests.skills import BODY, PROSE, score, write_skill
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from pathlib import PurePosixPath
 import pytest
 
 from skillgate.model.finding import Finding, Severity
-from skillgate.model.judging import DropTest
+from skillgate.model.layers import DropTest
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, Verdict
 from skillgate.model.score import Badge, Dimension, Grade, Outcome
-from skillgate.scoring.badge import award
-from skillgate.scoring.gate import Measurement, Policy, at_least, judge, together
-from skillgate.scoring.regression import regression
+from skillgate.scoring.composite import award
+from skillgate.scoring.gate import Measurement, Policy, at_least, judge, regression, together
 
 PASS, FAIL, UNMEASURED = Outcome.PASS, Outcome.FAIL, Outcome.UNMEASURED
 

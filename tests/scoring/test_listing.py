@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.cli.main import main
-from skillgate.model.assessment import Listing, Member, Told
-from skillgate.model.finding import Client
+from skillgate.model.finding import Client, Listing, Member, SkillTexts
 from skillgate.scoring.listing import (
     LIMITS,
     comparable,
@@ -26,7 +25,7 @@ from tests.skills import write_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skillgate.model.across import ListingUse
+    from skillgate.model.finding import ListingUse
 
 CLAUDE, CODEX = Client.CLAUDE_CODE, Client.CODEX
 
@@ -37,7 +36,7 @@ def member(
     """A skill whose name is its directory's, unless another is given."""
     named = name or path.rpartition("/")[2]
     listing = Listing(named, description, when_to_use=when, listed=listed, description_line=3)
-    return Member(path, listing, Told, plugin=plugin)
+    return Member(path, listing, SkillTexts, plugin=plugin)
 
 
 def use(*members: Member) -> dict[tuple[Client, str], ListingUse]:

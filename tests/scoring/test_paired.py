@@ -10,17 +10,16 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.model.judging import Assessment  # noqa: E402
+from skillgate.model.layers import Assessment, MonteCarloLayer  # noqa: E402
 from skillgate.model.report import Composite, StaticLayer  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
-from skillgate.model.simulating import MonteCarloLayer  # noqa: E402
 from skillgate.scoring.paired import Paired, paired  # noqa: E402
 from tests.scoring.judged import RATED, STATIC, a_layer, a_result, f1_of, prompts  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.judging import JudgeLayer
+    from skillgate.model.layers import JudgeLayer
     from skillgate.model.report import SkillResult
 
 OUTPUT, SCOPE, CODE = Dimension.OUTPUT_QUALITY, Dimension.SCOPE_CALIBRATION, Dimension.CODE_TEMPLATE_QUALITY

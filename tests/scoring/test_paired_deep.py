@@ -10,12 +10,12 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from benchmarks.coverage_worlds import SKILLS, sessions  # noqa: E402
+from skillgate.model.layers import NOT_MEASURED, MonteCarloLayer, RankingLayer, Simulation  # noqa: E402
 from skillgate.model.report import Composite  # noqa: E402
 from skillgate.model.score import Dimension, LayerName  # noqa: E402
-from skillgate.model.simulating import NOT_MEASURED, MonteCarloLayer, RankingLayer, Simulation  # noqa: E402
 from skillgate.montecarlo.measures import measured  # noqa: E402
 from skillgate.scoring.composite import blend, composite  # noqa: E402
-from skillgate.scoring.drops import sampled_drops  # noqa: E402
+from skillgate.scoring.gate import sampled_drops  # noqa: E402
 from skillgate.scoring.paired import paired  # noqa: E402
 from tests.scoring.judged import RATED, STATIC, a_layer, a_result, prompts  # noqa: E402
 

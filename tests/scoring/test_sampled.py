@@ -9,18 +9,22 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.model.judging import Assessment  # noqa: E402
+from skillgate.model.layers import Assessment  # noqa: E402
 from skillgate.model.score import Dimension, LayerName  # noqa: E402
 from skillgate.scoring.composite import blend, composite  # noqa: E402
-from skillgate.scoring.sampled import composite_interval, composites, dimension_interval  # noqa: E402
-from skillgate.scoring.sampled_judges import outcomes  # noqa: E402
+from skillgate.scoring.sampled import (  # noqa: E402
+    composite_interval,
+    composites,
+    dimension_interval,
+    outcomes,
+)
 from skillgate.stats.intervals import balanced, mean_t  # noqa: E402
 from tests.scoring.judged import RATED, STATIC, a_layer, a_result, prompts  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.judging import JudgeLayer
+    from skillgate.model.layers import JudgeLayer
 
 OUTPUT, TRIGGER = Dimension.OUTPUT_QUALITY, Dimension.TRIGGERING_ACCURACY
 ASKED = prompts([(True, True, True)] * 4 + [(False, True, False)], [(False, False, False)] * 4 + [(True, True, False)])

@@ -10,9 +10,9 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from benchmarks.coverage_worlds import SKILLS, composite_cells, sessions  # noqa: E402
+from skillgate.model.layers import MonteCarloLayer, RankingLayer  # noqa: E402
 from skillgate.model.report import StaticLayer  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
-from skillgate.model.simulating import MonteCarloLayer, RankingLayer  # noqa: E402
 from skillgate.montecarlo.measures import measured  # noqa: E402
 from skillgate.scoring.sampled import blended, composite_interval, composites, dimension_interval, intervals  # noqa: E402
 from skillgate.stats.intervals import mean_t  # noqa: E402
@@ -21,7 +21,7 @@ from tests.scoring.judged import RATED, STATIC, a_layer, prompts  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.judging import JudgeLayer
+    from skillgate.model.layers import JudgeLayer
 
 TRIGGER, OUTPUT, STRUCTURE = (
     Dimension.TRIGGERING_ACCURACY,

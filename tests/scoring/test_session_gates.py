@@ -6,10 +6,9 @@ import pytest
 
 pytest.importorskip("scipy", reason="intervals need the stats extra")
 
-from skillgate.model.judging import Estimate
+from skillgate.model.layers import Estimate, MonteCarloLayer, Simulation
 from skillgate.model.score import Outcome
-from skillgate.model.simulating import MonteCarloLayer, Simulation
-from skillgate.scoring.session_gates import fails_seldom, loads_enough, session_gates
+from skillgate.scoring.gate import fails_seldom, loads_enough, session_gates
 
 
 def _layer(*runs: Simulation, reason: str | None = None, stopped: str | None = None) -> MonteCarloLayer:

@@ -10,9 +10,9 @@ np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from benchmarks.coverage_worlds import SKILLS, sessions  # noqa: E402
+from skillgate.model.layers import COMPLETED, FAILED  # noqa: E402
 from skillgate.model.score import Dimension  # noqa: E402
-from skillgate.model.simulating import COMPLETED, FAILED  # noqa: E402
-from skillgate.scoring.simulated import dimensions, draws, measures, table  # noqa: E402
+from skillgate.scoring.sampled import dimensions, draws, measures, table  # noqa: E402
 from skillgate.stats.intervals import balanced  # noqa: E402
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillgate.model.score import Dimension, LayerName
-from skillgate.scoring.weights import BLEND, EFFORT, SIZE_BANDS, WEIGHTS
+from skillgate.scoring.composite import BLEND, EFFORT, SIZE_BANDS, WEIGHTS
 from skillgate.settings import SETTINGS
 from skillgate.static import layer
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.skill.body import Body
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover
 from skillgate.skill.links import Resolver
+from skillgate.skill.markdown import Body
 from tests.skills import write_skill
 
 if TYPE_CHECKING:

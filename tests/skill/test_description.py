@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.model.routing import Language
+from skillgate.model.skill import Language
 from skillgate.skill.description import analyse
 
 ACCEPTED = [

@@ -13,9 +13,8 @@ import pytest
 
 from skillgate.errors import UsageError
 from skillgate.model.skill import SkillSource
-from skillgate.skill.commit import GitTree
-from skillgate.skill.discover import Discovery, discover, discover_commit
-from skillgate.skill.read import read
+from skillgate.skill.find import Discovery, discover, discover_commit, read
+from skillgate.skill.git import GitTree
 from skillgate.skill.tree import DiskTree
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -49,7 +48,7 @@ def found(at: Path, *paths: str) -> list[str]:
 def starts_no_process(repo: Path) -> bool:
     """Find and read ``skills/a`` in a process of its own, and tell whether that left out what starts others."""
     code = (
-        "import sys; from skillgate.skill.discover import discover; from skillgate.skill.read import read;"
+        "import sys; from skillgate.skill.find import discover; from skillgate.skill.find import read;"
         "(root,) = discover(['skills/a'], cwd=sys.argv[1]).roots; read(root);"
         "print('subprocess' in sys.modules)"
     )

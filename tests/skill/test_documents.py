@@ -10,9 +10,8 @@ import pytest
 
 from skillgate.model.skill import Document, SkillRoot, SkillSource
 from skillgate.skill import documents
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
 from tests.skills import write_skill
 
 if TYPE_CHECKING:

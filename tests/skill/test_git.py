@@ -12,9 +12,8 @@ import pytest
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import toplevel
-from skillgate.model.ports import Entry, EntryKind
-from skillgate.skill.commit import GitTree, open_commit
-from skillgate.skill.git import git, ignored
+from skillgate.model.skill import Entry, EntryKind
+from skillgate.skill.git import GitTree, git, ignored, open_commit
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.routing import Language
+from skillgate.model.skill import Language
 from skillgate.skill.language import language_of, reads_as_prose, sentences_of, word_count
 
 if TYPE_CHECKING:

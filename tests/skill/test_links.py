@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.model.skill import LinkKind
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover
 from skillgate.skill.links import Resolver
 from tests.skills import write_skill
 

@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skillgate.model.skill import Skill, SkillSource
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import MAX_BYTES, parse
-from skillgate.skill.read import read
 from skillgate.static import layer
 from tests.skills import write_bytes, write_skill
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillgate.model.skill import SkillSource, Unreadable
-from skillgate.skill.discover import discover
-from skillgate.skill.read import MAX_BYTES, read
+from skillgate.skill.find import MAX_BYTES, discover, read
 
 
 def outcome(skill: Path) -> SkillSource | Unreadable:

@@ -207,6 +207,6 @@ def test_likeness_of_all_of_5000_documents_reads_few_postings_of_each() -> None:
 
 def test_own_words_are_those_said_twice_that_the_other_never_says() -> None:
     index = Index([("a", "PayPal: adds paypal payments and payment forms"), ("b", "stripe payments for Stripe forms")])
-    assert index.own_words("a", beside="b") == ("paypal",)
-    assert index.own_words("b", beside="a") == ("stripe",)
-    assert index.own_words("a", beside="a") == ()
+    assert index.own_words("a", against="b") == ("paypal",)
+    assert index.own_words("b", against="a") == ("stripe",)
+    assert index.own_words("a", against="a") == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillgate.files import toplevel
-from skillgate.model.ports import Entry, EntryKind
+from skillgate.model.skill import Entry, EntryKind
 from skillgate.skill.tree import DiskTree
 
 FILE, DIRECTORY, OTHER = EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.OTHER

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from skillgate.model.skill import Problem, SkillSource
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
-from skillgate.skill.waivers import MAX_COMMENTS
+from skillgate.skill.suppressions import MAX_COMMENTS
 from tests.skills import write_bytes
 
 if TYPE_CHECKING:
@@ -315,7 +314,7 @@ def test_a_file_has_only_so_many_comments(tmp_path: Path) -> None:
 )
 def test_a_text_made_to_keep_a_search_busy_does_not(text: str) -> None:
     from skillgate.model.skill import Document
-    from skillgate.skill.waivers import waivers
+    from skillgate.skill.suppressions import waivers
 
     started = time.process_time()
     assert list(waivers(Document("SKILL.md", f"\n{text}\nno skillgate: x\n\n{text}"), main=True)) == []
@@ -335,7 +334,7 @@ def test_a_text_made_to_keep_a_search_busy_does_not(text: str) -> None:
 )
 def test_a_text_made_of_marks_keeps_nobody_busy(text: str) -> None:
     from skillgate.model.skill import Document
-    from skillgate.skill.waivers import waivers
+    from skillgate.skill.suppressions import waivers
 
     started = time.process_time()
     assert [item for item in waivers(Document("SKILL.md", text), main=True) if not isinstance(item, Problem)] == []
@@ -347,7 +346,7 @@ def test_a_text_made_of_marks_keeps_nobody_busy(text: str) -> None:
 )
 def test_marks_in_a_frontmatter_keep_nobody_busy(line: str) -> None:
     from skillgate.model.skill import Document
-    from skillgate.skill.waivers import waivers
+    from skillgate.skill.suppressions import waivers
 
     started = time.process_time()
     for size in (65_000, 2_000_000):

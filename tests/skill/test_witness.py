@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.model.ports import EntryKind
+from skillgate.model.skill import EntryKind
 from skillgate.skill.tree import DiskTree
 from skillgate.skill.witness import WatchedTree, holds
 

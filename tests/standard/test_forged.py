@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("anthropic")
 
-from skillgate.llm.seal import MIN_CHARACTERS, VARIABLE
+from skillgate.llm.answers import MIN_CHARACTERS, VARIABLE
 from tests.standard.asking import KEY, model, run, write_skill
 from tests.standard.forging import best, entries, forge, unsigned
 

@@ -15,14 +15,19 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.utils import read_fixture_file
 
 from skillgate.model.skill import Skill, SkillSource
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
+from skillgate.static import across, antipatterns, defects, layer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.model.finding import CatalogueRule, Rule
 
 TABLES = Path(__file__).parent
 DIRECTORY = "sample-skill"
@@ -58,6 +63,19 @@ class Case(NamedTuple):
     def label(self) -> str:
         """Name the case, for the test's id."""
         return f"{self.check}:{self.line} {self.title}"
+
+
+def declared(room: str) -> dict[str, Rule | CatalogueRule]:
+    """Load every rule of a kind, by the name of its table."""
+    if room == "rules":
+        return {name: layer.rule(name) for name in layer.RULES.names()}
+    tables: dict[str, Sequence[Rule | CatalogueRule]] = {
+        "antipatterns": antipatterns.RULES,
+        "defects": defects.DEFECTS,
+        "judged": defects.JUDGED,
+        "across": across.RULES,
+    }
+    return {rule.id.lower(): rule for rule in tables[room]}
 
 
 def tables(room: str) -> dict[str, tuple[Case, ...]]:

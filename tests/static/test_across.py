@@ -8,11 +8,9 @@ import pytest
 
 from skillgate.evaluation.pipeline import Criteria, Evaluator, evaluate
 from skillgate.model.finding import Client, Severity
-from skillgate.registry import Room
 from skillgate.scoring.selection import Selection
-from skillgate.skill.discover import discover
-from skillgate.skill.read import read
-from tests.static.cases import Case, tables, write
+from skillgate.skill.find import discover, read
+from tests.static.cases import Case, declared, tables, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +38,7 @@ def test_a_rule_says_what_its_table_expects(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_table_and_every_table_a_rule() -> None:
-    assert set(TABLES) == set(Room("skillgate.static.across").names())
+    assert set(TABLES) == set(declared("across"))
 
 
 @pytest.mark.parametrize("check", TABLES)

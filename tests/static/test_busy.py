@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.model.skill import CodeBlock, Document, Frontmatter, Heading, Skill, SkillRoot, TextBlock
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover
 from skillgate.static import layer
 
 if TYPE_CHECKING:

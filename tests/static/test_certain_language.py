@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.static.certain_language import MAX_CHARACTERS, certain_language
+from skillgate.static.code import MAX_CHARACTERS, certain_language
 
 CERTAIN = (
     ('{"a": 1}', "json"),

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillgate.static.certain_syntax import certain_error
-from skillgate.static.syntax import syntax_error
+from skillgate.static.code import certain_error, syntax_error
 
 LANGUAGES = ("python", "py", "python3", "json", "toml", "yaml", "yml")
 

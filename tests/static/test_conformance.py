@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from skillgate.model.finding import Claim, Client
 from skillgate.scoring.selection import Selection, settle
 from skillgate.static import layer
+from skillgate.static.defects import DEFECTS
 from tests.properties.documents import CI
 from tests.skills import write_bytes
 from tests.static.cases import parsed
@@ -340,7 +341,7 @@ def test_a_frontmatter_means_and_breaks_what_each_client_says(case: Case, tmp_pa
 def test_every_refusal_of_a_client_is_met_by_a_case() -> None:
     met = {finding.partition(" ")[0] for _, case in CASES for finding in case.findings}
     rules = [rule for rule in map(layer.rule, layer.RULES.names()) if rule.group == "spec"]
-    defects = [rule for rule in map(layer.defect, layer.DEFECTS.names()) if rule.refused_by or rule.about]
+    defects = [rule for rule in DEFECTS if rule.refused_by or rule.about]
     assert not {rule.id for rule in (*rules, *defects)} - {"BODY_TOO_LONG"} - met
 
 

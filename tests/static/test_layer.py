@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.finding import Severity
+from skillgate.model.finding import HOMEPAGE, Severity, rule_url
 from skillgate.model.score import Dimension
-from skillgate.model.tool import HOMEPAGE, rule_url
 from skillgate.static import layer
 from tests.static.cases import HEAD, expand, parsed, write
 

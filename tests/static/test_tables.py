@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.registry import Room
 from skillgate.scoring.selection import EXPIRED, UNUSED, Selection, settle
 from skillgate.static import layer
-from tests.static.cases import Case, skill_of, tables
+from tests.static.cases import Case, declared, skill_of, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +25,7 @@ CASES = [case for room in TABLES.values() for cases in room.values() for case in
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 def test_a_check_says_what_its_table_expects(case: Case, tmp_path: Path) -> None:
-    rule = Room(f"skillgate.static.{case.room}").load(case.check).RULE
+    rule = declared(case.room)[case.check]
     skill = skill_of(case, tmp_path)
     claims = layer.run(skill).claims
     if rule.id in (EXPIRED, UNUSED):
@@ -57,7 +56,7 @@ def _shortened(said: list[str], expected: tuple[str, ...]) -> list[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_check_has_a_table_and_every_table_a_check(room: str) -> None:
-    assert set(TABLES[room]) == set(Room(f"skillgate.static.{room}").names())
+    assert set(TABLES[room]) == set(declared(room))
 
 
 @pytest.mark.parametrize(("room", "check"), [(room, check) for room in ROOMS for check in TABLES[room]])

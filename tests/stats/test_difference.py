@@ -10,7 +10,7 @@ import pytest
 np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
-from skillgate.stats.difference import Sample, difference, resampled, sample  # noqa: E402
+from skillgate.stats.resampling import Sample, difference, resampled, sample  # noqa: E402
 
 FEW_WIDE = ([60.0, 61.0, 62.0, 63.0, 64.0, 62.0, 61.0, 63.0], [20.0, 95.0, 50.0, 70.0, 85.0])
 FEW_NARROW = ([20.0, 95.0, 50.0, 70.0, 85.0, 40.0, 99.0, 10.0], [61.0, 62.0, 63.0, 62.0, 61.5])

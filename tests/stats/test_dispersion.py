@@ -9,7 +9,7 @@ import pytest
 np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
-from skillgate.stats.dispersion import median_interval, outliers, quartiles, variation  # noqa: E402
+from skillgate.stats.intervals import median_interval, outliers, quartiles, variation  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
 from benchmarks.coverage_worlds import PAIRS  # noqa: E402
-from skillgate.stats.paired import mcnemar, mean_difference  # noqa: E402
+from skillgate.stats.intervals import mcnemar, mean_difference  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 from skillgate.report.trends import ALPHA
-from skillgate.stats.trend import mann_kendall
+from skillgate.stats.plain import mann_kendall
 
 
 @pytest.mark.parametrize(("values", "s"), [((1, 2, 3, 4, 5), 10), ((5, 4, 3, 2, 1), -10), ((1, 1, 1, 1, 1), 0)])

@@ -8,7 +8,7 @@ np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
 from benchmarks.coverage_worlds import GRADES  # noqa: E402
-from skillgate.stats.weighting import mean_interval, weights  # noqa: E402
+from skillgate.stats.resampling import mean_interval, weights  # noqa: E402
 
 
 @pytest.mark.parametrize(("hits", "n"), [(3, 10), (49, 50), (25, 50), (1, 5)])

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 from skillgate.model.bench import (
     BenchReport,
     BenchSummary,
+    BenchUsage,
     CompletionReport,
     Counts,
+    ErrorKind,
     Latency,
     MeanInterval,
+    Output,
     Proportion,
     RunSettings,
+    Status,
+    TaskResult,
 )
-from skillgate.model.bench_result import BenchUsage, ErrorKind, Output, Status, TaskResult
 from skillgate.model.codec import encode
 from skillgate.model.report import Tool
-from skillgate.stats.wilson import wilson_ends
-from skillgate.store.keeper import Store, Told, document_digest, open_store
+from skillgate.stats.plain import wilson_ends
+from skillgate.store.keeper import Provenance, Store, document_digest, open_store
 from skillgate.store.target import target_of
 from tests.architecture.source import ROOT
 
@@ -108,7 +112,7 @@ def opened(place: str) -> Store:
     return open_store(target_of(place, cwd="/"), create=True)
 
 
-def put(store: Store, found: BenchReport, told: Told = Told("import")) -> str:  # noqa: B008 - a value
+def put(store: Store, found: BenchReport, told: Provenance = Provenance("import")) -> str:  # noqa: B008 - a value
     """Write a report that is not there yet; give its digest."""
     digest = document_digest(encode(found))
     assert store.write(found, digest, told)

@@ -12,13 +12,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind, Output, Status
+from skillgate.model.bench import ErrorKind, Output, Status
 from skillgate.model.codec import encode
-from skillgate.store.keeper import Filter, Told, document_digest, open_store
-from skillgate.store.opening import opened as engine_of
+from skillgate.store.engine import opened as engine_of
+from skillgate.store.keeper import Filter, Provenance, document_digest, open_store
+from skillgate.store.migrations import HEAD, KNOWN, TABLE
 from skillgate.store.schema import METADATA
 from skillgate.store.target import target_of
-from skillgate.store.versions import HEAD, KNOWN, TABLE
 from tests.store.made import NOON, document, evaluation, opened, put, report, result
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def rows(place: str, query: str, **values: Any) -> list[Any]:
 
 def test_an_evaluation_is_read_back_as_it_was(place: str) -> None:
     store = opened(place)
-    put(store, document(evaluation(3, 4)), Told("eval", None, "a" * 40, "main"))
+    put(store, document(evaluation(3, 4)), Provenance("eval", None, "a" * 40, "main"))
     (found,) = store.evaluations(ANY)
     assert found.started_at == NOON
     assert (found.skill_id, found.benchmark_id, found.total, found.passed) == ("s", "own", 4, 3)
@@ -69,7 +69,7 @@ def test_every_task_of_every_run_has_its_row_and_nothing_is_overwritten(place: s
 def test_a_document_is_written_once(place: str) -> None:
     store, found = opened(place), report(1)
     digest = put(store, found)
-    assert not store.write(found, digest, Told("import"))
+    assert not store.write(found, digest, Provenance("import"))
     assert len(store.evaluations(ANY)) == 1
     assert document_digest(encode(found)) == digest
 
@@ -98,7 +98,7 @@ def test_a_number_that_no_database_takes_is_refused_whole(place: str) -> None:
     counts = replace(one.summary.counts, retries=10**30)
     found = document(replace(one, summary=replace(one.summary, counts=counts)))
     with pytest.raises(UsageError, match="too large"):
-        store.write(found, document_digest(encode(found)), Told("import"))
+        store.write(found, document_digest(encode(found)), Provenance("import"))
     assert rows(place, "SELECT count(*) FROM documents") == [(0,)]
     put(store, report(1))
 

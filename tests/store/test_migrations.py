@@ -13,11 +13,11 @@ from alembic.config import Config
 
 import skillgate.store
 from skillgate.errors import UsageError
-from skillgate.store.keeper import Filter, Store, Told
-from skillgate.store.opening import opened as engine_of
+from skillgate.store.engine import opened as engine_of
+from skillgate.store.keeper import Filter, Provenance, Store
+from skillgate.store.migrations import HEAD, KNOWN, TABLE
 from skillgate.store.schema import METADATA
 from skillgate.store.target import target_of
-from skillgate.store.versions import HEAD, KNOWN, TABLE
 from tests.store import invocations_made, made
 
 PLAIN = {  # what PostgreSQL says of its tables
@@ -102,7 +102,7 @@ def test_a_store_of_the_first_form_keeps_what_it_holds(place: str) -> None:
     migrated(place, "0001")
     target = target_of(place, cwd="/")
     old = Store(engine(place), target)  # as an earlier version had it open
-    old.write(made.report(1), "d" * 64, Told("import"))
+    old.write(made.report(1), "d" * 64, Provenance("import"))
     before = described(place)
     kept = old.evaluations(Filter())
     store = invocations_made.opened(place)

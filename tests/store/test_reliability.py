@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.model.codec import encode
-from skillgate.store.keeper import Filter, Told, document_digest
+from skillgate.store.keeper import Filter, Provenance, document_digest
 from tests.store.made import opened, put, report, writers
 from tests.store.test_keeper import rows
 
@@ -78,7 +78,7 @@ def test_of_processes_that_write_the_same_documents_each_is_kept_once(place: str
     store = opened(place)
     for number in range(6):
         found = report(number, tasks=5)
-        store.write(found, document_digest(encode(found)), Told("import"))
+        store.write(found, document_digest(encode(found)), Provenance("import"))
     assert len(digests(place)) == len(set(digests(place))) == 6
     assert whole(place, 5)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.model.codec import encode
-from skillgate.model.history import Change, PastEvaluation, PastScore, Trend
+from skillgate.model.documents import Change, PastEvaluation, PastScore, Trend
 from skillgate.report.history_text import bars
 from skillgate.report.trends import bench_trends, score_trends
-from skillgate.stats.wilson import wilson_ends
+from skillgate.stats.plain import wilson_ends
 from tests.store.made import NOON
 
 if TYPE_CHECKING:

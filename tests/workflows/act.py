@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.workflows import ACTION, FILES, place, workflow
+from skillgate.cli.commands.init import ACTION, FILES, place, workflow
 from tests.container.engine import BASE_IMAGE, PROJECT
 from tests.container.pull_request import REPOSITORY
 from tests.container.runner import TOKEN

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from skillgate.action.inputs import default_of, read_inputs, variable
-from skillgate.action.outputs import OUTPUTS
-from skillgate.cli.workflows import ACTION, workflow
+from skillgate.action.plan import OUTPUTS
+from skillgate.action.request import default_of, read_inputs, variable
+from skillgate.cli.commands.init import ACTION, workflow
 from skillgate.settings import INPUTS, REPORT_DIR
 
 WORKFLOW: dict[Any, Any] = yaml.safe_load(workflow("certify"))

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from skillgate import __version__
-from skillgate.action.inputs import default_of
-from skillgate.action.outputs import OUTPUTS
-from skillgate.cli.workflows import ACTION, FILES, place, workflow
+from skillgate.action.plan import OUTPUTS
+from skillgate.action.request import default_of
+from skillgate.cli.commands.init import ACTION, FILES, place, workflow
 from skillgate.settings import INPUTS, REPORT_DIR
 from tests.container.engine import PROJECT
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.action.comment.fit import Section
-from skillgate.model.bench_diff import Flip, Pairing
-from skillgate.model.bench_result import Status
+from skillgate.model.bench import Flip, Pairing, Status
 from skillgate.model.score import Outcome
 from skillgate.report.bench_diff_words import rerun_words
 from skillgate.report.escape import code, inert
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.bench import CompletionReport
-    from skillgate.model.bench_diff import BenchChange, Rerun, TaskChange
+    from skillgate.model.bench import BenchChange, CompletionReport, Rerun, TaskChange
 
 _TEXT = 200  # characters of a reason
 _NAME = 80

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillgate.action.comment.fit import Section
 from skillgate.action.comment.links import shown_path
-from skillgate.model.judging import JudgeLayer
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer
 from skillgate.model.score import Depth, Outcome
-from skillgate.model.simulating import MonteCarloLayer
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_compared import first_hint
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.action.comment.subject import Subject
+    from skillgate.model.documents import ActionRun
     from skillgate.model.report import Report, SkillResult
-    from skillgate.model.run import ActionRun
     from skillgate.report.standing import Row
 
 _TEXT = 400  # characters of a sentence that holds something of the change

@@ -12,7 +12,7 @@ from skillgate.report.findings import bounded
 from skillgate.report.invocations_markdown import gates_markdown
 
 if TYPE_CHECKING:
-    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.invocation import InvocationReport
 
 _TITLE = "gates on recorded invocations"
 _TEXT = 200  # characters of what it rests on

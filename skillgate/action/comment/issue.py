@@ -12,7 +12,7 @@ from skillgate.action.comment.findings import finding_line
 from skillgate.action.comment.fit import Section, fit, utf16
 from skillgate.action.comment.links import links_of
 from skillgate.action.comment.rows import skill_link
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.model.score import Outcome
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.diff import Diff, Side, SkillChange
+    from skillgate.model.documents import Diff, Side, SkillChange
 
 _ROWS = 200
 _REASON = 400  # characters

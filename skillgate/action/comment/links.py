@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.tool import rule_url
+from skillgate.model.finding import rule_url
 from skillgate.report import addresses
 from skillgate.report.escape import code, inert
 

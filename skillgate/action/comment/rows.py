@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.action.comment.fit import folding
 from skillgate.action.comment.links import link, shown_path
 from skillgate.format import plural
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_doubt import in_words, inconclusive
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skillgate.action.comment.fit import Section
     from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.diff import Side
+    from skillgate.model.documents import Side
     from skillgate.model.report import Composite
 
 _CELL = 200  # characters of what moved

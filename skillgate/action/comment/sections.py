@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.action.comment.findings import finding_line
 from skillgate.action.comment.fit import Section
 from skillgate.action.comment.links import link, shown_path
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.model.score import Dimension
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.judging import Quotation
+    from skillgate.model.documents import ActionRun
+    from skillgate.model.layers import Quotation
     from skillgate.model.report import SkillResult
-    from skillgate.model.run import ActionRun
     from skillgate.report.lists import ListOf
     from skillgate.report.standing import Row
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.action.comment.fit import Section
 from skillgate.action.comment.links import shown_path
-from skillgate.model.diff import State
+from skillgate.model.documents import State
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.lift_words import lift_in_words

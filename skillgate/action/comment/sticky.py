@@ -38,12 +38,12 @@ class Decision(NamedTuple):
     """What to do.
 
     Attributes:
-        kept: the comment that says the result, None where a new one is needed.
+        current: the comment that says the result, None where a new one is needed.
         outdated: whether its body has to be written anew.
-        duplicates: later comments of the same author with the same marker, which become pointers to ``kept``.
+        duplicates: later comments of the same author with the same marker, which become pointers to ``current``.
     """
 
-    kept: Comment | None
+    current: Comment | None
     outdated: bool = False
     duplicates: tuple[Comment, ...] = ()
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from skillgate.model.bench import BenchReport
-    from skillgate.model.bench_diff import BenchDiff
-    from skillgate.model.diff import Diff
-    from skillgate.model.invocation_report import InvocationReport
+    from skillgate.model.bench import BenchDiff, BenchReport
+    from skillgate.model.documents import ActionRun, Diff
+    from skillgate.model.invocation import InvocationReport
     from skillgate.model.report import Report
-    from skillgate.model.run import ActionRun
 
 
 class Subject(NamedTuple):

@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import selectors
+import socket
 import ssl
+import time
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
+from skillgate import __version__
+from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
 from skillgate.bench.ports import MAX_WORDS, Reply
-from skillgate.bench.web.target import origin_of, target_of
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import BenchUsage, ErrorKind
+from skillgate.model.bench import BenchUsage, ErrorKind
 
 try:
     import httpcore2
     import httpx2
 
-    from skillgate.bench.web.sockets import Network, Try
+    from skillgate.http_transport import Transport
 except ModuleNotFoundError as missing:
     raise UsageError('skills of adapterType http need httpx2: pip install "skillgate-action[bench]"') from missing
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Iterable
 
+    from skillgate.bench.addresses import Hosts, Target
     from skillgate.bench.ports import Call, Surroundings
-    from skillgate.bench.web.target import Target
-    from skillgate.model.executable import Runnable
+    from skillgate.model.benchmark import Runnable
 
 MOST_BYTES = 5 * 1024 * 1024  # of an answer's body
 _MOST_FAILURE_BYTES = 4_096  # of a failure's, which is only quoted
 _MOST_REDIRECTS = 5
-_AGAIN = frozenset((408, 425, 429))  # beside 5xx
 _USAGE = "x-usage-{}-tokens"
+_TICK_S = 0.1
+_MOST_WIRE_BYTES = 12 << 20  # of all that comes in a try: headers, interim answers, chunks, body
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> HttpAdapter:
-    """Make ready to ask a server; nothing is sent yet.
+    """Make ready to call a server; nothing is sent yet.
 
     Raises:
         UsageError: its address, a header or its token cannot be.
@@ -47,19 +54,19 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> HttpAdapter:
 
 
 class HttpAdapter:
-    """Makes a connection of its own for each call: one that is kept may have been closed just when it is used."""
+    """Makes a connection of its own for each call: one that stays open may have been closed just when it is used."""
 
     def __init__(self, skill: Runnable, target: Target, stop: threading.Event) -> None:
         self._skill, self._target, self._stop = skill, target, stop
         self._tls = ssl.create_default_context()
-        self._met = False  # whether it has ever answered
+        self._has_answered = False
 
     def invoke(self, call: Call) -> Reply:
-        """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
+        """Call once; see :class:`skillgate.bench.ports.Adapter`."""
         bounds = Try(self._target.hosts, call.timeout_s, self._stop)
         try:
-            reply = self._asked(call, bounds)
-            self._met = True
+            reply = self._request(call, bounds)
+            self._has_answered = True
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reply = _failed(error, bounds, call.timeout_s, self._target)
             if isinstance(error, httpx2.ConnectError) and bounds.kind is None and self._is_not_served():
@@ -72,12 +79,12 @@ class HttpAdapter:
         """Nothing stays between calls."""
 
     def _is_not_served(self) -> bool:
-        """Tell a server that nobody has started on this machine yet from one that went away."""
+        """Whether it is a server on this machine that is yet to be started, and none that went away."""
         host = origin_of(self._target.url)[1]
         here = host in ("localhost", "127.0.0.1", "::1")
-        return bool(self._skill.config.serve) and here and not self._met
+        return bool(self._skill.config.serve) and here and not self._has_answered
 
-    def _asked(self, call: Call, bounds: Try) -> Reply:
+    def _request(self, call: Call, bounds: Try) -> Reply:
         spec = self._skill.spec
         body = {"skillId": spec.id, "version": spec.version, "input": dict(call.data)}
         headers = {
@@ -85,53 +92,45 @@ class HttpAdapter:
             "Content-Type": "application/json",
             "Accept": "application/json",
             "Accept-Encoding": "identity",
-            "X-Skillgate-Version": _version(),
+            "X-Skillgate-Version": __version__,
         }
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        transport = httpx2.HTTPTransport(verify=self._tls, trust_env=False)
-        transport._pool = httpcore2.ConnectionPool(  # it has no public place for the network that it is to use
-            ssl_context=self._tls, max_keepalive_connections=0, network_backend=Network(bounds)
-        )
+        transport = Transport(Network(bounds), self._tls, limits=httpx2.Limits(max_keepalive_connections=0))
         url = self._target.url
         with httpx2.Client(transport=transport, trust_env=False, timeout=None, follow_redirects=False) as client:
             for _ in range(_MOST_REDIRECTS + 1):
                 request = client.build_request("POST", url, content=content, headers=headers)
                 response = client.send(request, stream=True)
                 try:
-                    found = self._next(url, response)
-                    if found is None:
+                    following = self._next(url, response)
+                    if following is None:
                         return self._read(response)
-                    if isinstance(found, Reply):
-                        return found
-                    url = found
+                    if isinstance(following, Reply):
+                        return following
+                    url = following
                 finally:
                     response.close()
         return _wrong(ErrorKind.REDIRECT, f"it redirected more than {_MOST_REDIRECTS} times")
 
     def _next(self, url: str, response: httpx2.Response) -> str | Reply | None:
-        """Say where a redirect leads; a reply where it is not followed, None where it is no redirect."""
+        """Return where a redirect leads; a reply where it is not followed, None where it is no redirect."""
         status, location = response.status_code, response.headers.get("location")
         if status not in (301, 302, 303, 307, 308) or location is None:
             return None
-        there, same = location, False
-        try:
-            there = urljoin(url, location)
-            same = origin_of(there) == origin_of(url)
-        except ValueError:  # it is no address
-            pass
-        told = f"it answered {status} with the location {self._target.shown(there)}"
+        there, same = redirected(url, location, url)
+        words = f"it answered {status} with the location {self._target.shown(there)}"
         if not same:
-            return _wrong(ErrorKind.REDIRECT, f"{told}, which is another host, scheme or port, and is not followed")
+            return _wrong(ErrorKind.REDIRECT, f"{words}, which is another host, scheme or port, and is not followed")
         if status not in (307, 308):
-            words = "which makes a GET of the POST, and is not followed; answer 307 or 308, or name that address"
-            return _wrong(ErrorKind.REDIRECT, f"{told}, {words}")
+            why = "which makes a GET of the POST, and is not followed; answer 307 or 308, or name that address"
+            return _wrong(ErrorKind.REDIRECT, f"{words}, {why}")
         return there
 
     def _read(self, response: httpx2.Response) -> Reply:
         status = response.status_code
         if not 200 <= status < 300:
             return self._refused(response)
-        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        coding = coding_of(response.headers)
         if coding != "identity":
             shown = self._target.shown(coding)
             return _broken(f"status {status}: its answer is coded as {shown}, which was not asked for")
@@ -158,22 +157,181 @@ class HttpAdapter:
     def _refused(self, response: httpx2.Response) -> Reply:
         status = response.status_code
         body = bytearray()
-        if response.headers.get("content-encoding", "identity").strip().lower() == "identity":
+        if coding_of(response.headers) == "identity":
             for piece in response.iter_raw():
                 body += piece
                 if len(body) >= _MOST_FAILURE_BYTES:
                     break
         text = self._target.shown(bytes(body[:_MOST_FAILURE_BYTES]).decode("utf-8", "replace"))
-        told = f"it answered with status {status}" + (f": {text}" if text else "")
+        words = f"it answered with status {status}" + (f": {text}" if text else "")
         if status in (401, 403):
-            return _wrong(ErrorKind.AUTH, told)
-        again = status in _AGAIN or status >= 500
-        wait_s = _retry_after(response.headers.get("retry-after", "")) if again else None
-        return _wrong(ErrorKind.HTTP_STATUS, told)._replace(retryable=again, retry_after_s=wait_s)
+            return _wrong(ErrorKind.AUTH, words)
+        retryable = is_retryable(status)
+        wait_s = _retry_after(response.headers.get("retry-after", "")) if retryable else None
+        return _wrong(ErrorKind.HTTP_STATUS, words)._replace(retryable=retryable, retry_after_s=wait_s)
+
+
+class Try:
+    """The bounds of one try: all of it within one time, to addresses that may be reached, and ended with the run.
+
+    A library's own time-outs begin anew with every read, so a byte a second would hold a call for ever.
+    """
+
+    def __init__(self, hosts: Hosts, timeout_s: float, stop: threading.Event) -> None:
+        """Begin it: its time runs from here."""
+        self.hosts = hosts
+        self.kind: ErrorKind | None = None  # why it was ended, where that was not an answer
+        self.reason = ""
+        self.cut_off = False  # whether the other side closed its end
+        self._until = time.monotonic() + timeout_s
+        self._stop = stop
+        self._came = 0
+
+    def left(self) -> float:
+        """Return the seconds that are left; httpcore2.ReadTimeout where none are, or the run is to end."""
+        if self._stop.is_set():
+            self.kind, self.reason = ErrorKind.STOPPED, "it was ended with the run"
+            raise httpcore2.ReadTimeout(self.reason)
+        left = self._until - time.monotonic()
+        if left <= 0:
+            self.kind = ErrorKind.TIMEOUT
+            raise httpcore2.ReadTimeout("its time is over")
+        return left
+
+    def count(self, data: bytes) -> None:
+        """Count what came; httpcore2.ReadError where it is too much."""
+        self._came += len(data)
+        self.cut_off = self.cut_off or not data
+        if self._came > _MOST_WIRE_BYTES:
+            self.kind, self.reason = ErrorKind.OUTPUT_LIMIT, f"it sent more than {_MOST_WIRE_BYTES:,} bytes"
+            raise httpcore2.ReadError(self.reason)
+
+    def wait(self, sock: socket.socket, *, reading: bool) -> None:
+        """Wait until a socket can be read or written."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(sock, selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
+            while not selector.select(min(_TICK_S, self.left())):
+                continue
+
+
+class Network(httpcore2.NetworkBackend):
+    """Opens the connections of one try."""
+
+    def __init__(self, bounds: Try) -> None:
+        """Take the try's bounds."""
+        self._bounds = bounds
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - there is one time for all
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,  # noqa: ARG002
+    ) -> httpcore2.NetworkStream:
+        """Connect to an address of a host that may be reached."""
+        bounds = self._bounds
+        try:
+            addresses = bounds.hosts.addresses(host, port, bounds.left())
+        except UnreachableError as error:
+            bounds.left()
+            if error.late or error.refused:
+                bounds.kind, bounds.reason = (ErrorKind.TIMEOUT if error.late else ErrorKind.CONNECTION), str(error)
+            raise httpcore2.ConnectError(str(error)) from None
+        problem: OSError | None = None
+        for address in addresses:
+            try:
+                return _Stream(self._connected(address, port), bounds)
+            except OSError as error:
+                problem = error
+        raise httpcore2.ConnectError(f"{host}:{port}: {problem.strerror if problem else 'no address'}")
+
+    def _connected(self, address: str, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with ExitStack() as failing:
+            sock = failing.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            sock.setblocking(False)
+            with suppress(BlockingIOError):
+                sock.connect((address, port))
+            self._bounds.wait(sock, reading=False)
+            if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise OSError(number, os.strerror(number))
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            failing.pop_all()  # it is connected, and the stream closes it
+        return sock
+
+
+class _Stream(httpcore2.NetworkStream):
+    """A connection; its socket never blocks."""
+
+    def __init__(self, sock: socket.socket, bounds: Try) -> None:
+        self._sock = sock
+        self._bounds = bounds
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        while True:
+            self._bounds.left()
+            try:
+                data = self._sock.recv(max_bytes)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                self._bounds.wait(self._sock, reading=True)
+            except ssl.SSLWantWriteError:
+                self._bounds.wait(self._sock, reading=False)
+            except OSError as error:
+                raise httpcore2.ReadError(error.strerror or str(error)) from None
+            else:
+                self._bounds.count(data)
+                return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        left = memoryview(buffer)
+        while left:
+            self._bounds.left()
+            try:
+                left = left[self._sock.send(left) :]
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                self._bounds.wait(self._sock, reading=False)
+            except ssl.SSLWantReadError:
+                self._bounds.wait(self._sock, reading=True)
+            except OSError as error:
+                raise httpcore2.WriteError(error.strerror or str(error)) from None
+
+    def close(self) -> None:
+        self._sock.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore2.NetworkStream:
+        try:
+            wrapped = ssl_context.wrap_socket(
+                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+        except (OSError, ValueError) as error:
+            raise httpcore2.ConnectError(f"TLS: {error}") from None
+        self._sock = wrapped
+        while True:
+            self._bounds.left()
+            try:
+                wrapped.do_handshake()
+            except ssl.SSLWantReadError:
+                self._bounds.wait(wrapped, reading=True)
+            except ssl.SSLWantWriteError:
+                self._bounds.wait(wrapped, reading=False)
+            except OSError as error:
+                self.close()
+                raise httpcore2.ConnectError(f"TLS: {getattr(error, 'reason', None) or error}") from None
+            else:
+                return self
+
+    def get_extra_info(self, info: str) -> object:
+        return self._sock if info == "socket" else None
 
 
 def _failed(error: Exception, bounds: Try, timeout_s: float, target: Target) -> Reply:
-    """Say what came instead of an answer."""
+    """Return the reply for what came instead of an answer."""
     text = target.shown(str(error))
     if bounds.kind is ErrorKind.TIMEOUT and not bounds.reason:
         return _wrong(ErrorKind.TIMEOUT, f"it gave no answer within {timeout_s:g} s")._replace(retryable=True)
@@ -213,12 +371,6 @@ def _usage(headers: httpx2.Headers) -> BenchUsage | None:
         text = headers.get(_USAGE.format(name), "").strip()
         read.append(int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0)
     return BenchUsage(input=read[0], output=read[1], total=read[2] or read[0] + read[1]) if any(read) else None
-
-
-def _version() -> str:
-    from skillgate import __version__
-
-    return __version__
 
 
 def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON

@@ -3,36 +3,60 @@
 from __future__ import annotations
 
 import json
+import logging
 import ssl
 import threading
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply
-from skillgate.bench.program import AGAIN, Program, Unopened, command_of, variables_of
-from skillgate.bench.reading.runnable import has_address
-from skillgate.bench.web.target import target_of
+from skillgate import __version__
+from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, redirected, target_of
+from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply, Said
+from skillgate.bench.program import RETRYABLE, Program, Unopened, command_of, stderr_note, variables_of
+from skillgate.bench.skills import has_address
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
-from skillgate.model.text import printable
+from skillgate.format import printable
+from skillgate.model.bench import ErrorKind
 
 try:
     import asyncio
 
-    from skillgate.bench.tools.connection import Connection, FailedError, Traffic, Trouble
-    from skillgate.bench.tools.piped import piped
-    from skillgate.bench.tools.reached import reached
+    import anyio
+    import httpcore2
+    import httpx2
+    import mcp_types as types
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.exceptions import MCPError
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    from skillgate.http_transport import AsyncTransport
 except ModuleNotFoundError as missing:
     raise UsageError('skills of adapterType mcp need the protocol\'s SDK: pip install "skillgate-action[mcp]"') from (
         missing
     )
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from anyio.streams.memory import MemoryObjectSendStream
+    from mcp.client import Transport
     from mcp_types import CallToolResult
 
-    from skillgate.bench.ports import Call, Surroundings
-    from skillgate.bench.web.target import Target
-    from skillgate.model.executable import Runnable
+    from skillgate.bench.addresses import Target
+    from skillgate.bench.ports import Call, Conversation, Surroundings
+    from skillgate.model.benchmark import Runnable
 
+_MOST_BYTES = 5 * 1024 * 1024  # between two calls
+_MOST_PAGES = 100  # of a list of tools
+_CLOSING_S = 1.0  # that a session may take to say goodbye
+_SHOWN = 200
+_READ_S = 3600.0
+_LOOKED_UP_S = 30.0
+for _name in ("mcp", "client"):  # the SDK's words about a server are not the user's
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 _TICK_S = 0.1  # in which the end of the run is heard
 _LET_GO_S = 5.0  # for what a call that is over leaves to clear up
 _SHOWN_TOOLS = 20
@@ -64,8 +88,8 @@ class McpAdapter:
         self._thread: threading.Thread | None = None
 
     def invoke(self, call: Call) -> Reply:
-        """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
-        reply = asyncio.run_coroutine_threadsafe(self._bounded(call), self._running()).result()
+        """Call once; see :class:`skillgate.bench.ports.Adapter`."""
+        reply = asyncio.run_coroutine_threadsafe(self._call_in_time(call), self._running_loop()).result()
         if not isinstance(self._server, Program):
             reply = reply._replace(output=self._server.redacted(reply.output), error=self._server.redacted(reply.error))
         return reply._replace(error=printable(reply.error)[:MAX_WORDS])
@@ -76,12 +100,12 @@ class McpAdapter:
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._closed(), loop).result()
+        asyncio.run_coroutine_threadsafe(self._close_idle(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         self._thread.join()
         loop.close()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -89,43 +113,40 @@ class McpAdapter:
                 self._thread.start()
             return self._loop
 
-    async def _closed(self) -> None:
+    async def _close_idle(self) -> None:
         idle, self._idle = self._idle, []
         await asyncio.gather(*(connection.close() for connection in idle))
         loop = asyncio.get_running_loop()
         await loop.shutdown_asyncgens()
         await loop.shutdown_default_executor()
 
-    async def _bounded(self, call: Call) -> Reply:
+    async def _call_in_time(self, call: Call) -> Reply:
         """Answer within the call's time, start-up included."""
         loop = asyncio.get_running_loop()
         until = loop.time() + call.timeout_s
         traffic: list[Traffic] = []
-        asking = asyncio.create_task(self._asked(call, traffic))
-        while not asking.done() and not self._stop.is_set() and loop.time() < until:
-            await asyncio.wait({asking}, timeout=min(_TICK_S, max(0.0, until - loop.time())))
-        if asking.done():
-            return asking.result()
-        trouble = Trouble(ErrorKind.STOPPED, "it was ended with the run", retryable=False)
+        calling = asyncio.create_task(self._call(call, traffic))
+        while not calling.done() and not self._stop.is_set() and loop.time() < until:
+            await asyncio.wait({calling}, timeout=min(_TICK_S, max(0.0, until - loop.time())))
+        if calling.done():
+            return calling.result()
+        trouble = TroubleError(ErrorKind.STOPPED, "it was ended with the run", retryable=False)
         if not self._stop.is_set():
             trouble = _late(call, traffic)
-        asking.cancel()
-        await asyncio.wait({asking}, timeout=_LET_GO_S)
+        calling.cancel()
+        await asyncio.wait({calling}, timeout=_LET_GO_S)
         return _failed(trouble)
 
-    async def _asked(self, call: Call, traffic: list[Traffic]) -> Reply:
+    async def _call(self, call: Call, traffic: list[Traffic]) -> Reply:
         connection: Connection | None = None
         try:
-            connection = self._waiting() or self._made(call.timeout_s)
+            connection = self._idle_connection() or self._new_connection(call.timeout_s)
             traffic.append(connection.traffic)
             if not connection.is_open:
                 await connection.open()
-            tool = _tool_of(self._skill, connection.tools)
-            if isinstance(tool, Trouble):
-                return _failed(tool)
-            reply = _reply(await connection.call(tool, call.data))
-        except FailedError as error:
-            return _failed(error.trouble)
+            reply = _reply(await connection.call(_tool_of(self._skill, connection.tools), call.data))
+        except TroubleError as error:
+            return _failed(error)
         else:
             if self._skill.config.restart == "per-run" and connection.is_open:
                 self._idle.append(connection)
@@ -135,50 +156,50 @@ class McpAdapter:
             if connection is not None:
                 await connection.close()
 
-    def _waiting(self) -> Connection | None:
-        """Give a session that is open still."""
+    def _idle_connection(self) -> Connection | None:
+        """Return a session that is open still."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
                 return connection
         return None
 
-    def _made(self, timeout_s: float) -> Connection:
+    def _new_connection(self, timeout_s: float) -> Connection:
         traffic, server = Traffic(), self._server
         if isinstance(server, Program):
             talk = server.opened(timeout_s)
             if isinstance(talk, Unopened):
-                raise FailedError(Trouble(talk.kind, talk.words, retryable=talk.kind in AGAIN))
-            return Connection(traffic, lambda: piped(talk, traffic))
+                raise TroubleError(talk.kind, talk.words, retryable=talk.kind in RETRYABLE)
+            return Connection(traffic, lambda: _program_streams(talk, traffic))
         tls = self._tls
         assert tls is not None
-        return Connection(traffic, lambda: reached(server, traffic, tls))
+        return Connection(traffic, lambda: _server_streams(server, traffic, tls))
 
 
 class McpProgramAdapter(McpAdapter):
     """Starts the server."""
 
     def unstartable(self) -> str | None:
-        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        """Return why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
         return self._server.unstartable() if isinstance(self._server, Program) else None
 
 
-def _late(call: Call, traffic: list[Traffic]) -> Trouble:
+def _late(call: Call, traffic: list[Traffic]) -> TroubleError:
     met = next((one for one in traffic if one.trouble is not None or one.noise), None)
     if met is not None and met.trouble is not None:
         return met.trouble
     if met is not None:
         words = f"it gave no answer within {call.timeout_s:g} s, and wrote what is no message: {met.noise}"
-        return Trouble(ErrorKind.PROTOCOL, words)
-    return Trouble(ErrorKind.TIMEOUT, f"it gave no answer within {call.timeout_s:g} s and was ended")
+        return TroubleError(ErrorKind.PROTOCOL, words)
+    return TroubleError(ErrorKind.TIMEOUT, f"it gave no answer within {call.timeout_s:g} s and was ended")
 
 
-def _failed(trouble: Trouble) -> Reply:
+def _failed(trouble: TroubleError) -> Reply:
     return Reply(kind=trouble.kind, error=trouble.words, retryable=trouble.retryable, answered=False)
 
 
-def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str | Trouble:
-    """Say which tool is meant: the one that is named, that of the skill's id, or the only one."""
+def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str:
+    """Return which tool is meant: the one that is named, that of the skill's id, or the only one."""
     named = skill.config.tool_name or skill.spec.metadata.get("toolName")
     identifier = skill.spec.id
     wanted = [named] if named else [identifier, identifier.replace("-", "_"), identifier.replace("_", "-")]
@@ -190,7 +211,7 @@ def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str | Trouble:
     shown = ", ".join(tools[:_SHOWN_TOOLS]) + (", …" if len(tools) > _SHOWN_TOOLS else "")
     hint = "" if named else "; name one with toolName"
     words = f"it has no tool {str(wanted[0])[:80]!r}; it has: {shown or 'none'}{hint}"
-    return Trouble(ErrorKind.PROTOCOL, words, retryable=False)
+    raise TroubleError(ErrorKind.PROTOCOL, words, retryable=False)
 
 
 def _reply(result: CallToolResult) -> Reply:
@@ -201,12 +222,12 @@ def _reply(result: CallToolResult) -> Reply:
     try:
         json.dumps(output, allow_nan=False)
     except (ValueError, RecursionError):
-        return _failed(Trouble(ErrorKind.PROTOCOL, "its answer holds a number that JSON does not have"))
+        return _failed(TroubleError(ErrorKind.PROTOCOL, "its answer holds a number that JSON does not have"))
     return Reply(output=output)
 
 
 def _content(result: CallToolResult) -> Any:  # noqa: ANN401 - JSON
-    """Give the text of a result, as JSON where it is some; other parts are named in it."""
+    """Return the text of a result, as JSON where it is some; other parts are named in it."""
     parts: list[str] = []
     for part in result.content:
         if part.type == "text":
@@ -220,3 +241,312 @@ def _content(result: CallToolResult) -> Any:  # noqa: ANN401 - JSON
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+class TroubleError(Exception):
+    """Why a connection gives no answer, and is of no use any more."""
+
+    def __init__(self, kind: ErrorKind, words: str, *, retryable: bool = True) -> None:
+        super().__init__(words)
+        self.kind, self.words, self.retryable = kind, words, retryable
+
+
+class Traffic:
+    """What a transport notes about its connection."""
+
+    def __init__(self) -> None:
+        self.trouble: TroubleError | None = None  # the first that it met
+        self.noise = ""  # the first thing that came and is no message
+        self.came = 0  # bytes since the last call began
+
+    def failed(self, kind: ErrorKind, words: str, *, retryable: bool = True) -> None:
+        """Note trouble; what came first counts."""
+        self.trouble = self.trouble or TroubleError(kind, words, retryable=retryable)
+
+
+class _Session(ClientSession):
+    """A session that does not hold a server's answer against the schema that the same server gave.
+
+    Scorers judge answers. And a schema's regular expression may take for ever, in the one thread that keeps the time.
+    """
+
+    async def validate_tool_result(self, name: str, result: types.CallToolResult) -> None:
+        """Accept it."""
+
+
+class Connection:
+    """A session in a task of its own, since what the SDK opens has to be closed by the task that opened it."""
+
+    def __init__(self, traffic: Traffic, transport: Callable[[], AbstractAsyncContextManager[Any] | Transport]) -> None:
+        """Take how its streams are opened; :meth:`open` does so."""
+        self.traffic = traffic
+        self.tools: tuple[str, ...] = ()
+        self._transport = transport
+        self._session: ClientSession | None = None
+        self._ready = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be used again."""
+        return self._task is not None and not self._task.done() and self.traffic.trouble is None
+
+    async def open(self) -> None:
+        """Connect, greet the server and list its tools; TroubleError where one of it failed."""
+        self._task = asyncio.create_task(self._live())
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait({self._task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if not self._ready.is_set():
+            raise self._why(self._task.exception())
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        """Call a tool; TroubleError where there is no result."""
+        assert self._session is not None
+        assert self._task is not None
+        self.traffic.came = 0
+        calling = asyncio.ensure_future(self._session.call_tool(tool, dict(arguments)))
+        try:
+            await asyncio.wait({calling, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            if not calling.done():
+                raise self._why(self._task.exception())
+        finally:
+            if not calling.done():
+                calling.cancel()
+                await asyncio.wait({calling}, timeout=_CLOSING_S)
+        problem = calling.exception()
+        if problem is not None:
+            raise self._why(problem)
+        return calling.result()
+
+    async def close(self) -> None:
+        """End the session; a server that does not let it end is left."""
+        if self._task is None:
+            return
+        self._closing.set()
+        if not self._ready.is_set():
+            self._task.cancel()
+        _, left = await asyncio.wait({self._task}, timeout=_CLOSING_S)
+        for task in left:
+            task.cancel()
+            await asyncio.wait({task}, timeout=_CLOSING_S)
+        if self._task.done() and not self._task.cancelled():
+            self._task.exception()  # it was reported, or does not matter any more
+
+    async def _live(self) -> None:
+        info = types.Implementation(name="skillgate", version=__version__)
+        async with self._transport() as (read, write), _Session(read, write, client_info=info) as session:
+            await session.initialize()
+            self.tools = await _tool_names(session)
+            self._session = session
+            self._ready.set()
+            await self._closing.wait()
+
+    def _why(self, problem: BaseException | None) -> TroubleError:
+        """Return why there is no answer: what the transport met, else what the SDK raised."""
+        if self.traffic.trouble is not None:
+            return self.traffic.trouble
+        cause = _innermost(problem)
+        if cause is None or (isinstance(cause, MCPError) and cause.error.code == types.CONNECTION_CLOSED):
+            return TroubleError(ErrorKind.CONNECTION, "the connection was closed without an answer")
+        if isinstance(cause, MCPError):
+            words = f"it answered with error {cause.error.code}: {cause.error.message}"
+            return TroubleError(ErrorKind.RPC, words, retryable=False)
+        if isinstance(cause, OSError | httpx2.HTTPError):
+            return TroubleError(ErrorKind.CONNECTION, f"the connection failed: {cause}")
+        if isinstance(cause, RuntimeError | ValueError):
+            return TroubleError(ErrorKind.PROTOCOL, f"its answer is not what the protocol allows: {cause}")
+        raise cause
+
+
+async def _tool_names(session: ClientSession) -> tuple[str, ...]:
+    names: list[str] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await session.list_tools(params=types.PaginatedRequestParams(cursor=cursor) if cursor else None)
+        names += [tool.name for tool in page.tools]
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    return tuple(names)
+
+
+def _innermost(problem: BaseException | None) -> BaseException | None:
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return problem
+
+
+@asynccontextmanager
+async def _program_streams(talk: Conversation, traffic: Traffic) -> AsyncIterator[tuple[Any, Any]]:
+    """Yield the streams of a session with a program; it is ended with them."""
+    inward, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, outward = anyio.create_memory_object_stream[SessionMessage](0)
+    lines: asyncio.Queue[Said] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def listen() -> None:
+        """Listen in a thread of its own: a server that floods is read no longer than it may."""
+        while True:
+            said = talk.read(_READ_S)
+            if said.kind is ErrorKind.TIMEOUT:
+                continue
+            traffic.came += len(said.line)
+            if traffic.came > _MOST_BYTES:
+                said = Said(b"", ErrorKind.OUTPUT_LIMIT, f"it wrote more than {_MOST_BYTES:,} bytes")
+            loop.call_soon_threadsafe(lines.put_nowait, said)
+            if said.kind is not None:
+                return
+
+    async def send() -> None:
+        async with outward:
+            async for one in outward:
+                talk.send(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+
+    def end() -> None:
+        talk.close()
+        listening.join()
+
+    listening = threading.Thread(target=listen, name="mcp-listen", daemon=True)
+    listening.start()
+    moving = [asyncio.create_task(_inward(lines, inward, talk, traffic)), asyncio.create_task(send())]
+    try:
+        yield read, write
+    finally:
+        for task in moving:
+            task.cancel()
+        await asyncio.wait(moving)
+        for stream in (inward, read, write, outward):
+            stream.close()
+        ending = threading.Thread(target=end, name="mcp-end")
+        ending.start()
+        while ending.is_alive():  # at most the moments that a program has to end
+            await asyncio.sleep(0.01)
+
+
+async def _inward(
+    lines: asyncio.Queue[Said],
+    inward: MemoryObjectSendStream[SessionMessage | Exception],
+    talk: Conversation,
+    traffic: Traffic,
+) -> None:
+    async with inward:
+        while True:
+            said = await lines.get()
+            if said.kind is not None:
+                traffic.failed(said.kind, said.problem + stderr_note(talk.stderr()), retryable=said.kind in RETRYABLE)
+                return
+            try:
+                message = jsonrpc_message_adapter.validate_json(said.line, by_name=False)
+            except ValueError:
+                shown = printable(said.line[: 4 * _SHOWN].decode("utf-8", "replace"))[:_SHOWN]
+                traffic.noise = traffic.noise or shown
+                if said.line.lstrip().startswith(b"{"):  # meant to be a message; other words may be between them
+                    traffic.failed(ErrorKind.PROTOCOL, f"it wrote what is no message of the protocol: {shown}")
+                    return
+                continue
+            await inward.send(SessionMessage(message))
+
+
+@asynccontextmanager
+async def _server_streams(target: Target, traffic: Traffic, tls: ssl.SSLContext) -> AsyncIterator[tuple[Any, Any]]:
+    """Yield the streams of a session with a server over HTTP; all requests end with them."""
+
+    async def watch(response: httpx2.Response) -> None:
+        _watch(response, target, traffic)
+
+    async with (
+        httpx2.AsyncClient(
+            transport=AsyncTransport(_Network(target, traffic), tls),
+            trust_env=False,
+            timeout=None,
+            headers={**target.headers, "Accept-Encoding": "identity"},
+            event_hooks={"response": [watch]},
+        ) as client,
+        streamable_http_client(target.url, http_client=client, max_sse_event_size=_MOST_BYTES) as streams,
+    ):
+        yield streams
+
+
+def _watch(response: httpx2.Response, target: Target, traffic: Traffic) -> None:
+    """Note why a call is about to fail."""
+    status = response.status_code
+    if coding_of(response.headers) != "identity":
+        words = "its answer is coded in a way that was not asked for"
+        traffic.failed(ErrorKind.PROTOCOL, words)
+        raise httpx2.DecodingError(words, request=response.request)
+    if response.request.method != "POST" or status < 300:
+        return
+    location = response.headers.get("location")
+    if location is not None and status < 400:
+        there, same = redirected(str(response.request.url), location, target.url)
+        if not same or status not in (307, 308):
+            words = f"it answered {status} with the location {target.shown(there)}, which is not followed"
+            traffic.failed(ErrorKind.REDIRECT, words, retryable=False)
+        return
+    if status in (401, 403):
+        traffic.failed(ErrorKind.AUTH, f"it answered with status {status}", retryable=False)
+    else:
+        traffic.failed(ErrorKind.HTTP_STATUS, f"it answered with status {status}", retryable=is_retryable(status))
+
+
+class _Network(httpcore2.AsyncNetworkBackend):
+    """Opens connections to addresses that may be reached."""
+
+    def __init__(self, target: Target, traffic: Traffic) -> None:
+        self._target, self._traffic = target, traffic
+        self._network = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        try:
+            address, *_ = await asyncio.to_thread(self._target.hosts.addresses, host, port, _LOOKED_UP_S)
+            stream = await self._network.connect_tcp(address, port, timeout, None, socket_options)
+            return _Stream(stream, self._traffic)
+        except (UnreachableError, httpcore2.ConnectError) as error:
+            refused = isinstance(error, UnreachableError) and error.refused
+            words = f"the connection failed: {self._target.shown(str(error))}"
+            self._traffic.failed(ErrorKind.CONNECTION, words, retryable=not refused)
+            raise httpcore2.ConnectError(str(error)) from None
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class _Stream(httpcore2.AsyncNetworkStream):
+    """A connection whose bytes are counted."""
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, traffic: Traffic) -> None:
+        self._stream, self._traffic = stream, traffic
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data = await self._stream.read(max_bytes, timeout)
+        self._traffic.came += len(data)
+        if self._traffic.came > _MOST_BYTES:
+            words = f"it sent more than {_MOST_BYTES:,} bytes"
+            self._traffic.failed(ErrorKind.OUTPUT_LIMIT, words, retryable=False)
+            raise httpcore2.ReadError(words)
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.AsyncNetworkStream:
+        return _Stream(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._traffic)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)

@@ -5,35 +5,34 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.asking import EndedError, LateError, carried_out
+from skillgate.bench.answers import read_answer
 from skillgate.bench.ports import MAX_WORDS, Reply
-from skillgate.bench.prose_answer import read_answer
+from skillgate.bench.runner import LateError, RunEndedError, carry_out
 from skillgate.errors import UsageError
-from skillgate.judge.fence import sealed, visible
+from skillgate.format import printable
+from skillgate.judge.asking import sealed, visible
 from skillgate.judge.siblings import OnDisk
 from skillgate.judge.subject import Opinion
 from skillgate.llm.prices import effort_of
-from skillgate.model.bench_result import BenchUsage, ErrorKind
+from skillgate.model.bench import BenchUsage, ErrorKind
 from skillgate.model.exchange import Tokens
-from skillgate.model.simulating import COMPLETED, FAILED
+from skillgate.model.layers import COMPLETED, FAILED
 from skillgate.model.skill import Unreadable
-from skillgate.model.text import printable
-from skillgate.montecarlo.arms import with_skill
 from skillgate.montecarlo.library import Held, SkillLibrary
+from skillgate.montecarlo.lift import with_skill
 from skillgate.montecarlo.subject import Plan, Subject
 from skillgate.montecarlo.tasks import Task
 from skillgate.skill import frontmatter
-from skillgate.skill.discover import discover
+from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
-from skillgate.skill.read import read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.bench.ports import Call, Surroundings
+    from skillgate.model.benchmark import Runnable
     from skillgate.model.exchange import Answer, Steps
-    from skillgate.model.executable import Runnable
-    from skillgate.montecarlo.arms import Attempt
+    from skillgate.montecarlo.lift import Attempt
 
 MAX_TURNS = 10  # requests of one task: reading files of the skill takes some
 _LONGEST_NAME = 200
@@ -50,7 +49,7 @@ or an object, one JSON value; where it is a text, the text.
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> SkillMdAdapter:
-    """Make ready to run a prose skill; nothing is asked yet.
+    """Make ready to run a prose skill; nothing is requested yet.
 
     Raises:
         UsageError: it has no instructions.
@@ -74,9 +73,9 @@ class SkillMdAdapter:
         return self._subject.path if self._subject.library.files(self._subject.name) else None
 
     def session(self, call: Call) -> Steps[Attempt]:
-        """Give what a call asks a model, for whoever carries it out or estimates it.
+        """Return what a call asks a model, to be carried out or estimated.
 
-        Runs are samples of their own: an answer that is kept from an earlier time is that of the same run.
+        Runs are samples of their own: a cached answer is that of the same run.
         """
         task = Task(call.task.id, _prompt(call), sample=call.run - 1)
         return with_skill(self._subject, self._plan, task)
@@ -87,11 +86,11 @@ class SkillMdAdapter:
         if ask is None:
             return _missing(ErrorKind.MODEL, self._surroundings.no_model)
         try:
-            attempt = carried_out(self.session(call), ask, timeout_s=call.timeout_s, stop=stop)
+            attempt = carry_out(self.session(call), ask, timeout_s=call.timeout_s, stop=stop)
         except LateError:
             words = f"the model had not done the task within {call.timeout_s:g} s"
             return _missing(ErrorKind.TIMEOUT, words)
-        except EndedError:
+        except RunEndedError:
             return _missing(ErrorKind.STOPPED, "the run ended before the model had answered")
         return _reply(attempt)
 
@@ -100,7 +99,7 @@ class SkillMdAdapter:
 
 
 def subject_of(skill: Runnable) -> Subject:
-    """Read the skill as a session is given it.
+    """Read the skill as a session has it.
 
     Raises:
         UsageError: it cannot be read, or there is nothing to load.
@@ -130,7 +129,7 @@ def subject_of(skill: Runnable) -> Subject:
 
 def _prompt(call: Call) -> str:
     data = json.dumps(dict(call.data), ensure_ascii=False, indent=1)
-    if visible(data) != data:  # a character that nobody sees, or a bracket of the fence: JSON can write it out
+    if visible(data) != data:  # a character that is not seen, or a bracket of the fence: JSON can write it out
         data = json.dumps(dict(call.data), ensure_ascii=True, indent=1)
     return _PROMPT.format(data=sealed("input", data))
 
@@ -150,20 +149,20 @@ def _reply(attempt: Attempt) -> Reply:
 
 
 def usage_of(answers: Sequence[Answer]) -> BenchUsage | None:
-    """Add up the tokens of replies, kept ones too, and what they cost now; None where a reply told no tokens."""
+    """Add up the tokens of replies, cached ones too, and what they cost now; None where a reply has no tokens."""
     replies = [answer.reply for answer in answers if answer.reply is not None]
-    told = [reply.tokens for reply in replies if reply.tokens is not None]
-    if not replies or len(told) < len(replies):
+    known = [reply.tokens for reply in replies if reply.tokens is not None]
+    if not replies or len(known) < len(replies):
         return None
     total = Tokens()
-    for tokens in told:
+    for tokens in known:
         total = total.plus(tokens)
     costs: list[Any] = [answer.cost_usd for answer in answers]
-    given = total.input + total.cache_read + total.cache_write
+    sent = total.input + total.cache_read + total.cache_write
     return BenchUsage(
-        input=given,
+        input=sent,
         output=total.output,
-        total=given + total.output,
+        total=sent + total.output,
         cost_usd=None if None in costs else round(sum(costs), 6),
     )
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillgate.bench.checks._found import Subject, UncheckedError
+from skillgate.bench.checks import Subject, UncheckedError, check
 from skillgate.bench.ports import Reply
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.format import printable
+from skillgate.model.bench import ErrorKind
 from skillgate.model.benchmark import CHECK_TYPE
-from skillgate.model.text import printable
-from skillgate.registry import CHECKS
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Call, Surroundings
-    from skillgate.model.executable import Runnable
+    from skillgate.model.benchmark import Runnable
 
-_TOLD = 500  # characters of a reason, which may quote the skill
+_SHOWN = 500  # characters of a reason, which may quote the skill
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> StaticAdapter:
@@ -35,14 +34,14 @@ class StaticAdapter:
     def invoke(self, call: Call) -> Reply:
         """Check once; the answer is ``{"score", "passed", "reasons"}``. What cannot be checked is not measured."""
         try:
-            found = CHECKS.load(str(call.data.get(CHECK_TYPE))).check(self._skill)
+            result = check(self._skill, call.data.get(CHECK_TYPE))
         except (UncheckedError, UsageError) as error:
             return Reply(kind=ErrorKind.SCORER, error=str(error), answered=False)
         except OSError as error:
             why = f"the skill's files cannot be read: {error.strerror}"
             return Reply(kind=ErrorKind.SCORER, error=why, answered=False)
-        reasons = [printable(reason)[:_TOLD] for reason in found.reasons]
-        output = {"score": found.score, "passed": found.score >= 1, "reasons": reasons}
+        reasons = [printable(reason)[:_SHOWN] for reason in result.reasons]
+        output = {"score": result.score, "passed": result.score >= 1, "reasons": reasons}
         return Reply(output=output, timed=False)  # how long we read is no latency of the skill
 
     def close(self) -> None:

@@ -1,20 +1,34 @@
-"""Runs a program that speaks JSON-RPC 2.0: one request on its standard input, one reply on its standard output."""
+"""Runs a program that speaks JSON-RPC 2.0: one request on its standard input, one reply on its standard output.
+
+A persistent program answers many requests: one line in, one line out, one request at a time. A worker is used for more
+only after it answered as it should. One that is late, dies, or says anything else is ended, and another takes its
+place, so that what it might still say is never taken for the answer to another request.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.persistent import PersistentAdapter
+from skillgate.bench.answers import read_reply, redacted
 from skillgate.bench.ports import NOT_STARTED, Reply
-from skillgate.bench.program import AGAIN, Program, command_of, request_of, secrets_of, told, variables_of
-from skillgate.bench.redacting import redacted
-from skillgate.bench.replies import read_reply
+from skillgate.bench.program import (
+    RETRYABLE,
+    Program,
+    Unopened,
+    command_of,
+    request_of,
+    secrets_of,
+    stderr_note,
+    variables_of,
+)
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 
 if TYPE_CHECKING:
-    from skillgate.bench.ports import Adapter, Call, Ended, Surroundings
-    from skillgate.model.executable import Runnable
+    from skillgate.bench.ports import Adapter, Call, Conversation, Ended, Surroundings
+    from skillgate.model.benchmark import Runnable
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
@@ -30,18 +44,20 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
     return PersistentAdapter(program) if skill.config.persistent else SubprocessAdapter(program)
 
 
-class SubprocessAdapter:
-    """Starts one process for each call."""
-
+class _ProgramAdapter:
     def __init__(self, program: Program) -> None:
         self._program = program
 
     def unstartable(self) -> str | None:
-        """Say why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        """Return why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
         return self._program.unstartable()
 
+
+class SubprocessAdapter(_ProgramAdapter):
+    """Starts one process for each call."""
+
     def invoke(self, call: Call) -> Reply:
-        """Ask once; see :class:`skillgate.bench.ports.Adapter`."""
+        """Call once; see :class:`skillgate.bench.ports.Adapter`."""
         program = self._program
         ended = program.spawner.run(
             program.argv,
@@ -60,16 +76,108 @@ class SubprocessAdapter:
 def _reply(ended: Ended) -> Reply:
     if ended.kind is not None:
         return Reply(
-            kind=ended.kind, error=ended.problem + told(ended.stderr), retryable=ended.kind in AGAIN, answered=False
+            kind=ended.kind,
+            error=ended.problem + stderr_note(ended.stderr),
+            retryable=ended.kind in RETRYABLE,
+            answered=False,
         )
     reply = read_reply(ended.stdout)
     code = ended.returncode or 0
     if code == 0:
-        return reply._replace(error=reply.error + told(ended.stderr)) if reply.kind is ErrorKind.PROTOCOL else reply
+        return (
+            reply._replace(error=reply.error + stderr_note(ended.stderr)) if reply.kind is ErrorKind.PROTOCOL else reply
+        )
     kind = ErrorKind.CRASH if code < 0 else ErrorKind.EXIT_CODE
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
     if reply.kind is None:
-        return reply._replace(kind=kind, error=f"it answered and then {how}{told(ended.stderr)}", retryable=True)
+        return reply._replace(kind=kind, error=f"it answered and then {how}{stderr_note(ended.stderr)}", retryable=True)
     if reply.kind is ErrorKind.RPC:
         return reply
-    return Reply(kind=kind, error=f"it {how} without a reply{told(ended.stderr)}", retryable=True, answered=False)
+    return Reply(
+        kind=kind, error=f"it {how} without a reply{stderr_note(ended.stderr)}", retryable=True, answered=False
+    )
+
+
+_MOST_MORE = 1_000  # lines behind a reply that are looked at
+
+
+class _Worker(NamedTuple):
+    """A process, and how many requests it has been sent."""
+
+    conversation: Conversation
+    requests: int
+
+
+class PersistentAdapter(_ProgramAdapter):
+    """Keeps as many processes as there are calls at once. Thread-safe."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+
+    def invoke(self, call: Call) -> Reply:
+        """Call once; see :class:`skillgate.bench.ports.Adapter`."""
+        return redacted(self._call(call), self._program.secrets)
+
+    def _call(self, call: Call) -> Reply:
+        began = time.monotonic()
+        worker = self._worker(call.timeout_s)
+        if isinstance(worker, Unopened):
+            return Reply(kind=worker.kind, error=worker.words, retryable=worker.kind in RETRYABLE, answered=False)
+        talk, number = worker.conversation, worker.requests + 1
+        reply: Reply | None = None
+        is_usable = False
+        try:
+            talk.send(request_of(call, number))
+            reply = self._answer(talk, number, call.timeout_s, began)
+            is_usable = reply.kind in (None, ErrorKind.RPC) and not talk.has_spoken()
+            if reply.kind in (None, ErrorKind.RPC) and not is_usable:
+                reply = self._with_more(reply, talk, number)
+        finally:
+            if not is_usable:
+                talk.close()
+        if is_usable:
+            with self._lock:
+                self._idle.append(_Worker(talk, number))
+        if reply.kind in (None, ErrorKind.RPC):
+            return reply
+        return reply._replace(error=reply.error + stderr_note(talk.stderr()))
+
+    def _with_more(self, reply: Reply, talk: Conversation, number: int) -> Reply:
+        """Return a reply, or the error that there are two of them; what comes later than the reply cannot be seen."""
+        lines = [b'{"jsonrpc": "2.0", "id": %d, "result": null}' % number]
+        while len(lines) <= _MOST_MORE and (more := talk.read(0.0)).kind is None:
+            lines.append(more.line)
+        second = read_reply(b"\n".join(lines), number, exactly=True)
+        return second if second.kind is ErrorKind.PROTOCOL else reply
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.conversation.close()
+
+    def _worker(self, timeout_s: float) -> _Worker | Unopened:
+        """Return one that waits and has been silent, or a new one; or why there is none."""
+        while True:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            if worker is None:
+                talk = self._program.opened(timeout_s)
+                return talk if isinstance(talk, Unopened) else _Worker(talk, 0)
+            if not worker.conversation.has_spoken():
+                return worker
+            worker.conversation.close()  # it has ended, or spoke without a request
+
+    def _answer(self, talk: Conversation, number: int, timeout_s: float, began: float) -> Reply:
+        said = talk.read(max(0.0, began + timeout_s - time.monotonic()))
+        if said.kind is None:
+            return read_reply(said.line, number, exactly=True)
+        problem = said.problem
+        if said.kind is ErrorKind.TIMEOUT:
+            problem = f"{self._program.argv[0]} gave no answer within {timeout_s:g} s and was ended"
+        elif said.kind in (ErrorKind.CRASH, ErrorKind.EXIT_CODE):
+            problem += " without a reply"
+        return Reply(kind=said.kind, error=problem, retryable=said.kind in RETRYABLE, answered=False)

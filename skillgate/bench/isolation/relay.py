@@ -26,7 +26,7 @@ class Bridges:
     """The outer ends, one for each port."""
 
     def __init__(self, ports: tuple[int, ...], folder: str) -> None:
-        """Listen, for anybody who can reach ``folder``."""
+        """Listen for connections of all who can reach ``folder``."""
         self._listeners: list[socket.socket] = []
         self.files: dict[int, str] = {}
         for port in ports:
@@ -42,7 +42,7 @@ class Bridges:
         """Listen no more; open connections end with their programs."""
         for listener in self._listeners:
             with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)  # wakes who waits for a connection
+                listener.shutdown(socket.SHUT_RDWR)  # wakes what waits for a connection
             listener.close()
 
 
@@ -69,24 +69,24 @@ def _serve(listener: socket.socket, connect: Callable[[], socket.socket]) -> Non
                 near, _ = listener.accept()
             except OSError:  # it was closed
                 return
-            _start(partial(_joined, near, connect))
+            _start(partial(_join, near, connect))
 
     _start(accept)
 
 
-def _joined(near: socket.socket, connect: Callable[[], socket.socket]) -> None:
+def _join(near: socket.socket, connect: Callable[[], socket.socket]) -> None:
     with near:
         try:
             far = connect()
-        except OSError:  # nobody is there: the connection ends, as it would without a relay
+        except OSError:  # nothing listens there: the connection ends, as it would without a relay
             return
         with far:
-            back = _start(lambda: _carried(far, near))
-            _carried(near, far)
+            back = _start(lambda: _carry(far, near))
+            _carry(near, far)
             back.join()
 
 
-def _carried(source: socket.socket, target: socket.socket) -> None:
+def _carry(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
         while data := source.recv(_BLOCK):
             target.sendall(data)
@@ -101,7 +101,7 @@ def _start(work: Callable[[], None]) -> threading.Thread:
 
 
 def _inside(files: Mapping[int, str], argv: list[str]) -> int:
-    """Listen on the ports, run the program, and give its exit code, 128 and the number for a signal."""
+    """Listen on the ports, run the program, and return its exit code, 128 and the number for a signal."""
     listeners = {port: socket.create_server((_HOST, port)) for port in files}
     child = os.fork()  # before any thread is there
     if child == 0:

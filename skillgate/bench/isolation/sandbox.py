@@ -1,20 +1,27 @@
-"""Programs in a sandbox of bubblewrap: no network, none of the user's files, their own processes alone."""
-# ruff: noqa: PTH110, PTH111, PTH112, PTH113, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120
+"""What a program sees: a sandbox of bubblewrap, or, as root on Linux, mounts of its own."""
+# ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH111, PTH112, PTH113, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
-from skillgate.access import is_within, open_to_all
-from skillgate.bench.isolation.answers import NOTHING
+from skillgate.bench.isolation import relay
+from skillgate.bench.isolation.folders import NOTHING, SHARED
+from skillgate.bench.isolation.relay import Bridges
+from skillgate.bench.isolation.seclusion import libc
+from skillgate.errors import IncompleteError, UsageError
+from skillgate.files import is_within, open_to_all
 from skillgate.process import located
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.bench.isolation.answers import Answers
+    from skillgate.bench.isolation.folders import Answers
 
 _BASE = (
     *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "skill"),
@@ -28,36 +35,64 @@ _ETC = (
 )
 _EMPTY = ("--tmpfs",)
 _PARTS = ("bin", "lib", "lib64", "libexec", "share/gems", "pyvenv.cfg")
+_LOOPBACK = ("127.0.0.1", "localhost")
+# Of <sched.h> and <sys/mount.h>.
+_NEW_MOUNTS, _NEW_IPC = 0x00020000, 0x08000000
+_BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
 _INTERPRETERS = ("python3", "python", "node", "deno", "bun", "ruby", "perl", "java", "sh", "bash")
 
 
-class Wrapped(NamedTuple):
-    """A command, and the open files that it needs to inherit."""
-
-    argv: tuple[str, ...]
-    files: tuple[int, ...]
+T = TypeVar("T")
 
 
 class Sandbox:
     """Puts bubblewrap before a program and its arguments."""
 
     def __init__(self, *, path: str, user: int | None) -> None:
-        """Find bubblewrap and what is to be shown in the sandbox.
-
-        Args:
-            path: where programs are looked for, as in ``PATH``.
-            user: a user that calls run as; None for this process's own.
+        """Find bubblewrap in ``path`` (as ``PATH``), for calls that run as ``user``, and what the sandbox shows.
 
         Raises:
             IncompleteError: it is not installed.
         """
+        self._path, self._user = path, user
+        self._relay: tuple[str, ...] = ()
+        self._relay_files: tuple[str, ...] = ()
+        self._bridges: Bridges | None = None
         self._program = located("bwrap", cwd="/", env={"PATH": path}, user=user)
         self._shown = tuple(_system()) + tuple(_interpreters(path, everybody=user is not None))
 
     @property
     def visible(self) -> tuple[str, ...]:
-        """The files and directories of this machine that are seen inside, beside those of a call."""
+        """The files and directories of this machine that are seen inside, in addition to those of a call."""
         return tuple(self._shown[2::3])
+
+    def reach(self, served: Mapping[str, str], folder: str) -> None:
+        """Let programs reach the ports of URLs with a loopback host, and nothing else here.
+
+        A relay outside listens for each port, with its file in ``folder``; programs start the ones inside.
+
+        Raises:
+            UsageError: there is no Python that calls can run.
+        """
+        ports = _loopback_ports(served)
+        if not ports:
+            return
+        try:
+            python = located("python3", cwd="/", env={"PATH": self._path}, user=self._user)
+        except IncompleteError as error:
+            raise UsageError(f"--sandbox bwrap: the benchmark's server is reached with Python, and {error}") from error
+        program = os.path.join(folder, "relay.py")
+        shutil.copyfile(relay.__file__, program)  # where the package lies may be closed to calls
+        os.chmod(program, 0o644)  # likewise
+        self._bridges = Bridges(ports, folder)
+        rows = ",".join(f"{port}={file}" for port, file in self._bridges.files.items())
+        self._relay = (python, "-I", "-S", program, rows)
+        self._relay_files = (program, *self._bridges.files.values())
+
+    def close(self) -> None:
+        """End the relays."""
+        if self._bridges is not None:
+            self._bridges.close()
 
     @contextmanager
     def wrapped(
@@ -70,40 +105,41 @@ class Sandbox:
         writable: bool,
         files: Iterable[str] = (),
         hidden: Answers = NOTHING,
-    ) -> Iterator[Wrapped]:
-        """Give the command that runs a program in the sandbox; it holds while the context lasts.
+    ) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+        """Yield the command that runs a program in the sandbox, and the open files that it inherits, for the context.
 
         Args:
             argv: the program, absolute, and its arguments.
             place: the directory to run in, read-only unless ``writable``.
-            home: the call's own directory; ``tmp`` beside it takes the place of ``/tmp``, and ``empty`` that of files.
-            env: the program's variables. They are given inside, so that one for the loader does not work outside; and
+            home: the call's own directory; its siblings are ``tmp``, shown as ``/tmp``, and ``empty``, shown as files.
+            env: the program's variables. They are set inside, so that one for the loader does not work outside; and
                 through a file without a name, so that no list of processes shows them.
             writable: whether ``place`` is the call's own copy.
-            files: absolute paths to show beside, read-only.
+            files: absolute paths to show too, read-only.
             hidden: what is empty wherever it would be seen.
         """
-        words = [*_BASE, "--bind", os.path.join(os.path.dirname(home), "tmp"), "/tmp"]  # noqa: S108
+        around = os.path.dirname(home)
+        words = [*_BASE, "--bind", os.path.join(around, "tmp"), "/tmp"]  # noqa: S108
         words += [*self._shown, "--bind", home, home, "--bind" if writable else "--ro-bind", place, place]
         words += [*_without_git(place), "--chdir", place]
-        for file in files:
+        for file in (*self._relay_files, *files):
             words += ["--ro-bind", file, file]
-        words += self._emptied(hidden, place, os.path.join(os.path.dirname(home), "empty"))
+        words += self._emptied(hidden, place, os.path.join(around, "empty"))
         for name, value in env.items():
             words += ["--setenv", name, value]
         descriptor = os.memfd_create("skillgate-sandbox")
         try:
-            with open(descriptor, "wb", closefd=False) as file_:
-                file_.write(b"".join(os.fsencode(word) + b"\0" for word in words))
+            with open(descriptor, "wb", closefd=False) as arguments:
+                arguments.write(b"".join(os.fsencode(word) + b"\0" for word in words))
             os.lseek(descriptor, 0, os.SEEK_SET)
-            yield Wrapped((self._program, "--args", str(descriptor), "--", *argv), (descriptor,))
+            yield (self._program, "--args", str(descriptor), "--", *self._relay, *argv), (descriptor,)
         finally:
             os.close(descriptor)
 
     def _emptied(self, hidden: Answers, place: str, empty: str) -> Iterator[str]:
-        """Give the words that empty what is hidden, under each of the paths by which it would be seen."""
+        """Yield the words that empty what is hidden, under each of the paths by which it would be seen."""
         bound = (
-            self._shown[number + 2] for number in range(0, len(self._shown), 3) if self._shown[number] == "--ro-bind"
+            shown for option, shown in zip(self._shown[::3], self._shown[2::3], strict=True) if option == "--ro-bind"
         )
         seen = [(os.path.realpath(one), one) for one in (place, *bound)]
         emptying = ((_EMPTY, hidden.folders, os.path.isdir), (("--ro-bind", empty), hidden.files, os.path.isfile))
@@ -142,10 +178,14 @@ def _interpreters(path: str, *, everybody: bool) -> Iterator[str]:
 
 def _parts_of(path: str) -> Iterator[str]:
     for folder in path.split(os.pathsep):
-        if not os.path.isabs(folder) or not os.path.isdir(folder) or _is_around_home(folder):
+        if (
+            not os.path.isabs(folder)
+            or not os.path.isdir(folder)
+            or os.path.commonpath((os.path.expanduser("~"), folder)) == folder
+        ):
             continue
         yield folder
-        if os.path.basename(folder) == "shims":  # they are scripts that look for the versions beside them
+        if os.path.basename(folder) == "shims":  # they are scripts that look for the versions next to them
             yield os.path.dirname(folder)
         yield from _installation(folder)
         for name in _INTERPRETERS:
@@ -157,7 +197,7 @@ def _parts_of(path: str) -> Iterator[str]:
 
 
 def _installation(folder: str) -> Iterator[str]:
-    """Give what belongs to a directory of programs: not all beside it, which may be somebody's home."""
+    """Yield what belongs to a directory of programs: not all its siblings, which may be somebody's home."""
     if os.path.basename(folder) in ("bin", "sbin"):
         yield from (os.path.join(os.path.dirname(folder), part) for part in _PARTS)
 
@@ -166,14 +206,156 @@ def _is_system(path: str) -> bool:
     return any(path == top or path.startswith(f"{top}/") for top in _SYSTEM)
 
 
-def _is_around_home(folder: str) -> bool:
-    home = os.path.expanduser("~")
-    return os.path.commonpath((home, folder)) == folder
-
-
 def _without_git(place: str) -> list[str]:
     """Hide a repository's own directory or file, which may hold a token."""
     git = os.path.join(place, ".git")
     if os.path.isdir(git):
         return [*_EMPTY, git, "--remount-ro", git]  # what could be written there would be bounded by nothing
     return ["--ro-bind", "/dev/null", git] if os.path.isfile(git) else []
+
+
+def _loopback_ports(served: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the ports of the URLs with a loopback host, each once."""
+    ports = []
+    for value in served.values():
+        try:
+            url = urlsplit(value)
+            port = url.port
+        except ValueError:
+            continue
+        if url.scheme in ("http", "https") and url.hostname in _LOOPBACK and port is not None:
+            ports.append(port)
+    return tuple(dict.fromkeys(ports))
+
+
+class View(NamedTuple):
+    """What a program sees where it differs from what everybody sees; all paths are absolute and without links."""
+
+    around: str  # the call's own directory, which stays in its place; has an empty file `empty`
+    user: int  # the call's
+    run: str  # the directory that holds those of all calls; empty but for `around` and `shown`
+    shown: tuple[str, ...] = ()  # what stays visible where a directory that all users share held it
+    hidden: Answers = NOTHING  # what is empty
+
+
+def in_view(view: View, start: Callable[[], T]) -> T:
+    """Call ``start`` in a thread that sees ``view``; what it starts goes on seeing it.
+
+    The thread leaves the process's mount namespace, mounts, starts the program, and ends. The program keeps the
+    namespace.
+
+    Raises:
+        IncompleteError: something cannot be mounted.
+    """
+
+    def seen() -> T:
+        _unshare()
+        try:
+            _arrange(view)
+        except OSError as error:
+            raise IncompleteError(f"the files of a call cannot be arranged: {error}") from error
+        return start()
+
+    return _in_thread(seen)
+
+
+def can_mount() -> bool:
+    """Return whether this process may give programs mounts of their own."""
+    if libc() is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return False
+
+    def attempt() -> bool:
+        _unshare()
+        _mount("/usr", "/usr", _BIND)
+        return True
+
+    try:
+        return _in_thread(attempt)
+    except OSError:
+        return False
+
+
+def _in_thread(work: Callable[[], T]) -> T:
+    with ThreadPoolExecutor(1, thread_name_prefix="mounts") as threads:
+        return threads.submit(work).result()
+
+
+def _unshare() -> None:
+    """Give this thread mounts of its own, and shared memory and message queues of its own."""
+    _require("unshare", _NEW_MOUNTS | _NEW_IPC)
+    _mount("none", "/", _RECURSIVE | _PRIVATE)
+
+
+def _mount(source: str, target: str, flags: int) -> None:
+    _require("mount", os.fsencode(source), os.fsencode(target), None, flags, None, what=f"mount on {target}")
+
+
+def _require(function: str, *arguments: bytes | int | None, what: str = "") -> None:
+    import ctypes
+
+    words = [ctypes.c_ulong(one) if isinstance(one, int) else one for one in arguments]
+    if getattr(libc(), function)(*words) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}" if what else function)
+
+
+def _arrange(view: View) -> None:
+    shared = list(dict.fromkeys(os.path.realpath(place) for place in SHARED if os.path.isdir(place)))
+    below_shared = tuple(os.path.join(folder, "") for folder in shared)
+    shown = [path for path in view.shown if path.startswith(below_shared)]
+    with ExitStack() as opened:
+
+        def hold(path: str) -> str:
+            """Hold a file or directory that another is about to cover; return a path that leads to it."""
+            number = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            opened.callback(os.close, number)
+            return f"/proc/self/fd/{number}"
+
+        def show(path: str) -> None:
+            """Put what a covered directory held back in its place."""
+            _make_mount_point(path, is_folder=os.path.isdir(held[path]))
+            _mount(held[path], path, _BIND | _RECURSIVE)
+
+        held = {path: hold(path) for path in (view.around, *shown)}
+        nothing = hold(_make_folder(os.path.join(view.around, "nothing"), None, 0o755))
+        empty = hold(os.path.join(view.around, "empty"))
+        own = {}
+        for number, place in enumerate((*shared, view.run)):
+            owner = None if place == view.run else view.user
+            own[place] = hold(_make_folder(os.path.join(view.around, f"shared-{number}"), owner))
+        for place in shared:
+            _mount(own[place], place, _BIND)
+        for path in shown:
+            if not is_within(path, view.run):
+                show(path)
+        if os.path.isdir(view.run):
+            _mount(own[view.run], view.run, _BIND)
+        _make_mount_point(view.around, is_folder=True)
+        _mount(held[view.around], view.around, _BIND)
+        for path in shown:
+            if is_within(path, view.run):
+                show(path)
+        for path in filter(os.path.isdir, view.hidden.folders):
+            _mount(nothing, path, _BIND)
+        for path in filter(os.path.isfile, view.hidden.files):
+            _mount(empty, path, _BIND)
+
+
+def _make_folder(path: str, owner: int | None, mode: int = 0o711) -> str:
+    """Make a directory of a call: with an owner for that user alone, else to be passed through and not written."""
+    os.mkdir(path)
+    os.chmod(path, mode if owner is None else 0o700)
+    if owner is not None:
+        os.chown(path, owner, owner)
+    return path
+
+
+def _make_mount_point(path: str, *, is_folder: bool) -> None:
+    """Make what is to be mounted on, in a covered directory."""
+    os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+    if os.path.lexists(path):
+        return
+    if is_folder:
+        os.mkdir(path, 0o755)
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444))

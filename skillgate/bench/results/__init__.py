@@ -1,1 +1,1 @@
-"""What the results of a benchmark run say: figures, gates, differences."""
+"""Results of benchmarks: figures and gates, reports and their shards, differences, reruns."""

@@ -1,4 +1,4 @@
-"""From results to figures: the method's metrics, with intervals over tasks; what was not measured is None."""
+"""Compute the figures of results, with intervals over tasks, and their gates; what was not measured is None."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from collections import Counter, defaultdict
 from statistics import NormalDist, pstdev, stdev
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.bench import BenchSummary, Counts, Latency, MeanInterval, Proportion, TagRow
-from skillgate.model.bench_result import BenchUsage, Status
+from skillgate.model.bench import BenchSummary, BenchUsage, Counts, Latency, MeanInterval, Proportion, Status, TagRow
 from skillgate.model.benchmark import MAX_LATENCY_MS, Method
-from skillgate.stats.wilson import LEVEL, wilson_ends
+from skillgate.model.report import GateOutcome, Verdict
+from skillgate.model.score import Outcome
+from skillgate.scoring.gate import Measurement, at_least, at_most
+from skillgate.stats.plain import LEVEL, wilson_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.model.bench_result import TaskResult
+    from skillgate.bench.request import BenchPolicy
+    from skillgate.model.bench import TaskResult
     from skillgate.model.benchmark import Benchmark
 
-# Weights of the composite, as the method gives them.
-COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3
+GATE = "benchmark"
+COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3  # weights of the composite, as the method has them
 RESAMPLES = 1_000
 _FEWEST = 10  # results that a mean's interval needs, as the method has it
 _RESAMPLED = 1_000  # tasks; over them the normal interval is the same and takes no time
@@ -40,20 +43,19 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
 
     Args:
         results: in any order.
-        benchmark: whose method, k and latency limit hold.
+        benchmark: for its method, k and latency limit.
         runs: how often each task was to be run.
         seed: of the bootstrap.
     """
     measured = [result for result in results if result.status is not Status.SKIPPED]
-    latency = latency_of(measured)
-    tasks = _by_task(measured)
+    latency, tasks = latency_of(measured), _by_task(measured)
     counts = _counts(results)
     if not measured:
         why = "nothing was measured" if results else "there are no results"
         return Figures(_empty(counts, results, why), latency, {}, _usage(results))
     completion, errors = counts.passed / counts.total, (counts.errors + counts.timeouts) / counts.total
     k = benchmark.k or runs
-    passes = {task: (sum(r.status is Status.PASS for r in found), len(found)) for task, found in tasks.items()}
+    passes = {task: _passes(found) for task, found in tasks.items()}
     reasons: dict[str, str] = {}
     several = runs > 1
     if not several:
@@ -64,10 +66,9 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
     interval = mean_interval(list(tasks.values()), seed=seed) if len(measured) >= _FEWEST else None
     if interval is None:
         reasons["confidenceInterval"] = f"fewer than {_FEWEST} results" if len(measured) < _FEWEST else "one task"
-    partial = _partial(measured, benchmark, chances, reasons)
     summary = BenchSummary(
         completion_rate=completion,
-        partial_score=partial,
+        partial_score=_partial(measured, benchmark, chances, reasons),
         error_rate=errors,
         consistency_score=_consistency(measured) if several else None,
         composite_score=_composite(completion, errors, latency, counts.total, benchmark),
@@ -96,7 +97,7 @@ def latency_of(results: Iterable[TaskResult]) -> Latency:
 
 
 def mean_interval(tasks: Sequence[Sequence[TaskResult]], *, seed: int = 0) -> MeanInterval | None:
-    """Give the 95 % interval of the mean score; runs of one task are drawn together. None under two tasks."""
+    """Return the 95 % interval of the mean score; runs of one task are drawn together. None under two tasks."""
     sums = [(math.fsum(r.score or 0.0 for r in found), len(found)) for found in tasks]
     total, n = math.fsum(part for part, _ in sums), sum(count for _, count in sums)
     if len(sums) < 2 or not n:
@@ -110,9 +111,8 @@ def mean_interval(tasks: Sequence[Sequence[TaskResult]], *, seed: int = 0) -> Me
     draw = random.Random(seed)  # noqa: S311 - resampling, not a secret
     drawn = sorted(_ratio(draw.choices(sums, k=len(sums))) for _ in range(RESAMPLES))
     tail = round((1 - LEVEL) / 2 * RESAMPLES)
-    return MeanInterval(
-        mean=mean, ci_low=min(mean, drawn[tail]), ci_high=max(mean, drawn[-tail - 1]), n=len(sums), method="bootstrap"
-    )
+    low, high = min(mean, drawn[tail]), max(mean, drawn[-tail - 1])
+    return MeanInterval(mean=mean, ci_low=low, ci_high=high, n=len(sums), method="bootstrap")
 
 
 def _ratio(parts: Sequence[tuple[float, int]]) -> float:
@@ -126,8 +126,12 @@ def _by_task(results: Iterable[TaskResult]) -> dict[str, list[TaskResult]]:
     return dict(sorted(found.items()))
 
 
-def _counts(results: Iterable[TaskResult]) -> Counts:
-    results = list(results)
+def _passes(results: Sequence[TaskResult]) -> tuple[int, int]:
+    """Count the passes, and all."""
+    return sum(result.status is Status.PASS for result in results), len(results)
+
+
+def _counts(results: Sequence[TaskResult]) -> Counts:
     found = Counter(result.status for result in results)
     skipped = found.pop(Status.SKIPPED, 0)
     return Counts(
@@ -190,7 +194,7 @@ def _weighted(results: Sequence[TaskResult], values: Sequence[float]) -> float:
 
 
 def _consistency(results: Iterable[TaskResult]) -> float:
-    """Give 1 − the population standard deviation of the runs' completion rates."""
+    """Return 1 − the population standard deviation of the runs' completion rates."""
     runs: defaultdict[int, list[bool]] = defaultdict(list)
     for result in results:
         runs[result.run].append(result.status is Status.PASS)
@@ -198,25 +202,25 @@ def _consistency(results: Iterable[TaskResult]) -> float:
 
 
 def _chances(passes: Iterable[tuple[int, int]], k: int) -> tuple[float, float] | None:
-    """Give pass@k and pass^k, the means over tasks of their unbiased estimators; None where a task has under k runs."""
+    """Return pass@k and pass^k, means over tasks of their unbiased estimators; None where a task has under k runs."""
     any_of, all_of = [], []
     for passed, n in passes:
         if n < k:
             return None
-        ways = math.comb(n, k)
-        any_of.append(1.0 - math.comb(n - passed, k) / ways)
-        all_of.append(math.comb(passed, k) / ways)
+        total = math.comb(n, k)
+        any_of.append(1.0 - math.comb(n - passed, k) / total)
+        all_of.append(math.comb(passed, k) / total)
     return math.fsum(any_of) / len(any_of), math.fsum(all_of) / len(all_of)
 
 
 def _agreement(tasks: Iterable[Sequence[TaskResult]]) -> float:
-    """Give the mean share of a task's runs that ended as most of them did."""
+    """Return the mean share of a task's runs that ended as most of them did."""
     shares = [max(Counter(r.status for r in found).values()) / len(found) for found in tasks]
     return math.fsum(shares) / len(shares)
 
 
 def _proportion(passes: Iterable[tuple[int, int]]) -> Proportion:
-    """Give the share of passes over tasks: a task counts by its share of passes."""
+    """Return the share of passes over tasks: a task counts by its share of passes."""
     shares = [passed / n for passed, n in passes]
     if not shares:
         return Proportion(value=None, reason="nothing was measured")
@@ -235,9 +239,9 @@ def _tags(results: Iterable[TaskResult]) -> dict[str, TagRow]:
 
 def _tag(results: Sequence[TaskResult]) -> TagRow:
     tasks = _by_task(results)
-    passes = [(sum(r.status is Status.PASS for r in runs), len(runs)) for runs in tasks.values()]
     partial = math.fsum(r.score or 0.0 for r in results) / len(results)
-    return TagRow(tasks=len(tasks), total=len(results), completion=_proportion(passes), partial_score=partial)
+    completion = _proportion(map(_passes, tasks.values()))
+    return TagRow(tasks=len(tasks), total=len(results), completion=completion, partial_score=partial)
 
 
 def _usage(results: Iterable[TaskResult]) -> BenchUsage | None:
@@ -245,11 +249,56 @@ def _usage(results: Iterable[TaskResult]) -> BenchUsage | None:
     found = [result.usage for result in results if result.usage is not None]
     if not found:
         return None
-    costs = [usage.cost_usd for usage in found]
-    known = [cost for cost in costs if cost is not None]
+    known = [usage.cost_usd for usage in found if usage.cost_usd is not None]
     return BenchUsage(
         input=sum(usage.input for usage in found),
         output=sum(usage.output for usage in found),
         total=sum(usage.total for usage in found),
-        cost_usd=math.fsum(known) if len(known) == len(costs) else None,
+        cost_usd=math.fsum(known) if len(known) == len(found) else None,
     )
+
+
+def gate(figures: Figures, results: Sequence[TaskResult], policy: BenchPolicy) -> Verdict:
+    """Decide every gate; what could not be measured does not pass."""
+    if policy.is_empty:
+        return Verdict(passed=None)
+    outcomes = tuple(_outcomes(figures, results, policy))
+    return Verdict(passed=all(outcome.verdict is Outcome.PASS for outcome in outcomes), outcomes=outcomes)
+
+
+def _outcomes(figures: Figures, results: Sequence[TaskResult], policy: BenchPolicy) -> Iterator[GateOutcome]:
+    summary, reasons = figures.summary, figures.summary.reasons
+    interval = summary.completion_interval
+    ends = (None, None) if interval is None else (interval.ci_low, interval.ci_high)
+    for name, key, value, (low, high), least in (
+        ("completion rate", "completionRate", summary.completion_rate, ends, policy.min_completion),
+        ("partial score", "partialScore", summary.partial_score, (None, None), policy.min_partial),
+        ("composite", "compositeScore", summary.composite_score, (None, None), policy.min_composite),
+    ):
+        if least is not None:
+            measured = Measurement(name, _rounded(value), low, high, reasons.get(key))
+            yield at_least(measured, least, gate=GATE, digits=4, on_inconclusive=policy.on_inconclusive)
+    if policy.max_error_rate is not None:
+        errors = Measurement("error rate", _rounded(summary.error_rate), reason=reasons.get("errorRate"))
+        yield at_most(errors, policy.max_error_rate, gate=GATE, digits=4)
+    if policy.max_p95_ms is not None:
+        p95 = _rounded(figures.latency.p95, digits=0)
+        slow = Measurement("95th percentile of latencies (ms)", p95, reason="nothing has a latency")
+        yield at_most(slow, policy.max_p95_ms, gate=GATE, digits=0)
+    yield from (_required(task, results) for task in policy.require_tasks)
+
+
+def _rounded(value: float | None, *, digits: int = 4) -> float | None:
+    """Return a figure with the decimals that a gate's reason shows: 2 of 3 reach 0.6667, as the method has it."""
+    return None if value is None else round(value, digits)
+
+
+def _required(task: str, results: Sequence[TaskResult]) -> GateOutcome:
+    found = [result for result in results if result.task_id == task]
+    measured = [result for result in found if result.status is not Status.SKIPPED]
+    if len(measured) < len(found) or not found:
+        why = "was not run" if not found else "was skipped"
+        return GateOutcome(GATE, Outcome.UNMEASURED, f"required task {task} {why}")
+    passed, total = _passes(measured)
+    verdict = Outcome.PASS if passed == total else Outcome.FAIL
+    return GateOutcome(GATE, verdict, f"required task {task} passed in {passed} of {total} runs")

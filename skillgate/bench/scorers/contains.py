@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.answers import searched
-from skillgate.bench.scorers._scorer import fold, scorer, share
+from skillgate.bench.scorers import fold, scorer, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ NO_BLANK_ITEMS = True
 
 
 def check(expected: Expected) -> Iterator[str]:
-    """Say which keywords are none."""
+    """Report empty keywords."""
     for index, word in enumerate(expected.keywords):
         if not word.strip():
             yield f"expectedOutput.keywords[{index}]: an empty keyword is in every answer"

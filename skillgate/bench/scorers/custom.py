@@ -10,17 +10,18 @@ import secrets
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.access import open_to_all
+from skillgate.bench.answers import strict_json
 from skillgate.bench.ports import NOT_STARTED, Limits, Scored, UnscoredError
-from skillgate.bench.program import told
-from skillgate.bench.scorers._scorer import PartScorer
+from skillgate.bench.program import stderr_note
+from skillgate.bench.scorers import PartScorer
 from skillgate.errors import UsageError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.files import open_to_all
+from skillgate.format import printable
+from skillgate.model.bench import ErrorKind
 from skillgate.model.benchmark import ABSENT
-from skillgate.model.text import printable
 
 if TYPE_CHECKING:
-    from skillgate.bench.ports import Ended, Rules, Spawner, Surroundings
+    from skillgate.bench.ports import Ended, Rules, Surroundings
     from skillgate.model.benchmark import Task
 
 POSITION = 7
@@ -50,52 +51,48 @@ def custom(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
     Raises:
         UsageError: no program may be started.
     """
-    return Custom(task, rules, surroundings.spawner)
+    return Custom(task, rules, surroundings)
 
 
 class Custom(PartScorer):
     """Starts one process for each answer."""
 
-    def __init__(self, task: Task, rules: Rules, spawner: Spawner | None) -> None:
+    def __init__(self, task: Task, rules: Rules, surroundings: Surroundings) -> None:
         super().__init__(rules)
         self._program = program = _program(rules)
-        if spawner is None:
-            raise UsageError(
-                f"task {task.id} is scored by a program ({program.file or program.argv[0]}), and {NOT_STARTED}"
-            )
-        self._spawner = spawner
+        if surroundings.spawner is None:
+            name = program.file or program.argv[0]
+            raise UsageError(f"task {task.id} is scored by a program ({name}), and {NOT_STARTED}")
+        self._spawner = surroundings.spawner
         expected = rules.expected.value
-        self._given = {
+        self._data = {
             "input": dict(task.input_data),
             "expected": None if expected is ABSENT else expected,
             "task": {"id": task.id, "description": task.description, "tags": list(task.tags)},
         }
-        given = rules.evaluator.pass_threshold
-        self._threshold = THRESHOLD if given is None else given
-        limit_s = rules.evaluator.timeout_ms / 1000 if rules.evaluator.timeout_ms else LIMIT_S
-        self._limits = Limits(timeout_s=limit_s, stdout_bytes=_MOST_OUT)
+        self._threshold = rules.threshold(THRESHOLD)
+        self._limits = Limits(timeout_s=rules.timeout_s(LIMIT_S), stdout_bytes=_MOST_OUT)
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is scored
         """Score one answer.
 
         Raises:
-            UnscoredError: the program failed, or what it gave is no score.
+            UnscoredError: the program failed, or its result is no score.
         """
-        given = {**self._given, "output": found}
-        mark = f"{secrets.token_hex(16)} "
-        asked: dict[str, Any] = given
-        if self._program.name:
-            asked = {"file": self._program.file, "name": self._program.name, "mark": mark, "given": given}
+        program, mark = self._program, f"{secrets.token_hex(16)} "
+        request: dict[str, Any] = {**self._data, "output": found}
+        if program.name:
+            request = {"file": program.file, "name": program.name, "mark": mark, "argument": request}
         ended = self._spawner.run(
-            self._program.argv,
-            root=self._program.root,
-            stdin=json.dumps(asked).encode() + b"\n",
+            program.argv,
+            root=program.root,
+            stdin=json.dumps(request).encode() + b"\n",
             env={},
             limits=self._limits,
             copy=False,
             sees_answers=True,
         )
-        return self._read(_written(ended, mark if self._program.name else ""))
+        return self._read(_result(ended, mark if program.name else ""))
 
     def _read(self, value: Any) -> Scored:  # noqa: ANN401 - JSON
         if isinstance(value, bool):
@@ -113,22 +110,21 @@ class Custom(PartScorer):
 
 
 def _program(rules: Rules) -> Program:
-    """Say what is to be started.
-
-    Raises:
-        ValueError: it is no file and function below the benchmark's directory, or there are two.
-    """
-    evaluator, path = rules.evaluator, rules.evaluator.custom_scorer_path
-    other = rules.expected.custom_scorer_path
+    """Return what is to be started; raise ValueError if it is not of the benchmark, or if there are two."""
+    command, path, other = (
+        rules.evaluator.command,
+        rules.evaluator.custom_scorer_path,
+        rules.expected.custom_scorer_path,
+    )
     if path is not None and other is not None and path != other:
         raise ValueError(f"{_KEY}: differs from expectedOutput.customScorerPath: leave one out")
     path = path or other
-    if path is not None and evaluator.command:
+    if path is not None and command:
         raise ValueError("evaluator.command: there is a customScorerPath too: leave one out")
     if path is None:
-        if any("\0" in word for word in evaluator.command) or not evaluator.command[0].strip():
-            raise ValueError(f"evaluator.command: expected a program and its arguments, found {evaluator.command!r}")
-        return Program(evaluator.command, rules.folder)
+        if any("\0" in word for word in command) or not command[0].strip():
+            raise ValueError(f"evaluator.command: expected a program and its arguments, found {command!r}")
+        return Program(command, rules.folder)
     parts = _PATH.fullmatch(path)
     if parts is None or "\0" in path:
         raise ValueError(f"{_KEY}: expected file.py:function, found {path[:80]!r}")
@@ -138,51 +134,42 @@ def _program(rules: Rules) -> Program:
         raise ValueError(f"{_KEY}: {path[:80]} leads out of the benchmark's directory: put the file beside it")
     if not os.path.isfile(file):
         raise ValueError(f"{_KEY}: {parts['file'][:80]} is no file below the benchmark's directory")
-    with open(os.path.join(os.path.dirname(__file__), "_drive.py"), encoding="utf-8") as source:
+    with open(os.path.join(os.path.dirname(__file__), "_driver.py"), encoding="utf-8") as source:
         driver = source.read()
     root, name = os.path.split(file)
     return Program((_python(), "-I", "-c", driver), root, name, parts["name"])
 
 
 def _python() -> str:
-    """Give the interpreter: this one, so that its packages are there, where the scorer's user can reach it."""
+    """Return the interpreter: this one, so that its packages are there, where the scorer's user can reach it."""
     real = os.path.realpath(sys.executable)
     switches = hasattr(os, "geteuid") and os.geteuid() == 0
     return sys.executable if not switches or (open_to_all(real) and open_to_all(sys.executable)) else "python3"
 
 
-def _written(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
-    """Give the result that a program wrote.
-
-    Raises:
-        UnscoredError: it failed, or wrote none.
-    """
+def _result(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
+    """Read the result that a program wrote; raise UnscoredError if it failed, or wrote none."""
     if ended.kind is not None:
-        raise _bad(
-            f"it {ended.problem}" if ended.kind not in (ErrorKind.SPAWN, ErrorKind.NOT_STARTED) else ended.problem
-        )
+        is_start = ended.kind in (ErrorKind.SPAWN, ErrorKind.NOT_STARTED)
+        raise _bad(ended.problem if is_start else f"it {ended.problem}")
     if ended.returncode:
-        raise _bad(f"it ended with exit code {ended.returncode}{told(ended.stderr)}")
+        raise _bad(f"it ended with exit code {ended.returncode}{stderr_note(ended.stderr)}")
     text = ended.stdout.decode("utf-8", "replace")
     if mark:
         lines = [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
         text = lines[0] if len(lines) == 1 else ""
     if not text.strip():
-        raise _bad(f"it gave no result{told(ended.stderr)}")
+        raise _bad(f"it gave no result{stderr_note(ended.stderr)}")
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return strict_json(text)
     except (ValueError, RecursionError):
-        raise _bad(f"what it wrote is no JSON: {_shown(text)}{told(ended.stderr)}") from None
+        raise _bad(f"what it wrote is no JSON: {_shown(text)}{stderr_note(ended.stderr)}") from None
 
 
 def _score(value: Any) -> float:  # noqa: ANN401 - JSON
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not between
         raise _bad(f"expected a score from 0 to 1, found {_shown(value)}")
     return float(value)
-
-
-def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON has no such number
-    raise ValueError(word)
 
 
 def _bad(words: str) -> UnscoredError:

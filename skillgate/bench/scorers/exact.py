@@ -6,9 +6,8 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import scalar_text, shown
-from skillgate.bench.pointer import joined
-from skillgate.bench.scorers._scorer import fold, right, scorer, wrong
+from skillgate.bench.answers import joined, scalar_text, shown
+from skillgate.bench.scorers import fold, right, scorer, wrong
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Scored
@@ -44,11 +43,9 @@ def _is_same(text: str, expected: str, rules: Rules) -> bool:
 
 
 def _difference(expected: Any, found: Any, where: str, rules: Rules) -> str | None:  # noqa: ANN401 - JSON
-    """Say where two values differ first, None where they do not."""
+    """Return where two values differ first, None where they do not."""
     place = where or "the answer"
-    if _is_number(expected) and _is_number(found):
-        near = _is_near(expected, found, rules)
-        return None if near else f"{place}: expected {shown(expected)}, found {shown(found)}"
+    pairs: list[tuple[str | int, Any, Any]] = []
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in expected.keys() | found.keys():
             if key not in found:
@@ -60,14 +57,18 @@ def _difference(expected: Any, found: Any, where: str, rules: Rules) -> str | No
         if len(expected) != len(found):
             return f"{place}: expected {len(expected)} items, found {len(found)}: {shown(found)}"
         pairs = [(index, one, other) for index, (one, other) in enumerate(zip(expected, found, strict=True))]
-    elif (isinstance(expected, str) and isinstance(found, str) and _is_same(found, expected, rules)) or (
-        type(expected) is type(found) and expected == found
-    ):
-        return None
-    else:
+    elif not _is_equal(expected, found, rules):
         return f"{place}: expected {shown(expected)}, found {shown(found)}"
     differences = (_difference(one, other, joined(where, key), rules) for key, one, other in pairs)
     return next((difference for difference in differences if difference), None)
+
+
+def _is_equal(expected: Any, found: Any, rules: Rules) -> bool:  # noqa: ANN401 - JSON
+    if _is_number(expected) and _is_number(found):
+        return _is_near(expected, found, rules)
+    if isinstance(expected, str) and isinstance(found, str):
+        return _is_same(found, expected, rules) or expected == found
+    return type(expected) is type(found) and bool(expected == found)
 
 
 def _is_near(expected: float, found: float, rules: Rules) -> bool:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.asking import EndedError, carried_out
 from skillgate.bench.ports import Scored, UnscoredError
-from skillgate.bench.scorers._scorer import PartScorer
-from skillgate.judge.asking import ask as asked
-from skillgate.judge.fence import EXPLAINED, fenced, marker, sealed, visible
-from skillgate.judge.sheet import reason_of
+from skillgate.bench.runner import RunEndedError, carry_out
+from skillgate.bench.scorers import PartScorer
+from skillgate.format import printable
+from skillgate.judge.asking import EXPLAINED, ask, fenced, marker, reason_of, sealed, visible
 from skillgate.llm.prices import effort_of
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 from skillgate.model.benchmark import ABSENT
 from skillgate.model.exchange import Request, Status
-from skillgate.model.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,10 +35,7 @@ _TYPICAL_OUTPUT = 300
 _MOST_REASON = 1_500
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {
-        "reason": {"type": "string"},
-        "score": {"type": "integer", "enum": list(range(HIGHEST + 1))},
-    },
+    "properties": {"reason": {"type": "string"}, "score": {"type": "integer", "enum": list(range(HIGHEST + 1))}},
     "required": ["reason", "score"],
     "additionalProperties": False,
 }
@@ -55,7 +50,7 @@ Judge the answer by the criteria alone, not by length, confidence or polish. Wri
 three sentences, then the score: 0 where the answer meets none of the criteria, 5 where it meets the main point with \
 gaps, 10 where it meets all of them in full.
 """
-_ASKED = f"""\
+_PROMPT = f"""\
 Question: {QUESTION}
 
 How well does the answer meet the criteria? Answer with the reason and a score from 0 to 10.
@@ -64,7 +59,7 @@ _CUT = "not shown: the last {characters:,} characters"
 
 
 def llm_judge(task: Task, rules: Rules, surroundings: Surroundings) -> Judge:
-    """Make ready to judge one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is asked yet."""
+    """Make ready to judge one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is sent yet."""
     return Judge(task, rules, surroundings)
 
 
@@ -75,20 +70,18 @@ class Judge(PartScorer):
         super().__init__(rules)
         prompt, criteria = rules.expected.judge_prompt, rules.expected.criteria
         if prompt and criteria and prompt != criteria:
-            raise ValueError(
-                "expectedOutput.criteria: is another name of judgePrompt, and differs from it: leave one out"
-            )
+            words = "is another name of judgePrompt, and differs from it: leave one out"
+            raise ValueError(f"expectedOutput.criteria: {words}")
         self._task = task
-        self._criteria = rules.expected.judge_prompt or rules.expected.criteria or ""
+        self._criteria = prompt or criteria or ""
         self._reference = rules.expected.value
         self._surroundings = surroundings
-        given = rules.evaluator.pass_threshold
-        self._threshold = THRESHOLD if given is None else given
+        self._threshold = rules.threshold(THRESHOLD)
         self.model = rules.evaluator.model or surroundings.judge_model
 
     def judging(self, output: Any) -> Steps[Answer]:  # noqa: ANN401 - JSON
-        """Give what judging an answer asks, for whoever carries it out or estimates it."""
-        return asked(self._request(output))
+        """Return the requests of judging an answer, to carry out or to estimate."""
+        return ask(self._request(output))
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is judged
         """Judge one answer.
@@ -96,28 +89,27 @@ class Judge(PartScorer):
         Raises:
             UnscoredError: there is no model, or it gave no usable judgement.
         """
-        ask, stop = self._surroundings.ask, self._surroundings.stop
-        if ask is None:
-            raise UnscoredError(ErrorKind.JUDGE, self._surroundings.no_model)
+        surroundings = self._surroundings
+        if surroundings.ask is None:
+            raise UnscoredError(ErrorKind.JUDGE, surroundings.no_model)
         try:
-            answer = carried_out(self.judging(found), ask, timeout_s=None, stop=stop)
-        except EndedError:
+            answer = carry_out(self.judging(found), surroundings.ask, timeout_s=None, stop=surroundings.stop)
+        except RunEndedError:
             raise UnscoredError(ErrorKind.JUDGE, "the run ended before the judge had answered") from None
         if answer.status is not Status.OK:
             raise UnscoredError(ErrorKind.JUDGE, f"no judgement: {reason_of(answer)}")
-        score = answer.value["score"] / HIGHEST
+        points, score = answer.value["score"], answer.value["score"] / HIGHEST
         words = printable(answer.value["reason"].strip())[:_MOST_REASON]
-        return Scored(score, passed=score >= self._threshold, reason=f"{answer.value['score']} of {HIGHEST}: {words}")
+        return Scored(score, passed=score >= self._threshold, reason=f"{points} of {HIGHEST}: {words}")
 
     def _request(self, output: Any) -> Request:  # noqa: ANN401 - JSON
         parts = [("criteria", self._criteria), ("input", _text(dict(self._task.input_data)))]
         if self._reference is not ABSENT:
             parts.append(("reference", _text(self._reference)))
         parts.append(("answer", _text(output)))
-        wanted: dict[str, Any] = {"format": {"type": "json_schema", "schema": SCHEMA}}
-        effort = effort_of(self.model)
-        if effort is not None:
-            wanted["effort"] = effort
+        config: dict[str, Any] = {"format": {"type": "json_schema", "schema": SCHEMA}}
+        if (effort := effort_of(self.model)) is not None:
+            config["effort"] = effort
         shown = "\n\n".join(_shown(kind, text) for kind, text in parts)
         return Request(
             question=QUESTION,
@@ -125,15 +117,17 @@ class Judge(PartScorer):
             body={
                 "model": self.model,
                 "max_tokens": MAX_TOKENS,
-                "system": [{"type": "text", "text": SYSTEM}],
-                "messages": [
-                    {"role": "user", "content": [{"type": "text", "text": shown}, {"type": "text", "text": _ASKED}]}
-                ],
-                "output_config": wanted,
+                "system": [_block(SYSTEM)],
+                "messages": [{"role": "user", "content": [_block(shown), _block(_PROMPT)]}],
+                "output_config": config,
             },
             prompt_version=PROMPT_VERSION,
             typical_output=_TYPICAL_OUTPUT,
         )
+
+
+def _block(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - JSON

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.answers import shown
-from skillgate.bench.scorers._scorer import right, scorer, wrong
+from skillgate.bench.scorers import right, scorer, wrong
 from skillgate.model.benchmark import Tolerance
 
 if TYPE_CHECKING:
@@ -15,20 +15,15 @@ if TYPE_CHECKING:
 
 POSITION = 5
 NEEDS = ("expectedOutput.value",)
-DEFAULT = Tolerance(absolute=1e-9, relative=1e-9)
-"""What floating point leaves of a correct result."""
+DEFAULT = Tolerance(absolute=1e-9, relative=1e-9)  # what floating point leaves of a correct result
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def number_of(value: Any) -> float | None:  # noqa: ANN401 - JSON
     """Read a finite number, or a text that is nothing but one."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        if not _NUMBER.fullmatch(value.strip()):
-            return None
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
-    if not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         number = float(value)

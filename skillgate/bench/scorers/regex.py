@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.answers import searched
 from skillgate.bench.ports import UnscoredError
-from skillgate.bench.scorers._scorer import is_case_sensitive, scorer, share
+from skillgate.bench.scorers import is_case_sensitive, scorer, share
 from skillgate.errors import IncompleteError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 from skillgate.process import run
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ NEEDS = ("expectedOutput.patterns",)
 LIMIT_S = 5.0  # where the evaluator names no limit
 _TRY = """\
 import json, re, sys
-asked = json.load(sys.stdin)
-flags = 0 if asked["case"] else re.IGNORECASE
-print(json.dumps([re.search(pattern, asked["text"], flags) is not None for pattern in asked["patterns"]]))
+request = json.load(sys.stdin)
+flags = 0 if request["case"] else re.IGNORECASE
+print(json.dumps([re.search(pattern, request["text"], flags) is not None for pattern in request["patterns"]]))
 """
 
 
 def check(expected: Expected) -> Iterator[str]:
-    """Say which patterns are none."""
+    """Report patterns that do not compile."""
     for index, pattern in enumerate(expected.patterns):
         try:
             re.compile(pattern)
@@ -47,24 +47,17 @@ def check(expected: Expected) -> Iterator[str]:
 @scorer()
 def regex(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     """Score the share of patterns that are found."""
-    patterns = rules.expected.patterns
-    hits = _hits(searched(found, rules.evaluator.scope), rules)
-    missed = [pattern for pattern, hit in zip(patterns, hits, strict=True) if not hit]
-    return share(missed, len(patterns), "patterns; not found")
-
-
-def _hits(text: str, rules: Rules) -> list[bool]:
-    sensitive = is_case_sensitive(rules, default=True)
-    asked = json.dumps({"patterns": rules.expected.patterns, "text": text, "case": sensitive})
+    patterns, text = rules.expected.patterns, searched(found, rules.evaluator.scope)
+    request = {"patterns": patterns, "text": text, "case": is_case_sensitive(rules, default=True)}
     argv = [sys.executable, "-I", "-S", "-c", _TRY]
-    limit_s = rules.evaluator.timeout_ms / 1000 if rules.evaluator.timeout_ms else LIMIT_S
+    limit_s = rules.timeout_s(LIMIT_S)
+    cwd = os.path.dirname(sys.executable)  # noqa: PTH120
     try:
-        done = run(argv, cwd=os.path.dirname(sys.executable), stdin=asked.encode(), timeout_s=limit_s)  # noqa: PTH120
+        done = run(argv, cwd=cwd, stdin=json.dumps(request).encode(), timeout_s=limit_s)
     except IncompleteError as error:
-        raise UnscoredError(
-            ErrorKind.SCORER, f"the patterns were not decided within {limit_s:g} s on this answer: {error}"
-        ) from error
+        words = f"the patterns were not decided within {limit_s:g} s on this answer: {error}"
+        raise UnscoredError(ErrorKind.SCORER, words) from error
     if done.returncode:
         raise UnscoredError(ErrorKind.SCORER, "the patterns could not be tried on this answer")
-    found: list[bool] = json.loads(done.stdout)
-    return found
+    missed = [pattern for pattern, hit in zip(patterns, json.loads(done.stdout), strict=True) if not hit]
+    return share(missed, len(patterns), "patterns; not found")

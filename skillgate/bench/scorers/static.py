@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.ports import MAX_WORDS, Scored, UnscoredError
-from skillgate.model.bench_result import ErrorKind
+from skillgate.model.bench import ErrorKind
 
 if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
@@ -16,20 +16,20 @@ ADAPTER = "static"
 
 
 class Static:
-    """Takes over what was found."""
+    """Takes over a check's result."""
 
     def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score one answer.
 
         Raises:
-            UnscoredError: it is not what a check gives.
+            UnscoredError: it is no result of a check.
         """
         match output:
             case {"score": int() | float() as score, "passed": bool() as passed, "reasons": list() as reasons} if (
                 0 <= score <= 1
             ):
-                told = "; ".join(str(reason) for reason in reasons)
-                return Scored(float(score), passed=passed, reason=told[:MAX_WORDS] or "nothing was found wrong")
+                text = "; ".join(map(str, reasons))
+                return Scored(float(score), passed=passed, reason=text[:MAX_WORDS] or "nothing was found wrong")
         raise UnscoredError(ErrorKind.SCORER, "no check of a skill's directory has answered this")
 
 

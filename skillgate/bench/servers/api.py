@@ -1,4 +1,4 @@
-"""A small shop's API: answers well and badly, by what it is asked, so that clients can be tried. It keeps nothing."""
+"""A small shop's API: it answers well and badly, by the request, so that clients can be tried; it stores nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from skillgate.bench.servers._listening import Answer, Asked, Handler, Service
+from skillgate.bench.servers import Answer, Handler, Request, Service
 
 _SLOW_S = 4.0
 _CLIENT, _SECRET, _TOKEN = "lamplighter", "copper-kettle", "tok-7f3a91"
@@ -23,25 +23,25 @@ _PARTS: tuple[dict[str, Any], ...] = (
 
 
 class _Api(Handler):
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, request: Request) -> Answer:
         """Answer by method and path."""
-        path = asked.path.rstrip("/") or "/"
-        fixed = _FIXED.get((asked.method, path))
+        path = request.path.rstrip("/") or "/"
+        fixed = _FIXED.get((request.method, path))
         if fixed is not None:
             return fixed
-        if asked.method == "GET" and path == "/parts":
-            return _listed(asked.query)
-        if asked.method == "GET" and path.startswith("/parts/"):
-            return _found(path.removeprefix("/parts/"))
+        if request.method == "GET" and path == "/parts":
+            return _part_page(request.query)
+        if request.method == "GET" and path.startswith("/parts/"):
+            return _part(path.removeprefix("/parts/"))
         if path in ("/orders", "/token"):
-            return _posted(asked, path)
+            return _post(request, path)
         if path == "/ledger":
-            return _ledger(asked)
+            return _ledger(request)
         return Answer(404, {"code": "not_found", "message": f"there is no {path[:80]}"})
 
 
-def _listed(query: dict[str, str]) -> Answer:
-    """Give a page of parts, and where the next one is."""
+def _part_page(query: dict[str, str]) -> Answer:
+    """Return a page of parts, and where the next one is."""
     parts = [part for part in _PARTS if query.get("shelf", part["shelf"]) == part["shelf"]]
     number = query.get("page", "1")
     if not (number.isascii() and number.isdigit()) or not 1 <= int(number[:4]) <= 100:
@@ -53,27 +53,27 @@ def _listed(query: dict[str, str]) -> Answer:
     return Answer(200, {"items": parts[first : first + _PAGE], "next": more, "total": len(parts)})
 
 
-def _found(identifier: str) -> Answer:
+def _part(identifier: str) -> Answer:
     part = next((part for part in _PARTS if part["id"] == identifier), None)
     return Answer(404, {"code": "no_such_part", "id": identifier[:80]}) if part is None else Answer(200, part)
 
 
-def _posted(asked: Asked, path: str) -> Answer:
-    if asked.method != "POST":
+def _post(request: Request, path: str) -> Answer:
+    if request.method != "POST":
         return Answer(405, {"code": "method_not_allowed"}, (("Allow", "POST"),))
-    if not asked.headers.get("content-type", "").startswith("application/json"):
+    if not request.headers.get("content-type", "").startswith("application/json"):
         return Answer(415, {"code": "expected_json"})
     try:
-        data = json.loads(asked.body)
+        data = json.loads(request.body)
     except (ValueError, RecursionError):
         return Answer(400, {"code": "not_json"})
     if not isinstance(data, dict):
         return Answer(400, {"code": "expected_object"})
-    return _ordered(data) if path == "/orders" else _token(data)
+    return _order(data) if path == "/orders" else _token(data)
 
 
-def _ordered(data: dict[str, Any]) -> Answer:
-    """Take an order: its number follows from what it says, and nothing is kept."""
+def _order(data: dict[str, Any]) -> Answer:
+    """Take an order: its number follows from what it says, and nothing is stored."""
     part = next((part for part in _PARTS if part["id"] == data.get("part")), None)
     count = data.get("count")
     if part is None or not isinstance(count, int) or isinstance(count, bool) or count < 1:
@@ -96,8 +96,8 @@ def _token(data: dict[str, Any]) -> Answer:
     return Answer(200, {"token": _TOKEN, "expiresIn": 3600})
 
 
-def _ledger(asked: Asked) -> Answer:
-    if asked.headers.get("authorization") != f"Bearer {_TOKEN}":
+def _ledger(request: Request) -> Answer:
+    if request.headers.get("authorization") != f"Bearer {_TOKEN}":
         return Answer(401, {"code": "no_token", "tokenFrom": "/token"}, (("WWW-Authenticate", "Bearer"),))
     return Answer(200, {"balance": 4182.75, "currency": "florin", "entries": 19})
 

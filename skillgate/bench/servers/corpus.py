@@ -1,4 +1,4 @@
-"""Short documents of invented facts, to be searched: nobody can know what they say without reading them."""
+"""Short documents of invented facts, to be searched: what they say cannot be known without reading them."""
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ import os
 import re
 from typing import Any
 
-from skillgate.bench.servers._listening import Answer, Asked, Handler, Service
+from skillgate.bench.servers import Answer, Handler, Request, Service
 
 _FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "builtin", "corpus.jsonl")
 _WORD = re.compile(r"\w+")
-_MOST = 10  # results that a search gives where it is not asked for fewer
+_MOST = 10  # results of a search that does not want fewer
 
 
 def _read() -> bytes:
@@ -26,21 +26,21 @@ _WORDS = {key: frozenset(_WORD.findall(f"{one['title']} {one['text']}".casefold(
 
 
 class _Corpus(Handler):
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, request: Request) -> Answer:
         """Answer ``/search?q=…&limit=N``, ``/documents``, ``/documents/ID`` and ``/corpus.jsonl``."""
-        if asked.method not in ("GET", "HEAD"):
+        if request.method not in ("GET", "HEAD"):
             return Answer(405, {"code": "method_not_allowed"}, (("Allow", "GET, HEAD"),))
-        if asked.path == "/search":
-            return _search(asked.query)
-        if asked.path == "/documents":
-            return Answer(200, {"documents": [_listed(one) for one in _DOCUMENTS.values()]})
-        if asked.path == "/corpus.jsonl":
+        if request.path == "/search":
+            return _search(request.query)
+        if request.path == "/documents":
+            return Answer(200, {"documents": [_summary(one) for one in _DOCUMENTS.values()]})
+        if request.path == "/corpus.jsonl":
             return Answer(200, _DATA, content_type="application/jsonl")
-        found = _DOCUMENTS.get(asked.path.removeprefix("/documents/"))
-        if found is not None and asked.path.startswith("/documents/"):
+        found = _DOCUMENTS.get(request.path.removeprefix("/documents/"))
+        if found is not None and request.path.startswith("/documents/"):
             return Answer(200, found)
         paths = ["/search?q=WORDS&limit=N", "/documents", "/documents/ID", "/corpus.jsonl"]
-        return Answer(200 if asked.path == "/" else 404, {"paths": paths})
+        return Answer(200 if request.path == "/" else 404, {"paths": paths})
 
 
 def _search(query: dict[str, str]) -> Answer:
@@ -50,11 +50,11 @@ def _search(query: dict[str, str]) -> Answer:
     if not words or not (limit.isascii() and limit.isdigit()) or len(limit) > 3:
         return Answer(400, {"code": "bad_query", "message": "expected q=WORDS, and limit=N from 0 to 999"})
     ranked = sorted((-len(words & _WORDS[key]), key) for key in _DOCUMENTS if words & _WORDS[key])
-    results = [{**_listed(_DOCUMENTS[key]), "matches": -score} for score, key in ranked[: int(limit)]]
+    results = [{**_summary(_DOCUMENTS[key]), "matches": -score} for score, key in ranked[: int(limit)]]
     return Answer(200, {"query": query["q"], "results": results})
 
 
-def _listed(one: dict[str, Any]) -> dict[str, Any]:
+def _summary(one: dict[str, Any]) -> dict[str, Any]:
     return {"id": one["id"], "title": one["title"], "url": one["url"]}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "reference"
 
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Inputs are read from the INPUT_* variables of the runner; see action.yml."
 
 
-def run(args: argparse.Namespace, session: Session) -> int:  # noqa: ARG001
+def run(args: argparse.Namespace, session: Console) -> int:  # noqa: ARG001
     """Run the Action in this environment."""
     from skillgate.action import main  # help and other commands need nothing of it
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
+from skillgate.cli.options import json_text, whole_number
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
-from skillgate.model.text import printable
+from skillgate.format import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from skillgate.console import Console
     from skillgate.model.benchmark import Loaded
-    from skillgate.session import Session
 
 GROUP = "programs"
 _LIST = "list the benchmarks there are: the packaged ones and those of a directory"
@@ -54,7 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checking.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="ids or files (default: all packaged)")
     serving = words.add_parser("serve", help=_SERVE, description=f"{_SERVE.capitalize()}.\n\n{_SERVES}")
     serving.add_argument("name", metavar="SERVER|BENCHMARK|PATH", help="a server, a benchmark, or a skill")
-    serving.add_argument("--port", metavar="N", type=_port, default=0, help="listen there (default: one that is free)")
+    serving.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number("a port from 0 to 65535", 0, 65_535, digits=5),
+        default=0,
+        help="listen there (default: one that is free)",
+    )
     _importing(words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}"))
     for one in (listing, showing, checking, serving):
         one.add_argument(
@@ -80,54 +86,36 @@ def _importing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite the file")
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or len(text) > 5 or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, found {text!r}")
-    return int(text)
-
-
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Do what the word says."""
     if args.word == "serve":
-        from skillgate.bench.hosting.serving import serve
+        from skillgate.bench.serving import serve
 
         return serve(args.name, port=args.port, benchmarks_dir=args.benchmarks_dir, session=session)
-    if args.word == "import":
-        return _import(args, session)
-    if args.word == "validate":
-        return _validate(args.paths or ["."], session)
-    if args.word == "check":
-        return _check(args, session)
-    return _list(args, session) if args.word == "list" else _show(args, session)
+    return _RUN[args.word](args, session)
 
 
-def _list(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.reading.catalog import listed
+def _list(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.bench.catalog import listed
 
     known = listed(args.benchmarks_dir, cwd=session.cwd)
     for notice in known.notices:
         session.note(notice)
     rows = [known.found[identifier] for identifier in sorted(known.found)]
     if session.json:
-        session.out(json.dumps({"benchmarks": [_entry(loaded) for loaded in rows]}, indent=2, ensure_ascii=False))
+        session.out(json_text({"benchmarks": [_entry(loaded) for loaded in rows]}))
         return EXIT_PASSED
     table = [["benchmark", "version", "tasks", "domain", "from"]]
-    table += [
-        [
-            loaded.benchmark.id,
-            loaded.benchmark.version,
-            str(len(loaded.benchmark.tasks)) if loaded.benchmark.tasks else "—",
-            loaded.benchmark.domain,
-            loaded.origin,
-        ]
-        for loaded in rows
-    ]
+    for one in rows:
+        benchmark = one.benchmark
+        tasks = str(len(benchmark.tasks) or "—")
+        table.append([benchmark.id, benchmark.version, tasks, benchmark.domain, one.origin])
     session.out("\n".join([*_table(table), "", "skillgate bench show BENCHMARK lists its tasks"]))
     return EXIT_PASSED
 
 
-def _show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.reading.catalog import find_benchmark
+def _show(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.bench.catalog import find_benchmark
 
     loaded, notices = find_benchmark(args.benchmark, args.benchmarks_dir, cwd=session.cwd)
     for notice in notices:
@@ -138,12 +126,10 @@ def _show(args: argparse.Namespace, session: Session) -> int:
             {"id": task.id, "description": task.description, "scorer": _scorer(task), "tags": list(task.tags)}
             for task in benchmark.tasks
         ]
-        session.out(json.dumps({**_entry(loaded), "tasks": tasks}, indent=2, ensure_ascii=False))
+        session.out(json_text({**_entry(loaded), "tasks": tasks}))
         return EXIT_PASSED
-    head = [
-        f"{benchmark.id} {benchmark.version}: {benchmark.name}",
-        *([benchmark.description] * bool(benchmark.description)),
-    ]
+    head = [f"{benchmark.id} {benchmark.version}: {benchmark.name}"]
+    head += [benchmark.description] if benchmark.description else []
     rows = [["task", "scorer", "tags", "what"]]
     rows += [[task.id, _scorer(task), ", ".join(task.tags), task.description] for task in benchmark.tasks]
     body = _table(rows) if benchmark.tasks else ["It is a placeholder without tasks."]
@@ -151,9 +137,10 @@ def _show(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED
 
 
-def _import(args: argparse.Namespace, session: Session) -> int:
+def _import(args: argparse.Namespace, session: Console) -> int:
     """Import lines, and say what was left out."""
-    from skillgate.bench.evaluation.importing import ImportRequest, import_lines, shortened
+    from skillgate.bench.authoring import ImportRequest, import_lines
+    from skillgate.bench.documents import shortened
 
     request = ImportRequest(
         file=args.file,
@@ -171,17 +158,17 @@ def _import(args: argparse.Namespace, session: Session) -> int:
     if session.json:
         whole = {"path": args.output, "id": found.data["id"], "tasks": found.tasks}
         whole |= {"bad": list(found.bad), "leftOut": list(found.left_out)}
-        session.out(json.dumps(whole, indent=2, ensure_ascii=False))
+        session.out(json_text(whole))
     else:
         problems = f"{len(found.bad)} problems in lines" if found.bad else "no line was wrong"
         session.out(f"{args.output}: {found.tasks} tasks, {len(found.left_out)} left out, {problems}")
     return EXIT_GATE_FAILED if found.bad else EXIT_PASSED
 
 
-def _validate(paths: Sequence[str], session: Session) -> int:
-    from skillgate.bench.hosting.starting import validate
+def _validate(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.bench.startable import validate
 
-    checked = validate(paths, session)
+    checked = validate(args.paths or ["."], session)
     bad = [one for one in checked if one.problems]
     for notice in (notice for one in checked for notice in one.notices):
         session.note(notice)
@@ -193,31 +180,25 @@ def _validate(paths: Sequence[str], session: Session) -> int:
         many = f"{unchecked} JSON Schemas were" if unchecked != 1 else "1 JSON Schema was"
         session.note(f'{many} not checked: jsonschema is not installed: pip install "skillgate-action[bench]"')
     if session.json:
-        files = [
-            {
-                "path": one.path,
-                "kind": one.kind,
-                "problems": list(one.problems),
-                "notices": list(one.notices),
-                "notStarted": one.not_started or None,
-            }
-            for one in checked
-        ]
+        files: list[dict[str, Any]] = []
+        for one in checked:
+            row: dict[str, Any] = {"path": one.path, "kind": one.kind, "problems": list(one.problems)}
+            files.append({**row, "notices": list(one.notices), "notStarted": one.not_started or None})
         document = {"files": files, "valid": not bad, "uncheckedSchemas": unchecked}
-        session.out(json.dumps(document, indent=2, ensure_ascii=False))
+        session.out(json_text(document))
     else:
         lines = [printable(line) for one in bad for line in one.problems]
         valid = len(checked) - len(bad)
-        told = f"{valid} of {len(checked)} file{'s' * (len(checked) != 1)} valid" if checked else "no file to check"
-        session.out("\n".join([*lines, told]))
+        summary = f"{valid} of {len(checked)} file{'s' * (len(checked) != 1)} valid" if checked else "no file to check"
+        session.out("\n".join([*lines, summary]))
     if bad:
         return EXIT_GATE_FAILED
     return EXIT_INCOMPLETE if not_started else EXIT_PASSED
 
 
-def _check(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.bench.evaluation.probing import probe_benchmark
-    from skillgate.bench.reading.catalog import packaged_ids
+def _check(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.bench.authoring import probe_benchmark
+    from skillgate.bench.catalog import packaged_ids
 
     folder = args.benchmarks_dir if args.benchmarks else None
     probed = [probe_benchmark(word, folder, session) for word in args.benchmarks or packaged_ids()]
@@ -225,19 +206,18 @@ def _check(args: argparse.Namespace, session: Session) -> int:
     checked = sum(one.checked for one in probed)
     rows: list[dict[str, Any]] = []
     for one in probed:
-        for found in one.probes:
-            row: dict[str, Any] = {"benchmark": one.benchmark, "probe": found.name, "passed": list(found.passed)}
-            row |= {"allowed": found.allowed, "ok": found.is_fine}
-            rows.append(row | ({"answer": found.answer} if found.passed and found.name == "constant" else {}))
+        for probe in one.probes:
+            row: dict[str, Any] = {"benchmark": one.benchmark, "probe": probe.name, "passed": list(probe.passed)}
+            row |= {"allowed": probe.allowed, "ok": probe.is_fine}
+            rows.append(row | ({"answer": probe.answer} if probe.passed and probe.name == "constant" else {}))
     bad = [row for row in rows if not row["ok"]]
     if session.json:
-        session.out(json.dumps({"probes": rows, "ok": not bad, "notChecked": left_out}, indent=2, ensure_ascii=False))
+        session.out(json_text({"probes": rows, "ok": not bad, "notChecked": left_out}))
     else:
         table = [["benchmark", "probe", "passes", "may pass", "tasks"]]
-        table += [
-            [row["benchmark"], row["probe"], str(len(row["passed"])), str(row["allowed"]), ", ".join(row["passed"][:8])]
-            for row in rows
-        ]
+        for row in rows:
+            passed = row["passed"]
+            table.append([row["benchmark"], row["probe"], str(len(passed)), str(row["allowed"]), ", ".join(passed[:8])])
         session.out("\n".join(_table(table)))
     if bad:
         return EXIT_GATE_FAILED
@@ -273,3 +253,12 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     shown = [[printable(cell) for cell in row] for row in rows]
     widths = [max(columns(row[index]) for row in shown) for index in range(len(shown[0]))]
     return ["  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]
+
+
+_RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
+    "import": _import,
+    "validate": _validate,
+    "check": _check,
+    "list": _list,
+    "show": _show,
+}

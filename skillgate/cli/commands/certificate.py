@@ -6,13 +6,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
-from skillgate.evaluation.certifying import verify
+from skillgate.evaluation.certify import verify
 from skillgate.report.certificate import ATTESTATION, render, text
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "reference"
 _NOTE = "\n".join(wrap(f"Note: {ATTESTATION}", 118))
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Check, and print.
 
     Raises:

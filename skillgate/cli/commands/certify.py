@@ -14,17 +14,16 @@ from skillgate.cli.evaluation import (
     publish_score,
     score_request,
 )
-from skillgate.cli.options import add_models, add_sessions
+from skillgate.cli.options import add_models, add_sessions, shard_of_word
 from skillgate.cli.parser import Rare
-from skillgate.cli.shard_word import shard_of_word
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.evaluation.certifying import certify
+from skillgate.evaluation.certify import certify
 from skillgate.evaluation.run import exit_code
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "model"
 _DEPTHS = ("deep", "certify")
@@ -45,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_certificates(group)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Ask everything, print, write certificates, gate.
 
     Raises:

@@ -14,8 +14,8 @@ from skillgate.report.rendering import formats_of
 if TYPE_CHECKING:
     import argparse
 
+    from skillgate.console import Console
     from skillgate.evaluation.request import EvaluateRequest
-    from skillgate.session import Session
 
 GROUP = "everyday"
 FORMATS = formats_of("check")
@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--patch", metavar="FILE", help=Rare("as --diff, and write it to a file for git apply"))
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
-    """Check, print, gate; before that, where asked, repair.
+def run(args: argparse.Namespace, session: Console) -> int:
+    """Check, print, gate; before that, with --fix, repair.
 
     Raises:
         UsageError: an option or a path is not valid.
-        IncompleteError: what was asked for cannot run.
+        IncompleteError: a depth or layer cannot run.
     """
     if args.files:
         from skillgate.evaluation.changed import owning_skills
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if args.diff or args.patch:
         return _show_repairs(args, request, session)
     if args.fix:
-        from skillgate.evaluation.fixing import repair  # parses every skill, and writes
+        from skillgate.evaluation.fix import repair  # parses every skill, and writes
 
         repair(request, session)
     evaluation = evaluate(request, session)
@@ -62,12 +62,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return exit_code(evaluation)
 
 
-def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: Session) -> int:
+def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: Console) -> int:
     """Print what would be repaired, as a patch to read; 1 where there is something, as other formatters say it.
 
-    What is printed holds no control or hidden character, whoever reads it. ``--patch`` names a file for the exact one.
+    What is printed holds no control or hidden character. ``--patch`` names a file for the exact one.
     """
-    from skillgate.evaluation.fixing import planned  # parses every skill
+    from skillgate.evaluation.fix import planned  # parses every skill
     from skillgate.files import require_place, write
     from skillgate.fixes import diff
 
@@ -94,7 +94,7 @@ def _require_alone(args: argparse.Namespace) -> None:
         "--output-file": args.output_file,
         "--write-known-findings": args.write_known_findings,
     }
-    given = [option for option, value in others.items() if value]
-    if given:
-        asked = "--patch" if args.patch else "--diff"
-        raise UsageError(f"{asked} shows a patch and does nothing else: leave out {', '.join(given)}")
+    used = [option for option, value in others.items() if value]
+    if used:
+        option = "--patch" if args.patch else "--diff"
+        raise UsageError(f"{option} shows a patch and does nothing else: leave out {', '.join(used)}")

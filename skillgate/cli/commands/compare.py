@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.evaluation import model_options, publish_document, publish_estimate
-from skillgate.cli.options import add_models, add_output, add_settings, given_settings
+from skillgate.cli.options import add_models, add_output, add_settings, option_values
 from skillgate.errors import EXIT_PASSED, UsageError
-from skillgate.evaluation.comparing import compare_skills, exit_code
+from skillgate.evaluation.compare import compare_skills, exit_code
 from skillgate.evaluation.request import CompareRequest
 from skillgate.model.documents import Comparison
 from skillgate.report.rendering import formats_of
@@ -16,7 +16,7 @@ from skillgate.report.rendering import formats_of
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "everyday"
 FORMATS = formats_of("compare")
@@ -43,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, FORMATS)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Score both sides and print what differs."""
     if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
         raise UsageError(f"--{settings.MAX_DROP.key} takes a number of at least 0")
-    config = session.config.with_options(given_settings(args))
+    config = session.config.with_options(option_values(args))
     request = CompareRequest(args.a, args.b, config, models=model_options(args), max_drop=args.max_drop)
     comparison = compare_skills(request, session)
     if not isinstance(comparison, Comparison):

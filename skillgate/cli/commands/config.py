@@ -12,11 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
+from skillgate.cli.options import json_text
 from skillgate.config import read_file, user_file
 from skillgate.errors import UsageError
-from skillgate.evaluation.findings import require_known_words
+from skillgate.evaluation.request import require_known_words
+from skillgate.format import did_you_mean, printable
 from skillgate.model.setting import Kind
-from skillgate.model.text import did_you_mean, printable
 from skillgate.settings import BY_KEY, OTHER_NAMES, SETTINGS
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.config import Config
+    from skillgate.console import Console
     from skillgate.model.setting import Setting, Value
-    from skillgate.session import Session
 
 GROUP = "reference"
 _LIST = "every setting and its value"
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     validating.add_argument("paths", nargs="*", metavar="FILE", help="configuration files (default: what holds here)")
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Print one value or all of them; ``null`` is what nobody set."""
     if args.word == "validate":
         _validate(args.paths, session)
@@ -65,12 +66,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _validate(paths: Sequence[str], session: Session) -> None:
-    """Read each file by itself; what holds for the working directory where none is named.
-
-    Raises:
-        UsageError: with the problems of every file.
-    """
+def _validate(paths: Sequence[str], session: Console) -> None:
+    """Read each file by itself; what holds for the working directory where none is named."""
     if not paths:
         require_known_words(session.config)
         session.note("the configuration is valid")
@@ -88,7 +85,7 @@ def _validate(paths: Sequence[str], session: Session) -> None:
     session.note(f"{len(paths)} file{'s' * (len(paths) != 1)} valid")
 
 
-def _get(key: str, session: Session) -> None:
+def _get(key: str, session: Console) -> None:
     config = session.config
     key = OTHER_NAMES.get(key, key)
     if key not in BY_KEY:
@@ -96,15 +93,11 @@ def _get(key: str, session: Session) -> None:
     if session.json:
         session.out(json.dumps({"key": key, **_entry(config, key)}, indent=2))
     else:
-        session.out(_shown(config.get(BY_KEY[key])))
+        session.out(_value_text(config.get(BY_KEY[key])))
 
 
-def _set(word: str, text: str, session: Session) -> None:
-    """Set a value and say where; note where it does not hold here, because something stronger is set.
-
-    Raises:
-        UsageError: there is no such setting, the value does not fit, or the file cannot be written.
-    """
+def _set(word: str, text: str, session: Console) -> None:
+    """Set a value and say where; note where it does not hold here, because something stronger is set."""
     from skillgate.config_writing import set_value, value_text  # no other word writes
 
     key = OTHER_NAMES.get(word, word)
@@ -120,7 +113,7 @@ def _set(word: str, text: str, session: Session) -> None:
         raise UsageError("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
     set_value(path, key, value)
     if session.json:
-        session.out(json.dumps({"key": key, "value": value, "file": path}, indent=2, ensure_ascii=False))
+        session.out(json_text({"key": key, "value": value, "file": path}))
     else:
         session.out(printable(f"{key} = {value_text(value)} in {path}"))
     with suppress(UsageError):  # a project's file that is not valid says so when it is used
@@ -171,12 +164,12 @@ def _lines(config: Config, *, show_origin: bool) -> list[str]:
 
 
 def _table(rows: list[tuple[str, Any, str]], *, show_origin: bool) -> list[str]:
-    cells = [(f"{key} = {_shown(value)}", printable(origin)) for key, value, origin in rows]
+    cells = [(f"{key} = {_value_text(value)}", printable(origin)) for key, value, origin in rows]
     width = max((len(left) for left, _ in cells), default=0)
     return [f"{left:<{width}}  {right}" if show_origin else left for left, right in cells]
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     text = value if isinstance(value, str) else json.dumps(value)

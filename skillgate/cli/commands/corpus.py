@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_models, add_settings, given_settings
+from skillgate.cli.options import add_models, add_settings, option_values, style_of
 from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
+from skillgate.format import printable
 from skillgate.model.codec import encode
-from skillgate.model.text import printable
 from skillgate.report import corpus as rendering
 from skillgate.report.terminal import Style
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.evaluation.corpus.listing import CorpusChange
-    from skillgate.session import Session
+    from skillgate.console import Console
+    from skillgate.evaluation.corpus.members import CorpusChange
 
 GROUP = "model"
 _BUILD = "index the skills below some directories, with their texts; ratings stay with the content they were won by"
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         declare(words.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."))
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Do what the word says.
 
     Raises:
@@ -96,9 +96,8 @@ def _declare_import(parser: argparse.ArgumentParser) -> None:
     _declare_place(parser)
 
 
-def _run_build(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.building import build
-    from skillgate.evaluation.corpus.request import BuildRequest
+def _run_build(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.members import BuildRequest, build
 
     request = BuildRequest(
         corpus_dir=args.corpus_dir,
@@ -110,13 +109,12 @@ def _run_build(args: argparse.Namespace, session: Session) -> int:
     return _publish_change(build(request, session), session)
 
 
-def _run_rate(args: argparse.Namespace, session: Session) -> int:
+def _run_rate(args: argparse.Namespace, session: Console) -> int:
     from skillgate.cli.evaluation import model_options
-    from skillgate.evaluation.corpus.listing import CorpusChange
+    from skillgate.evaluation.corpus.members import CorpusChange, RateRequest
     from skillgate.evaluation.corpus.rating import rate  # brings in the models
-    from skillgate.evaluation.corpus.request import RateRequest
 
-    request = RateRequest(corpus_dir=args.corpus_dir, options=given_settings(args), models=model_options(args))
+    request = RateRequest(corpus_dir=args.corpus_dir, options=option_values(args), models=model_options(args))
     done = rate(request, session)
     if isinstance(done, CorpusChange):
         return _publish_change(done, session)
@@ -124,32 +122,32 @@ def _run_rate(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED
 
 
-def _run_list(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.listing import members
+def _run_list(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.members import members
 
     found = members(args.corpus_dir, session)
     _publish(session, found, lambda style: rendering.render_list(found, style))
     return EXIT_PASSED
 
 
-def _run_show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.listing import show
+def _run_show(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.members import show
 
     shown = show(args.name, args.corpus_dir, session)
     _publish(session, shown, lambda style: rendering.render_show(shown, style))
     return EXIT_PASSED
 
 
-def _run_verify(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.checking import verify
+def _run_verify(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.store import verify
 
     verified, folder = verify(args.corpus_dir, session)
     _publish(session, verified, lambda style: rendering.render_verify(verified, style, folder=folder))
     return EXIT_GATE_FAILED if verified.defects else EXIT_PASSED
 
 
-def _run_export(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.sharing import export
+def _run_export(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.members import export
 
     done = export(args.file, args.corpus_dir, session)
     skills, matches = len(done.members), len(done.matches)
@@ -157,15 +155,15 @@ def _run_export(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED
 
 
-def _run_import(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.corpus.sharing import import_file
+def _run_import(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.corpus.members import import_file
 
     return _publish_change(import_file(args.file, args.corpus_dir, session), session)
 
 
 # A word more is one line here: what it does in a few words, what it takes, and what it does.
 _WORDS: dict[
-    str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, Session], int]]
+    str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, Console], int]]
 ] = {
     "build": (_BUILD, _declare_build, _run_build),
     "rate": (_RATE, _declare_rate, _run_rate),
@@ -177,11 +175,11 @@ _WORDS: dict[
 }
 
 
-def _publish(session: Session, document: object, render: Callable[[Style], str]) -> None:
-    session.out(_written(document) if session.json else render(Style(width=session.width, color=session.color)))
+def _publish(session: Console, document: object, render: Callable[[Style], str]) -> None:
+    session.out(_written(document) if session.json else render(style_of(session)))
 
 
-def _publish_change(done: CorpusChange, session: Session) -> int:
+def _publish_change(done: CorpusChange, session: Console) -> int:
     """Print what was done in lines; with ``--json`` the members as they are now, and the lines as notes."""
     for line in done.lines:
         (session.note if session.json else session.out)(line)

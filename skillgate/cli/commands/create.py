@@ -8,22 +8,22 @@ for a SKILL.md). It is written whole or not at all.
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.bench.creating import CreateRequest, create
-from skillgate.bench.starters._wanted import TASKS
+from skillgate.bench.starters import TASKS
+from skillgate.cli.options import json_text
 from skillgate.errors import EXIT_PASSED
-from skillgate.model.text import printable
+from skillgate.format import printable
 from skillgate.registry import STARTERS
 
 if TYPE_CHECKING:
     import argparse
 
     from skillgate.bench.creating import Created
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "programs"
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite the starter's files of a skill that is there")
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Write the files and say what to do next.
 
     Raises:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED
 
 
-def _print(created: Created, session: Session) -> None:
+def _print(created: Created, session: Console) -> None:
     """Print what was written, and what to do next."""
     place = created.directory
     quoted = shlex.quote(place)
@@ -77,7 +77,7 @@ def _print(created: Created, session: Session) -> None:
     if session.json:
         whole: dict[str, object] = {"id": created.id, "template": created.template, "dir": place}
         whole |= {"files": list(created.files), "next": commands}
-        session.out(json.dumps(whole, indent=2, ensure_ascii=False))
+        session.out(json_text(whole))
         return
     lines = [*(f"wrote {place}/{name}" for name in created.files), "", *(f"then: {line}" for line in commands)]
     session.out("\n".join(printable(line) for line in lines))

@@ -11,36 +11,43 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skillgate.cli.options import whole_number
 from skillgate.cli.parser import Rare
+from skillgate.console import deliver
 from skillgate.errors import IncompleteError
-from skillgate.session import deliver
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TextIO
 
+    from skillgate.console import Console
     from skillgate.llm.demo_server import DemoServer
-    from skillgate.session import Session
 
 GROUP = "reference"
 _HOST = "127.0.0.1"
-_LONGEST_LATENCY_MS = 600_000
+_LATENCY = whole_number("milliseconds, an integer from 0 to 600000", 0, 600_000)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the address and what is answered."""
     parser.add_argument("--host", metavar="ADDRESS", help=f"listen there (default: {_HOST}, this machine alone)")
-    parser.add_argument("--port", metavar="N", type=_port, default=0, help="listen there (default: one that is free)")
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=whole_number("a port, an integer from 0 to 65535", 0, 65_535),
+        default=0,
+        help="listen there (default: one that is free)",
+    )
     parser.add_argument("--script", metavar="FILE", help="the rules it answers by (default: replies are made up)")
     parser.add_argument(
-        "--latency-ms", metavar="N", type=_latency, default=0, help=Rare("let every reply take at least so long")
+        "--latency-ms", metavar="N", type=_LATENCY, default=0, help=Rare("let every reply take at least so long")
     )
     parser.add_argument(
         "--record", metavar="FILE", help=Rare("write each exchange as a line of JSON, without its headers")
     )
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Answer until interrupted."""
     from skillgate.llm.demo_server import DemoServer, Options  # brings in http.server, which --help does not need
     from skillgate.llm.providers.scripted import rules_of
@@ -54,20 +61,20 @@ def run(args: argparse.Namespace, session: Session) -> int:
             to_others=args.host is not None,
             latency_s=args.latency_ms / 1000,
             record=record,
-            told=session.detail,
+            log=session.detail,
         )
         with DemoServer(engine, options) as server:
             try:
                 _announce(server, session)
                 server.serve_forever(poll_interval=0.1)
             finally:
-                server.stopped.set()  # whoever is held back is answered now
+                server.stopped.set()  # requests that are held back are answered now
                 if server.unrecorded is not None:
                     session.note(f"{args.record}: not every exchange could be recorded: {server.unrecorded}")
     return 0
 
 
-def _announce(server: DemoServer, session: Session) -> None:
+def _announce(server: DemoServer, session: Console) -> None:
     if not server.local:
         session.note(f"warning: other machines can reach this server at {server.base_url}; it asks nobody for a key")
     if session.json:
@@ -93,17 +100,3 @@ def _recording(path: str | None, cwd: str) -> AbstractContextManager[TextIO | No
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise IncompleteError(f"{path}: cannot be written: {why}") from None
-
-
-def _port(text: str) -> int:
-    return _number(text, "a port", 65_535)
-
-
-def _latency(text: str) -> int:
-    return _number(text, "milliseconds", _LONGEST_LATENCY_MS)
-
-
-def _number(text: str, what: str, most: int) -> int:
-    if not (text.isascii() and text.isdecimal()) or len(text) > 9 or int(text) > most:
-        raise argparse.ArgumentTypeError(f"expected {what}, an integer from 0 to {most}, found {text!r}")
-    return int(text)

@@ -12,15 +12,8 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.bench_options import (
-    add_benchmark,
-    add_gates,
-    add_results,
-    add_running,
-    add_shard,
-    add_write_back,
-)
-from skillgate.cli.options import add_asking, add_settings
+from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, add_shard, add_write_back
+from skillgate.cli.options import add_model_answers, add_settings
 from skillgate.cli.store_options import add_keeping
 from skillgate.errors import UsageError
 
@@ -28,8 +21,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from skillgate.bench.evaluation.evaluating import Preview
-    from skillgate.session import Session
+    from skillgate.bench.evaluate import Preview
+    from skillgate.console import Console
 
 GROUP = "programs"
 
@@ -39,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_benchmark(parser)
     add_running(parser)
     add_shard(parser)
-    add_asking(parser)
+    add_model_answers(parser)
     add_gates(parser, settings.EVAL)
     add_results(parser)
     add_keeping(parser)
@@ -47,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, settings.EVAL)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Evaluate.
 
     Raises:
         UsageError: something is not valid; nothing was run.
     """
-    from skillgate.bench.evaluation.evaluating import evaluate, preview
-    from skillgate.bench.evaluation.publishing import rendered
-    from skillgate.cli.bench_request import eval_request
+    from skillgate.bench.evaluate import evaluate, preview
+    from skillgate.bench.publishing import rendered
+    from skillgate.cli.bench_options import eval_request
     from skillgate.store.results import settled
 
     if not args.skills:
@@ -70,7 +63,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return settled(done.exit_code, done.problem, session)
 
 
-def print_preview(shown: Preview, session: Session, *, notes: Sequence[str] = ()) -> int:
+def print_preview(shown: Preview, session: Console, *, notes: Sequence[str] = ()) -> int:
     """Print what a run would do, and return the exit code."""
     session.out(json.dumps(shown.document, indent=2) if session.json else "\n".join(shown.lines))
     for note in notes:

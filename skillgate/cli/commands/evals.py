@@ -6,11 +6,20 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_models, add_output, add_paths, add_settings, given_settings, output_format
+from skillgate.cli.options import (
+    add_models,
+    add_output,
+    add_paths,
+    add_settings,
+    option_values,
+    output_format,
+    style_of,
+    write_text,
+)
 from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
-from skillgate.evals.rule import THRESHOLD
-from skillgate.files import require_place, write
+from skillgate.evals.rules import THRESHOLD
+from skillgate.files import require_place
 from skillgate.model.score import Depth
 from skillgate.report import evals as rendering
 from skillgate.report.rendering import formats_of
@@ -19,8 +28,8 @@ from skillgate.report.terminal import Style
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from skillgate.console import Console
     from skillgate.model.evals import EvalsReport
-    from skillgate.session import Session
 
 GROUP = "model"
 FORMATS = formats_of("evals")
@@ -40,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         declare(words.add_parser(name, help=help_text, description=f"{help_text.capitalize()}.\n\n{_FORMS}"))
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Do what the word says.
 
     Raises:
@@ -94,8 +103,8 @@ def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
     add_models(parser, no_cache=True)
 
 
-def _run_lint(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.evals.sets import LintRequest, lint_sets
+def _run_lint(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.evals import LintRequest, lint_sets
 
     _require_places(args, session)
     request = LintRequest(
@@ -112,8 +121,8 @@ def _run_lint(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED if report.complete else EXIT_INCOMPLETE
 
 
-def _run_show(args: argparse.Namespace, session: Session) -> int:
-    from skillgate.evaluation.evals.sets import show_sets
+def _run_show(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.evaluation.evals import show_sets
 
     _require_places(args, session)
     report = show_sets(tuple(args.paths) or (".",), session, allow_empty=args.allow_empty)
@@ -121,13 +130,13 @@ def _run_show(args: argparse.Namespace, session: Session) -> int:
     return EXIT_PASSED if report.complete else EXIT_INCOMPLETE
 
 
-def _run_calibrate(args: argparse.Namespace, session: Session) -> int:
+def _run_calibrate(args: argparse.Namespace, session: Console) -> int:
     from skillgate.cli.evaluation import model_options
-    from skillgate.evaluation.evals.calibrating import Calibrated, CalibrateRequest, calibrate
+    from skillgate.evaluation.evals import Calibrated, CalibrateRequest, calibrate
     from skillgate.evaluation.request import EvaluateRequest, Scope
 
     request = EvaluateRequest(
-        config=session.config.with_options({**given_settings(args), settings.DEPTH.key: Depth.STANDARD.value}),
+        config=session.config.with_options({**option_values(args), settings.DEPTH.key: Depth.STANDARD.value}),
         scope=Scope(tuple(args.paths) or (".",)),
         models=model_options(args),
         use_cache=not args.no_cache,
@@ -152,18 +161,18 @@ _WORDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
 }
 
 
-def _publish(report: EvalsReport, render: Callable[..., str], args: argparse.Namespace, session: Session) -> None:
+def _publish(report: EvalsReport, render: Callable[..., str], args: argparse.Namespace, session: Console) -> None:
     for form, path in args.output_file:
         text = rendering.render_json(report) if form == "json" else render(report, Style(), verbose=session.verbose)
-        write(path, text.encode(errors="backslashreplace"), cwd=session.cwd)
+        write_text(path, text, session)
     if output_format(args) == "json":
         session.out(rendering.render_json(report))
     else:
-        style = Style(width=session.width, color=session.color)
+        style = style_of(session)
         session.out(render(report, style, verbose=session.verbose))
 
 
-def _require_places(args: argparse.Namespace, session: Session) -> None:
+def _require_places(args: argparse.Namespace, session: Console) -> None:
     output_format(args)
     for _, path in args.output_file:
         require_place(path, session.cwd)

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
+from skillgate.format import did_you_mean
 from skillgate.model.score import Badge, Dimension, Grade
-from skillgate.model.text import did_you_mean
 from skillgate.report import rules
 from skillgate.static.catalogue import check_pages, pages
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "everyday"
 _TABLES: dict[str, Callable[[], str]] = {
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dimension", metavar="DIMENSION", nargs="?", help="and this the dimension")
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Print one page."""
     text = _of_report(args, session) if args.report is not None else _page(args.topic)
     if args.report is None and args.dimension is not None:
@@ -47,16 +47,12 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return 0
 
 
-def _of_report(args: argparse.Namespace, session: Session) -> str:
-    """Explain one dimension of one skill from a report.
-
-    Raises:
-        UsageError: the report cannot be read, or does not hold it.
-    """
+def _of_report(args: argparse.Namespace, session: Console) -> str:
+    """Explain one dimension of one skill from a report."""
     if args.dimension is None:
         raise UsageError("explain --report FILE takes a skill and a dimension of it")
-    from skillgate.evaluation.findings import read_whole
-    from skillgate.judge.rubric import anchors
+    from skillgate.evaluation.request import read_whole
+    from skillgate.judge.questions import anchors
     from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
     from skillgate.report.explain_report import explain
@@ -71,7 +67,7 @@ def _of_report(args: argparse.Namespace, session: Session) -> str:
 
 def _anchors(dimension: Dimension) -> str:
     """Write what a judge is told that each rating means."""
-    from skillgate.judge.rubric import anchors  # only where a dimension is explained
+    from skillgate.judge.questions import anchors  # only where a dimension is explained
 
     rows = [f"| {low:.2f}–{high:.2f} | {text} |" for low, high, text in anchors(dimension)]
     return "\n".join(["", "What a judge is told (standard depth):", "", "| score | |", "|---|---|", *rows, ""])

@@ -12,12 +12,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.choosing_options import add_query, count, share
+from skillgate.cli.bench_options import add_query, count, share
+from skillgate.cli.options import style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "programs"
 _LIMIT = 20
@@ -44,14 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_looking(parser)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Search and list.
 
     Raises:
         UsageError: there is no such directory; or a skill in it is broken, after the others were listed.
     """
-    from skillgate.bench.choosing.finding import FindRequest, find
-    from skillgate.bench.choosing.matching import Wanted
+    from skillgate.bench.choosing import Wanted
+    from skillgate.bench.finding import FindRequest, find
 
     wanted = Wanted(args.query, args.tag, args.adapter, args.min_completion, args.limit)
     document, left_out = find(FindRequest(args.skills_dir, wanted, args.prose, store_choice(args)), session)
@@ -61,9 +62,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
         session.out(as_json(document))
     else:
         from skillgate.report.choosing_text import found_text
-        from skillgate.report.terminal import Style
 
-        session.out(found_text(document, Style(width=session.width, color=session.color)))
+        session.out(found_text(document, style_of(session)))
     if left_out:
         session.note(f"{left_out} prose skills (SKILL.md) were left out; --prose takes them in")
     if document.not_loaded:

@@ -12,14 +12,13 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.store_options import add_store
-from skillgate.cli.times import past, time_of
+from skillgate.cli.options import style_of
+from skillgate.cli.store_options import add_store, past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.report.rendering import render
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "past"
 _KINDS = ("bench", "score")
@@ -54,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     importing.add_argument("--branch", metavar="NAME", help="likewise")
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """List, compare or import."""
     if args.word == "import":
         return _import(args, session)
@@ -70,17 +69,13 @@ def run(args: argparse.Namespace, session: Session) -> int:
         trend=args.trend,
     )
     found = history(request, session)
-    style = Style(width=session.width, color=session.color)
+    style = style_of(session)
     session.out(render(found, "history", "json" if session.json else "text", style))
     return EXIT_PASSED
 
 
-def _import(args: argparse.Namespace, session: Session) -> int:
-    """Take reports in.
-
-    Raises:
-        UsageError: some cannot be, each with its reason; the others are in the store.
-    """
+def _import(args: argparse.Namespace, session: Console) -> int:
+    """Take reports in."""
     from skillgate.evaluation.history import HistoryImportRequest, import_reports
 
     request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)

@@ -6,20 +6,20 @@ import argparse
 import json
 import os
 import shlex
+from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillgate import __version__, settings
-from skillgate.cli.workflows import FILES, place, workflow
-from skillgate.config_file import TOML_NAME, YAML_NAME, defines_settings
+from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
 from skillgate.config_writing import carried_over, new_file
 from skillgate.errors import UsageError
 from skillgate.files import toplevel
-from skillgate.model.text import printable
-from skillgate.model.tool import HOMEPAGE
+from skillgate.format import printable
+from skillgate.model.finding import HOMEPAGE
 
 if TYPE_CHECKING:
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "everyday"
 _FOLDERS = {
@@ -64,11 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(f"--{settings.CORPUS_DIR.key}", help=argparse.SUPPRESS)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Write what is not there yet, overwrite nothing, and say which was which.
 
     Raises:
-        UsageError: a path was given, a workflow would lie where GitHub does not look, or the directory cannot be
+        UsageError: there is a path, a workflow would lie where GitHub does not look, or the directory cannot be
             written.
     """
     if args.paths != ["."] or args.corpus_dir is not None:
@@ -87,14 +87,13 @@ def run(args: argparse.Namespace, session: Session) -> int:
         written = [name for name, text in wanted.items() if _write(root, name, text)]
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
-    asked = (YAML_NAME, *folders, *files)
-    kept = [name for name in asked if not _is_new(name, written)]
-    _report(session, args.dir, written, kept)
+    existing = [name for name in (YAML_NAME, *folders, *files) if not {name, f"{name}/README.md"} & set(written)]
+    _report(session, args.dir, written, existing)
     if YAML_NAME in written:
         for notice in notices:
             session.note(notice)
     if args.pre_commit and not session.json:
-        _tell_hooks(session, new=HOOKS_NAME in written)
+        _note_hooks(session, new=HOOKS_NAME in written)
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
         session.out("then: skillgate init --workflow pull-request    (the one whose report is commented on)")
     return 0
@@ -107,31 +106,27 @@ def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
 
 
 def _require_top(root: Path, cwd: str, names: list[str]) -> None:
-    """Refuse to write workflows below the top of a repository, where they would never run.
-
-    Raises:
-        UsageError: with the command that writes them at the top.
-    """
+    """Refuse to write workflows below the top of a repository, where they would never run."""
     here = os.path.realpath(root)
     top = toplevel(here)
     if top is not None and top != here:
-        asked = " ".join(f"--workflow {name}" for name in names)
+        words = " ".join(f"--workflow {name}" for name in names)
         above = shlex.quote(os.path.relpath(top, os.path.realpath(cwd)))
         raise UsageError(
             "GitHub reads workflows at the top of a repository alone, and this is a directory below it\n"
-            f"To write them there: skillgate init --dir {above} {asked}"
+            f"To write them there: skillgate init --dir {above} {words}"
         )
 
 
 def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
-    """Give the folders to lay out: who adds a workflow or hooks to a repository has a place for skills."""
+    """Return the folders to lay out: who adds a workflow or hooks to a repository has a place for skills."""
     adds = args.workflow or args.pre_commit
     if args.minimal or (adds and root.is_dir() and any(entry.name != ".git" for entry in root.iterdir())):
         return ()
     return tuple(_FOLDERS)
 
 
-def _tell_hooks(session: Session, *, new: bool) -> None:
+def _note_hooks(session: Console, *, new: bool) -> None:
     if new:
         session.out("then: pre-commit install    (and pre-commit run --all-files to see what it says today)")
     else:
@@ -151,20 +146,37 @@ def _write(root: Path, name: str, text: str) -> bool:
     return True
 
 
-def _is_new(name: str, written: list[str]) -> bool:
-    return name in written or f"{name}/README.md" in written
-
-
-def _report(session: Session, folder: str, written: list[str], kept: list[str]) -> None:
+def _report(session: Console, folder: str, written: list[str], existing: list[str]) -> None:
     if session.json:
-        session.out(json.dumps({"dir": folder, "written": written, "kept": kept}, indent=2))
+        session.out(json.dumps({"dir": folder, "written": written, "kept": existing}, indent=2))
         return
     lines = [f"wrote {printable(name)}" for name in written]
-    lines += [f"kept  {name} as it is" for name in kept if name != YAML_NAME or _has_yaml(session, folder)]
-    if YAML_NAME in kept and not _has_yaml(session, folder):
+    has_yaml = Path(session.cwd, folder, YAML_NAME).exists()
+    lines += [f"kept  {name} as it is" for name in existing if name != YAML_NAME or has_yaml]
+    if YAML_NAME in existing and not has_yaml:
         lines.append(f"kept  [tool.skillgate] of {TOML_NAME}, so no {YAML_NAME} was written")
     session.out("\n".join(lines))
 
 
-def _has_yaml(session: Session, folder: str) -> bool:
-    return Path(session.cwd, folder, YAML_NAME).exists()
+FILES = {
+    "pull-request": "pull-request.yml",
+    "fork": "fork-comment.yml",
+    "nightly": "nightly.yml",
+    "certify": "certify.yml",
+}
+"""The file of each workflow, by what it is for. The names also stand in ``examples/workflows/``."""
+
+ACTION: Final = f"{HOMEPAGE.removeprefix('https://github.com/')}@v{__version__}"
+"""What a workflow says to use this version of the Action."""
+
+
+def workflow(name: str) -> str:
+    """Compose a workflow, a key of :data:`FILES`, for this version of the Action."""
+    text = resources("skillgate.cli").joinpath("workflows", FILES[name]).read_text(encoding="utf-8")
+    return text.replace("{action}", ACTION)
+
+
+def place(name: str) -> str:
+    """Return the path that a workflow is written to, relative to the repository's top, with ``/``."""
+    endings = {"pull-request": "", "fork": "-comment", "nightly": "-nightly", "certify": "-certify"}
+    return f".github/workflows/skillgate{endings[name]}.yml"

@@ -8,21 +8,37 @@ an invocation of which too little was observed is not rated. Texts of users are 
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from skillgate.cli.log_options import add_rubric, add_skills, add_window
-from skillgate.cli.options import add_output
+from skillgate import settings
+from skillgate.cli.options import add_output, json_text, output_format, style_of, whole_number, write_text
 from skillgate.cli.parser import Rare
-from skillgate.cli.store_options import add_store
-from skillgate.cli.times import day_of, past
+from skillgate.cli.store_options import add_store, day_of, past
+from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.files import require_place
+from skillgate.format import printable
+from skillgate.invocations.request import (
+    AddRequest,
+    ImportRequest,
+    PurgeRequest,
+    RescoreRequest,
+    ScoreRequest,
+    Selection,
+    ShowRequest,
+)
 from skillgate.registry import INVOCATION_FORMATS
-from skillgate.report.rendering import formats_of
+from skillgate.report.rendering import formats_of, render
+from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
-    from skillgate.session import Session
+    from collections.abc import Callable
+
+    from skillgate.console import Console
 
 GROUP = "past"
 _MOST_LISTED = 100_000
+_LONGEST = 36_500  # days
 FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
     "import": "take recorded invocations in",
@@ -71,15 +87,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words, each with what it takes."""
     words = parser.add_subparsers(dest="word", required=True, metavar="|".join(_WORDS))
     parsers = {}
-    for word, told in _WORDS.items():
-        text = f"{told[0].upper()}{told[1:]}." + (f"\n\n{_MORE[word]}" if word in _MORE else "")
-        parsers[word] = words.add_parser(word, help=told, description=text)
+    for word, summary in _WORDS.items():
+        text = f"{summary[0].upper()}{summary[1:]}." + (f"\n\n{_MORE[word]}" if word in _MORE else "")
+        parsers[word] = words.add_parser(word, help=summary, description=text)
         if word != "score":
             add_store(parsers[word])
     _taking(parsers["import"], parsers["score"], parsers["add"])
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
-    _telling(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
+    _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
 
 
 def _taking(
@@ -89,7 +105,7 @@ def _taking(
         one.add_argument("files", metavar="FILE", nargs="+", help="files, directories, or -; before any option")
         one.add_argument("--format", metavar="FORM", choices=FORMS, default="auto", help=f"{', '.join(FORMS)}")
     for one in (importing, scoring, adding):
-        add_rubric(one)
+        _add_rubric(one)
         one.add_argument("--skill-category", metavar="NAME", help=Rare("of invocations that name none"))
     for one in (importing, adding):
         one.add_argument(
@@ -114,25 +130,23 @@ def _taking(
 
 
 def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser) -> None:
-    add_skills(listing)
-    add_window(listing)
+    _add_skills(listing)
+    _add_window(listing)
+    _add_day(listing)
     listing.add_argument(
-        "--at", metavar="DATE", type=day_of, help=Rare("as it was at the end of a day, UTC (default: now)")
+        "--limit",
+        metavar="N",
+        type=whole_number(f"a number from 1 to {_MOST_LISTED:,}", 1, _MOST_LISTED),
+        default=50,
+        help="list at most N (default: 50)",
     )
-    listing.add_argument("--limit", metavar="N", type=_count, default=50, help="list at most N (default: 50)")
     showing.add_argument("id", metavar="ID", help="its id, or how it begins")
     for one in (listing, showing):
-        add_rubric(one)
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MOST_LISTED):
-        raise argparse.ArgumentTypeError(f"expected a number from 1 to {_MOST_LISTED:,}, found {text!r}")
-    return int(text)
+        _add_rubric(one)
 
 
 def _changing(rescoring: argparse.ArgumentParser, purging: argparse.ArgumentParser) -> None:
-    add_rubric(rescoring)
+    _add_rubric(rescoring)
     rescoring.add_argument("--skill", metavar="NAME", help="of this skill alone")
     rescoring.add_argument("--since", metavar="DATE|30d", type=past, help="from a day on (UTC), or of the last 30d, 8w")
     purging.add_argument("--before", metavar="DATE|90d", type=past, help="what began before a day (UTC), or 90d ago")
@@ -141,7 +155,7 @@ def _changing(rescoring: argparse.ArgumentParser, purging: argparse.ArgumentPars
     purging.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _telling(
+def _reporting(
     stats: argparse.ArgumentParser,
     trend: argparse.ArgumentParser,
     gate: argparse.ArgumentParser,
@@ -149,20 +163,264 @@ def _telling(
 ) -> None:
     gate.add_argument("gate", metavar="GATE", help="its name")
     for one in (stats, trend, gate, dashboard):
-        add_skills(one)
-        add_rubric(one)
-        one.add_argument(
-            "--at", metavar="DATE", type=day_of, help=Rare("as it was at the end of a day, UTC (default: now)")
-        )
-        add_window(one)
+        _add_skills(one)
+        _add_rubric(one)
+        _add_day(one)
+        _add_window(one)
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"
     )
     add_output(dashboard, formats_of("invocations"))
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
-    """Do what the word says."""
-    from skillgate.cli.log_running import RUN  # only a run needs it
+def _add_rubric(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rubric",
+        choices=settings.RUBRIC.choices,
+        help=Rare(f"the version of the rubric (default: the configuration's, else {settings.RUBRIC.default})"),
+    )
 
-    return RUN[args.word](args, session)
+
+def _add_skills(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "skills", metavar="SKILL", nargs="*", default=[], help="names of skills, before any option (default: all)"
+    )
+
+
+def _add_day(parser: argparse.ArgumentParser) -> None:
+    text = Rare("as it was at the end of a day, UTC (default: now)")
+    parser.add_argument("--at", metavar="DATE", type=day_of, help=text)
+
+
+def _add_window(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--days",
+        metavar="N",
+        type=whole_number(f"a number of days from 1 to {_LONGEST:,}", 1, _LONGEST),
+        help=f"how far to look back (default: the configuration's, else {settings.LOG_DAYS.default})",
+    )
+    group.add_argument("--all", action="store_true", help="look at all that is there")
+
+
+def _run_import(args: argparse.Namespace, session: Console) -> int:
+    """Take files in."""
+    from skillgate.invocations.formats._names import fit_name
+    from skillgate.invocations.importing import import_files
+
+    if args.project is not None and not fit_name(args.project):
+        raise UsageError("--project: expected a name of at most 200 characters, none of them hidden")
+    request = ImportRequest(
+        store=args.store,
+        files=tuple(args.files),
+        form=args.format,
+        rubric=_rubric(args, session),
+        category=args.skill_category,
+        keep_text=args.keep_text,
+        update=args.update,
+        strict=args.strict,
+        project=args.project,
+    )
+    result = import_files(request, session)
+    if session.json:
+        session.out(json_text(result.document()))
+    else:
+        for line in result.lines(verbose=session.verbose):
+            session.out(line)
+    result.require_all()
+    return EXIT_PASSED
+
+
+def _run_add(args: argparse.Namespace, session: Console) -> int:
+    """Record one invocation."""
+    from skillgate.invocations.records import add
+
+    request = AddRequest(
+        store=args.store,
+        invocation=args.invocation,
+        fields=tuple(args.set),
+        skill=args.skill,
+        id=args.id,
+        rubric=_rubric(args, session),
+        category=args.skill_category,
+        keep_text=args.keep_text,
+        update=args.update,
+    )
+    done = add(request, session)
+    session.out(json_text(done.document()) if session.json else done.line())
+    return EXIT_PASSED
+
+
+def _run_score(args: argparse.Namespace, session: Console) -> int:
+    """Score what files hold."""
+    from skillgate.invocations.importing import score
+    from skillgate.report.invocations_text import render_scores
+
+    found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
+    if session.json:
+        session.out(json_text(found.document()))
+    elif found.scored:
+        session.out(render_scores(found.scored, style_of(session), parts=found.parts()))
+    found.require_all()
+    return EXIT_PASSED
+
+
+def _run_list(args: argparse.Namespace, session: Console) -> int:
+    """List invocations."""
+    from skillgate.invocations.records import list_invocations
+    from skillgate.report.invocations_text import render_list
+
+    selection = _selection(args, session)
+    found = list_invocations(selection, args.limit, session)
+    if session.json:
+        session.out(json_text(found.document()))
+    elif not found.records and (selection.skills or selection.days is not None or selection.until is not None):
+        of = f" of {', '.join(map(printable, selection.skills))}" if selection.skills else ""
+        days = selection.days
+        within = "" if days is None else f" in the last {days:,} days; --all looks at all that is there"
+        session.note(f"no invocation{of} is recorded{within}")
+    else:
+        session.out(render_list(found.scored(), style_of(session)))
+        if found.left_out:
+            session.note(f"{found.left_out:,} more; --limit N lists them")
+    return EXIT_PASSED
+
+
+def _run_show(args: argparse.Namespace, session: Console) -> int:
+    """Show one invocation."""
+    from skillgate.invocations.records import show
+    from skillgate.report.invocations_text import render_record
+
+    found = show(ShowRequest(args.store, args.id, _rubric(args, session)), session)
+    record, style = found.record, style_of(session)
+    about = {"origin": record.origin, "imported at": f"{record.imported_at} UTC"}
+    if session.json:
+        session.out(json_text(found.document()))
+    else:
+        session.out(render_record(record.invocation, found.score, found.parts, about, found.fields(), style))
+    return EXIT_PASSED
+
+
+def _run_rescore(args: argparse.Namespace, session: Console) -> int:
+    """Score what is there by another rubric."""
+    from skillgate.invocations.records import counted, rescore
+
+    rubric = _rubric(args, session)
+    done = rescore(RescoreRequest(args.store, rubric, args.skill, args.since), session)
+    document = {"kind": "log-rescore", "store": done.store, "rubric_version": rubric, "rescored": done.number}
+    session.out(json_text(document) if session.json else f"{counted(done.number)} scored by rubric {rubric}")
+    return EXIT_PASSED
+
+
+def _run_purge(args: argparse.Namespace, session: Console) -> int:
+    """Delete invocations."""
+    from skillgate.invocations.records import counted, purge
+
+    request = PurgeRequest(args.store, args.before, args.skill, dry_run=args.dry_run, agreed=args.yes)
+    done = purge(request, session)
+    document = {"kind": "log-purge", "store": done.store, "purged": done.number, "dry_run": args.dry_run}
+    text = f"{counted(done.number)} {'would be ' if args.dry_run else ''}deleted"
+    session.out(json_text(document) if session.json else text)
+    return EXIT_PASSED
+
+
+def _run_stats(args: argparse.Namespace, session: Console) -> int:
+    """Show the figures of skills."""
+    _require_statistics()
+    from skillgate.invocations.reporting import stats
+    from skillgate.report.invocations_text import render_stats
+
+    found, style = stats(_selection(args, session), session), style_of(session)
+    if session.json or not found.skills:
+        session.out(render(found, "invocations", "json" if session.json else "text", style))
+    else:
+        session.out(render_stats(found.skills, style))
+    return EXIT_PASSED
+
+
+def _run_trend(args: argparse.Namespace, session: Console) -> int:
+    """Show what changed."""
+    _require_statistics()
+    from skillgate.invocations.reporting import trend, trend_document
+    from skillgate.report.invocations_text import render_trends
+
+    selection = _selection(args, session)
+    found = trend(selection, session)
+    if session.json:
+        session.out(trend_document(found, selection))
+    elif not found.trends and not found.invocations:
+        session.out(render(found, "invocations", "text", style_of(session)))
+    else:
+        session.out(render_trends(found.trends, style_of(session)))
+    return EXIT_PASSED
+
+
+def _run_gate(args: argparse.Namespace, session: Console) -> int:
+    """Hold skills to a gate.
+
+    Returns:
+        1 where one failed or was triggered, else 3 where one could not be decided, else 0.
+    """
+    _require_statistics()
+    from skillgate.invocations.gates import exit_code
+    from skillgate.invocations.reporting import gate, gate_document
+    from skillgate.report.invocations_text import render_gates
+
+    selection = _selection(args, session)
+    found = gate(args.gate, selection, session)
+    text = gate_document(found, selection) if session.json else render_gates(found.gates, style_of(session))
+    session.out(text)
+    return exit_code(found.gates)
+
+
+def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
+    """Draw the dashboard."""
+    _require_statistics()
+    from skillgate.invocations.reporting import dashboard
+
+    form = output_format(args)
+    for _, path in args.output_file:
+        require_place(path, session.cwd)
+    found = dashboard(_selection(args, session), args.gates, session)
+    for file_form, path in args.output_file:
+        write_text(path, render(found, "invocations", file_form, Style()), session)
+    session.out(render(found, "invocations", form, style_of(session), verbose=session.verbose))
+    return EXIT_PASSED
+
+
+_RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
+    "import": _run_import,
+    "add": _run_add,
+    "list": _run_list,
+    "show": _run_show,
+    "score": _run_score,
+    "rescore": _run_rescore,
+    "stats": _run_stats,
+    "trend": _run_trend,
+    "gate": _run_gate,
+    "dashboard": _run_dashboard,
+    "purge": _run_purge,
+}
+
+
+def _selection(args: argparse.Namespace, session: Console) -> Selection:
+    days = args.days if args.days is not None else session.config.get(settings.LOG_DAYS)
+    skills = tuple(args.skills)
+    return Selection(args.store, skills, _rubric(args, session), days=None if args.all else days, until=args.at)
+
+
+def _rubric(args: argparse.Namespace, session: Console) -> str:
+    return args.rubric or session.config.get(settings.RUBRIC)
+
+
+def _require_statistics() -> None:
+    """Make sure that what computes intervals is there."""
+    missing = [name for name in ("numpy", "scipy") if find_spec(name) is None]
+    if missing:
+        package = f"{missing[0]}, which is not installed: pip install 'skillgate-action[store,stats]'"
+        raise UsageError(f"intervals need {package}")
+
+
+def run(args: argparse.Namespace, session: Console) -> int:
+    """Do what the word says."""
+    return _RUN[args.word](args, session)

@@ -1,44 +1,44 @@
 """Work on reports that were written before: say what differs between two, join shards, write another format."""
+# ruff: noqa: PTH119
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
-from skillgate.bench.evaluation.diffing import are_benchmarks
-from skillgate.bench.evaluation.reading import KIND, kinds_of
-from skillgate.cli.bench_options import add_gates
-from skillgate.cli.bench_reports import (
-    add_limits,
-    diff_benchmarks,
-    labels_of,
-    limits_given,
-    merge_benchmarks,
-    refuse_bench_options,
-)
+from skillgate.bench.publishing import rendered as rendered_bench
+from skillgate.bench.results.reports import KIND, are_benchmarks, bench_of, data_of, is_bench, kinds_of
+from skillgate.cli.bench_options import add_gates, merge_policy, named_gates
 from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
 from skillgate.cli.options import (
     add_allow_empty,
     add_output,
     add_settings,
-    asked_format,
     format_of_word,
-    given_settings,
+    option_values,
+    output_format,
+    read_number,
+    rendered,
+    report_format,
+    style_of,
+    write_text,
 )
 from skillgate.cli.parser import Rare
-from skillgate.cli.rendering import rendered
-from skillgate.cli.report_converting import add_convert, convert
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.evaluation.diffing import DiffRequest, diff_files
+from skillgate.evaluation.compare import DiffRequest, diff_files
 from skillgate.evaluation.request import MergeRequest
-from skillgate.files import require_place, write
-from skillgate.report.rendering import formats_of, suffixes
+from skillgate.files import require_place
+from skillgate.model.documents import CheckReport, SingleReport
+from skillgate.report.check_report import report_of
+from skillgate.report.json import kind_of, shaped
+from skillgate.report.kinds import KINDS
+from skillgate.report.rendering import formats_of, render, suffixes, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
-    from skillgate.model.diff import Diff
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "past"
 FORMATS = formats_of("diff")
@@ -98,28 +98,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " not; point lets a score pass, and fails a benchmark whose rate fell (default: as configured, else point; for"
         " benchmarks warn, or point if a report has one run of each task)",
     )
-    add_limits(comparing)
+    _add_limits(comparing)
     _add_format(comparing)
-    add_convert(words)
+    _add_convert(words)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Compare, and write what differs to stdout or to a file; or join, and write the report."""
     if args.word == "merge":
         return _merge(args, session)
     if args.word == "convert":
-        return convert(args, session)
+        return _convert(args, session)
     if args.others:
         named = ", ".join((args.a, args.b, *args.others))
         raise UsageError(f"two documents are compared, A and B; {2 + len(args.others)} were given: {named}")
-    form = asked_format(args, FORMATS, _SUFFIXES)
+    form = report_format(args, FORMATS, _SUFFIXES)
     if args.output is not None:
         require_place(args.output, session.cwd)
     if are_benchmarks(args.a, args.b, session):
-        return diff_benchmarks(args, form, session)
-    if limits_given(args):
-        raise UsageError(f"{limits_given(args)[0]} is for reports of benchmarks, and these are no such")
-    label_a, label_b = labels_of(args)
+        return _diff_benchmarks(args, form, session)
+    if _named_limits(args):
+        raise UsageError(f"{_named_limits(args)[0]} is for reports of benchmarks, and these are no such")
+    label_a, label_b = _labels_of(args)
     request = DiffRequest(
         a=args.a,
         b=args.b,
@@ -129,28 +129,31 @@ def run(args: argparse.Namespace, session: Session) -> int:
         gated=args.fail_on_regression,
         on_inconclusive=args.on_inconclusive,
     )
-    found = diff_files(request, session)
-    _publish(found, form, args.output, session)
-    if found.gate.passed is False:
+    diff = diff_files(request, session)
+    _deliver(rendered(diff, "diff", form, _style(args, session), verbose=session.verbose), args.output, session)
+    if args.output is not None:
+        for outcome in diff.gate.outcomes:
+            session.note(f"{outcome.gate}: {outcome.reason}")
+    if diff.gate.passed is False:
         return EXIT_GATE_FAILED
-    return EXIT_INCOMPLETE if args.fail_on_regression and found.gate.passed is None else EXIT_PASSED
+    return EXIT_INCOMPLETE if args.fail_on_regression and diff.gate.passed is None else EXIT_PASSED
 
 
-def _merge(args: argparse.Namespace, session: Session) -> int:
+def _merge(args: argparse.Namespace, session: Console) -> int:
     if KIND in kinds_of(args.shards, session).values():
-        return merge_benchmarks(args, session)
+        return _merge_benchmarks(args, session)
     from skillgate.evaluation.run import exit_code
     from skillgate.evaluation.shards import merge
 
-    refuse_bench_options(args)
+    _refuse_bench_options(args)
     require_places(args, session)
-    given = given_settings(args)
-    baseline = given.pop(settings.BASELINE.key, None)
+    values = option_values(args)
+    baseline = values.pop(settings.BASELINE.key, None)
     request = MergeRequest(
         tuple(args.shards),
-        session.config.with_options(given),
+        session.config.with_options(values),
         baseline=None if baseline is None else str(baseline),
-        insisted=bool(given),
+        insisted=bool(values),
     )
     outputs = [path for _, path in args.output_file]
     evaluation = merge(request, certificate_request(args), session, outputs=outputs)
@@ -158,17 +161,17 @@ def _merge(args: argparse.Namespace, session: Session) -> int:
     return exit_code(evaluation)
 
 
-def _publish(found: Diff, form: str, place: str | None, session: Session) -> None:
-    """Write the diff; where it goes to a file, stderr says where, and what the gate decided."""
+def _style(args: argparse.Namespace, session: Console) -> Style:
+    return style_of(session) if args.output is None else Style()
+
+
+def _deliver(text: str, place: str | None, session: Console, note: str = "") -> None:
+    """Print a text, or write it to a file and say so."""
     if place is None:
-        style = Style(width=session.width, color=session.color)
-        session.out(rendered(found, "diff", form, style, verbose=session.verbose))
-        return
-    text = rendered(found, "diff", form, Style(), verbose=session.verbose)
-    write(place, text.encode(errors="backslashreplace"), cwd=session.cwd)
-    session.note(f"wrote {place}")
-    for outcome in found.gate.outcomes:
-        session.note(f"{outcome.gate}: {outcome.reason}")
+        session.out(text)
+    else:
+        write_text(place, text, session)
+        session.note(f"wrote {place}{note}")
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:
@@ -201,10 +204,208 @@ def _other_option(_: str) -> str:
 
 
 def _points(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
+    number = read_number(text)
     if not 0 <= number < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
     return number
+
+
+_CHOICES = ("ignore", "warn", "fail")
+_UNITS = {"ms": 1.0, "s": 1000.0}
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    """Declare what a regression of benchmarks is."""
+    group = parser.add_argument_group("reports of benchmarks: what is worse (fails with --fail-on-regression)")
+    group.add_argument(
+        "--max-completion-drop",
+        metavar="SHARE",
+        type=_share,
+        help=Rare("by how much the completion rate may fall (default: 0; what chance explains is inconclusive)"),
+    )
+    for figure in ("partial", "composite"):
+        group.add_argument(
+            f"--max-{figure}-drop", metavar="SHARE", type=_share, help=Rare(f"by how much the {figure} score may fall")
+        )
+    group.add_argument(
+        "--max-p95-increase",
+        metavar="SHARE|MS",
+        type=_increase,
+        help=Rare(
+            "by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms or a"
+            " quarter is noise"
+        ),
+    )
+    for word in ("new", "removed"):
+        group.add_argument(
+            f"--{word}-tasks",
+            choices=_CHOICES,
+            help=Rare(
+                f"what {word} tasks do; with ignore or warn the tasks of both are compared on another version of the"
+                " benchmark too"
+            ),
+        )
+    group.add_argument(
+        "--golden", metavar="ID", action="append", default=[], help=Rare("a task that must not be lost; repeatable")
+    )
+
+
+def _named_limits(args: argparse.Namespace) -> list[str]:
+    """List the options about benchmarks that are used."""
+    names = [f"max-{figure}-drop" for figure in ("completion", "partial", "composite")]
+    names += ["max-p95-increase", "new-tasks", "removed-tasks", "golden"]
+    return [f"--{name}" for name in names if vars(args)[name.replace("-", "_")] not in (None, [])]
+
+
+def _merge_benchmarks(args: argparse.Namespace, session: Console) -> int:
+    """Join shards of a benchmark run, write the report, and return the exit code that the whole run would have had."""
+    from skillgate.bench.results.reports import exit_code, merge
+
+    _refuse_score_options(args)
+    forms = [output_format(args), *(form for form, _ in args.output_file)]
+    for form in forms:
+        if form not in formats_of("bench"):
+            raise UsageError(f"a report of benchmarks has no format {form}; it has {', '.join(formats_of('bench'))}")
+        writer("bench", form)  # what a format needs and is not installed is said now
+    for _, place in args.output_file:
+        require_place(place, session.cwd)
+    report = merge(args.shards, merge_policy(args, session.config), session)
+    for form, place in args.output_file:
+        write_text(place, rendered_bench(report, form, session, style=Style()), session)
+    session.out(rendered_bench(report, forms[0], session))
+    return exit_code(report, allow_skipped=args.allow_skipped)
+
+
+def _refuse_bench_options(args: argparse.Namespace) -> None:
+    """Raise UsageError if an option is about benchmarks."""
+    named = [*named_gates(args), *["allow-skipped"] * args.allow_skipped]
+    if named:
+        raise UsageError(f"--{named[0]} is for reports of benchmarks, and these are scores")
+    if output_format(args) == "csv" or any(form == "csv" for form, _ in args.output_file):
+        raise UsageError("a report of scores has no CSV; reports of benchmarks have")
+
+
+def _diff_benchmarks(args: argparse.Namespace, form: str, session: Console) -> int:
+    """Compare two benchmark reports, write what differs in a format, and return the exit code."""
+    from skillgate.bench.request import DiffPolicy
+    from skillgate.bench.results.reports import DiffRequest, bench_diff
+
+    if args.max_drop is not None:
+        option = f"--{settings.MAX_DROP.key}"
+        raise UsageError(f"{option} is for scores; of benchmarks it is --max-completion-drop, as a share such as 0.02")
+    share, ms = args.max_p95_increase or (None, None)
+    policy = DiffPolicy(
+        max_completion_drop=args.max_completion_drop or 0.0,
+        max_partial_drop=args.max_partial_drop,
+        max_composite_drop=args.max_composite_drop,
+        max_p95_share=share,
+        max_p95_ms=ms,
+        new_tasks=args.new_tasks,
+        removed_tasks=args.removed_tasks,
+        golden=tuple(args.golden),
+    )
+    request = DiffRequest(args.a, args.b, *_labels_of(args), policy, args.fail_on_regression, args.on_inconclusive)
+    diff, code = bench_diff(request, session)
+    text = render(diff, "bench-diff", form, _style(args, session), verbose=session.verbose)
+    _deliver(text, args.output, session, note=f": {diff.verdict.value}")
+    return code
+
+
+def _labels_of(args: argparse.Namespace) -> tuple[str, str]:
+    """Return what to call the two: their files' names if no option says; equal ones get directories, or a letter."""
+    names = [os.path.basename(args.a) or args.a, os.path.basename(args.b) or args.b]
+    if names[0] == names[1]:
+        names = [args.a, args.b]
+    if names[0] == names[1]:
+        names = [f"{names[0]} (A)", f"{names[1]} (B)"]
+    return args.label_a or names[0], args.label_b or names[1]
+
+
+def _refuse_score_options(args: argparse.Namespace) -> None:
+    """Raise UsageError if an option is about scores."""
+    of_scores = {setting.key for setting in settings.of_group(settings.GATE)} - {settings.ON_INCONCLUSIVE.key}
+    named = [key for key in option_values(args) if key in of_scores]
+    written = {"certificate": args.certificate, "certificate-days": args.certificate_days, "badges": args.badges}
+    named += [key for key, value in written.items() if value is not None]
+    named += ["allow-empty"] * args.allow_empty
+    if named:
+        raise UsageError(f"--{named[0]} is for scores, and these are reports of benchmarks")
+
+
+def _share(text: str) -> float:
+    number = read_number(text)
+    if not 0 <= number <= 1:
+        hint = f"; did you mean {number / 100:g}?" if 1 < number <= 100 else ""
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
+    return number
+
+
+def _increase(text: str) -> tuple[float | None, float | None]:
+    """Read a share of what it was, or milliseconds."""
+    unit = next((unit for unit in ("%", "ms", "s") if text.endswith(unit)), "")
+    number = read_number(text.removesuffix(unit))
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"expected a share such as 0.25 or 25%, or a time such as 200ms; found {text!r}"
+        )
+    if unit in _UNITS:
+        return None, number * _UNITS[unit]
+    if not unit and number > 10:
+        raise argparse.ArgumentTypeError(f"{text!r} has no unit: write {text}ms for milliseconds, or {text}%")
+    return (number / 100 if unit else number), None
+
+
+_CONVERT = "a report that was written as JSON, in another format"
+_CONVERTED = """\
+FILE is a JSON document of a kind below; also the bare list of reports that an older evaluator wrote: what it does not
+say is told, and stands in no figure. Nothing is measured again. A format that cannot show a document is refused, with
+the formats that can:
+
+{}"""
+
+
+def _add_convert(words: argparse._SubParsersAction[Any]) -> None:
+    """Declare ``convert``."""
+    shown = "\n".join(f"  {name:18}{', '.join(formats_of(name))}" for name in KINDS)
+    description = f"Write {_CONVERT}.\n\n{_CONVERTED.format(shown)}"
+    parser = words.add_parser("convert", help=f"write {_CONVERT}", description=description)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the report")
+    parser.add_argument("--input", metavar="FILE", help="the report, as an option")
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        metavar="FORMAT",
+        type=format_of_word(formats_of(), instead="--output"),
+        help=f"write {', '.join(formats_of())} (default: the suffix of --output, else text)",
+    )
+    group.add_argument("--output", metavar="PATH", help="write to a file and not to stdout")
+
+
+def _convert(args: argparse.Namespace, session: Console) -> int:
+    """Write the report."""
+    if (args.file is None) == (args.input is None):
+        raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
+    name = args.input if args.file is None else args.file
+    form = report_format(args, formats_of(), "")
+    if args.output is not None:
+        require_place(args.output, session.cwd)
+    data = data_of(name, session)
+    kind = KIND if is_bench(data) else kind_of(data) or ""
+    if kind in KINDS:
+        writer(kind, form)  # before a large document is read
+    document = bench_of(data, name, session) if kind == KIND else shaped(data, source=name)
+    if form != "json":
+        document = _as_report(document, name)
+    _deliver(rendered(document, kind, form, _style(args, session), verbose=session.verbose), args.output, session)
+    return EXIT_PASSED
+
+
+def _as_report(document: Any, shown: str) -> Any:  # noqa: ANN401 - a document of any kind
+    """Return a document over one skill, or of a check, as the report over several that writers know."""
+    if isinstance(document, SingleReport):
+        from skillgate.evaluation.shards import spread
+
+        return spread(document, 1, ())
+    if isinstance(document, CheckReport):
+        return report_of(document, source=shown)
+    return document

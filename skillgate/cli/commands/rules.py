@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_output, output_format
+from skillgate.cli.options import add_output, json_text, output_format
 from skillgate.errors import UsageError
-from skillgate.model.tool import rule_url
+from skillgate.model.finding import rule_url
 from skillgate.report.rules import group_of, page_markdown
 from skillgate.static.catalogue import pages
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.model.page import Page
-    from skillgate.session import Session
+    from skillgate.console import Console
+    from skillgate.model.finding import Page
 
 GROUP = "reference"
 FORMATS = ("text", "json", "markdown")
@@ -26,14 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, FORMATS)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Print the list."""
     if args.output_file:
         raise UsageError("rules prints to standard output; redirect it into a file")
     name = output_format(args)
     found = pages()
     if name == "json":
-        session.out(json.dumps({"rules": [_entry(page) for page in found]}, indent=2, ensure_ascii=False))
+        session.out(json_text({"rules": [_entry(page) for page in found]}))
     elif name == "markdown":
         session.out("\n".join(page_markdown(page) for page in found))
     else:

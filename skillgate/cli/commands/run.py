@@ -11,16 +11,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, add_write_back
-from skillgate.cli.choosing_options import add_query, add_ranking
-from skillgate.cli.options import add_asking, add_settings
+from skillgate.cli.bench_options import (
+    add_benchmark,
+    add_gates,
+    add_query,
+    add_ranking,
+    add_results,
+    add_running,
+    add_write_back,
+)
+from skillgate.cli.options import add_model_answers, add_settings, style_of
 from skillgate.cli.store_options import add_keeping
 
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.bench.choosing.running import Selected
-    from skillgate.session import Session
+    from skillgate.bench.select_run import Selected
+    from skillgate.console import Console
 
 GROUP = "programs"
 
@@ -31,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_ranking(parser, top_k=5)
     add_benchmark(parser, named=False)
     add_running(parser)
-    add_asking(parser)
+    add_model_answers(parser)
     add_gates(parser, settings.RUN)
     add_results(parser)
     add_keeping(parser)
@@ -39,16 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, settings.RUN)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Find, evaluate, select and report.
 
     Raises:
         UsageError: something is not valid, or nothing was found; nothing was run.
     """
-    from skillgate.bench.choosing.matching import Wanted
-    from skillgate.bench.choosing.running import RunRequest, preview
-    from skillgate.bench.choosing.running import run as find_and_select
-    from skillgate.cli.bench_request import eval_request, strategy_request
+    from skillgate.bench.choosing import Wanted
+    from skillgate.bench.select_run import RunRequest, preview
+    from skillgate.bench.select_run import run as find_and_select
+    from skillgate.cli.bench_options import eval_request, strategy_request
     from skillgate.store.results import settled
 
     request = RunRequest(
@@ -67,15 +74,14 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return settled(done.exit_code, done.problem, session)
 
 
-def _shown(done: Selected, session: Session) -> str:
-    from skillgate.bench.evaluation.publishing import rendered
+def _shown(done: Selected, session: Console) -> str:
+    from skillgate.bench.publishing import rendered
 
     if session.json:
         return rendered(done.report, "json", session)
     from skillgate.report.choosing_text import selected_text
-    from skillgate.report.terminal import Style
 
-    style = Style(width=session.width, color=session.color)
+    style = style_of(session)
     names, figures = [one.id for one in done.entrants], [one.figures for one in done.entrants]
     head = selected_text(names, figures, done.choices, style, verbose=session.verbose)
     return f"{head}\n{rendered(done.report, 'text', session)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from skillgate.cli.options import json_text
 from skillgate.errors import UsageError
-from skillgate.model.text import did_you_mean
+from skillgate.format import did_you_mean
 from skillgate.report.schema import (
     adapter_schema,
     benchmark_schema,
@@ -19,7 +19,7 @@ from skillgate.report.schema import (
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "reference"
 _SCHEMAS = {
@@ -37,11 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("document", metavar="DOCUMENT", help=" or ".join(_SCHEMAS))
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Print one schema."""
     make = _SCHEMAS.get(args.document)
     if make is None:
         known = ", ".join(_SCHEMAS)
         raise UsageError(f"there is no schema {args.document!r}{did_you_mean(args.document, _SCHEMAS)}; known: {known}")
-    session.out(json.dumps(make(), indent=2, ensure_ascii=False))
+    session.out(json_text(make()))
     return 0

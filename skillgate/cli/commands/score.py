@@ -15,7 +15,7 @@ from skillgate.report.rendering import formats_of
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.session import Session
+    from skillgate.console import Console
 
 GROUP = "everyday"
 FORMATS = formats_of("score")
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Score, print, gate."""
     evaluation = evaluate(score_request(args, session), session)
     if evaluation.estimate is not None:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     return exit_code(evaluation)
 
 
-def _tell_what_a_key_is_for(session: Session) -> None:
+def _tell_what_a_key_is_for(session: Console) -> None:
     """Say what the next depth would add, where there is a key; it is never run because of one."""
     if any(session.environ.get(name) for name in _KEYS):
         session.note(

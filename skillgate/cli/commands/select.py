@@ -11,15 +11,16 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.choosing_options import add_filters, add_ranking
+from skillgate.cli.bench_options import add_filters, add_ranking
+from skillgate.cli.options import style_of
 from skillgate.cli.parser import Rare
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.report.rendering import formats_of
 
 if TYPE_CHECKING:
-    from skillgate.bench.choosing.selecting import Selected
-    from skillgate.session import Session
+    from skillgate.bench.selecting import Selected
+    from skillgate.console import Console
 
 GROUP = "programs"
 _STDOUT = "-"
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_looking(parser)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Select and tell.
 
     Raises:
@@ -60,8 +61,8 @@ def run(args: argparse.Namespace, session: Session) -> int:
     """
     if args.source is None:
         raise UsageError("--from DIR|FILE is required: where the candidates are\nTry: skillgate select --help")
-    from skillgate.bench.choosing.selecting import SelectRequest, select
-    from skillgate.cli.bench_request import strategy_request
+    from skillgate.bench.selecting import SelectRequest, select
+    from skillgate.cli.bench_options import strategy_request
     from skillgate.files import require_place, write
 
     to_file = args.output if args.output != _STDOUT else None
@@ -103,13 +104,12 @@ def _document(found: Selected) -> str:
     return json.dumps(skills, indent=2, ensure_ascii=False).replace("##[", "\\u0023#[") + "\n"
 
 
-def _text(found: Selected, session: Session) -> str:
+def _text(found: Selected, session: Console) -> str:
     from skillgate.report.choosing_text import selected_text
-    from skillgate.report.terminal import Style
 
     names = [one.id for one in found.candidates]
     figures = [None if one is None else one.figures for one in found.evidence]
-    style = Style(width=session.width, color=session.color)
+    style = style_of(session)
     return selected_text(names, figures, found.choices, style, verbose=session.verbose)
 
 

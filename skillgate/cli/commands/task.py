@@ -13,18 +13,18 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
-from skillgate.bench.reading.files import parse_json, read_json
+from skillgate.bench.documents import parse_json, read_json
 from skillgate.cli.bench_options import milliseconds
-from skillgate.cli.options import add_asking, add_settings, given_settings
+from skillgate.cli.options import add_model_answers, add_settings, json_text, option_values
 from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
-from skillgate.model.text import printable
+from skillgate.format import printable
 
 if TYPE_CHECKING:
-    from skillgate.bench.evaluation.single_task import Answered, Expectation
+    from skillgate.bench.evaluate import Answered, Expectation
     from skillgate.bench.request import EvalRequest
-    from skillgate.model.bench_result import TaskResult
-    from skillgate.session import Session
+    from skillgate.console import Console
+    from skillgate.model.bench import TaskResult
 
 GROUP = "programs"
 _EXPECTATIONS = ("judge", "schema", "regex", "custom", "exact", "contains")
@@ -67,37 +67,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=Rare("run the program as you, and as root not as a user of its own"),
     )
-    add_asking(parser)
+    add_model_answers(parser)
     add_settings(parser, settings.TASK)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Run the task.
 
     Raises:
         UsageError: something is not valid; nothing was run.
     """
-    from skillgate.bench.evaluation.single_task import TaskRequest, run_task
+    from skillgate.bench.evaluate import TaskRequest, run_task
 
     expected, data = _expected(args, session), _input(args.input, session)
     done = run_task(TaskRequest(data, expected, _evaluation(args, session)), session)
     document = _document(done)
-    if session.json:
-        session.out(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        session.out("\n".join(_lines(done.result, document)))
+    session.out(json_text(document) if session.json else "\n".join(_lines(done.result, document)))
     codes = {"pass": EXIT_PASSED, "answered": EXIT_PASSED, "fail": EXIT_GATE_FAILED}
     return codes.get(done.status, EXIT_INCOMPLETE)
 
 
-def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
+def _evaluation(args: argparse.Namespace, session: Console) -> EvalRequest:
     """Return how the task is run: as ``eval`` would, once, without gates and files."""
-    from skillgate.bench.request import EvalRequest, Execution, Output, Permissions, TaskChoice
-    from skillgate.bench.results.gating import BenchPolicy
-    from skillgate.cli.bench_request import model_options
+    from skillgate.bench.request import BenchPolicy, EvalRequest, Execution, Output, Permissions, TaskChoice
+    from skillgate.cli.bench_options import model_options
     from skillgate.store.results import StoreChoice
 
-    config = session.config.with_options(given_settings(args))
+    config = session.config.with_options(option_values(args))
     return EvalRequest(
         skills=(args.skill,),
         config=config,
@@ -113,36 +109,33 @@ def _evaluation(args: argparse.Namespace, session: Session) -> EvalRequest:
     )
 
 
-def _expected(args: argparse.Namespace, session: Session) -> Expectation | None:
-    """Return what is expected, and the directory that paths in it are relative to; None for nothing.
+def _expected(args: argparse.Namespace, session: Console) -> Expectation | None:
+    """Return what is expected, and the directory that paths in it are relative to; None for nothing."""
+    from skillgate.bench.evaluate import Expectation
 
-    Raises:
-        UsageError: several things are expected, or a schema cannot be read.
-    """
-    from skillgate.bench.evaluation.single_task import Expectation
-
-    given = [name for name in _EXPECTATIONS if vars(args)[name] is not None]
-    if len(given) > 1:
-        raise UsageError(f"{', '.join(f'--{name}' for name in given)}: expect one thing; leave the others out")
-    if not given:
+    used = [name for name in _EXPECTATIONS if vars(args)[name] is not None]
+    if len(used) > 1:
+        raise UsageError(f"{', '.join(f'--{name}' for name in used)}: expect one thing; leave the others out")
+    if not used:
         return None
-    option, directory = given[0], session.cwd
+    option, directory = used[0], session.cwd
     output: dict[str, Any]
-    if option == "judge":
-        output = {"type": "llm_judge", "judgePrompt": args.judge}
-    elif option == "schema":
-        place = os.path.join(session.cwd, args.schema)  # noqa: PTH118
-        output = {"type": "json_schema", "schema": read_json(place, args.schema)}
-    elif option == "regex":
-        output = {"type": "regex", "patterns": args.regex}
-    elif option == "contains":
-        output = {"type": "contains", "keywords": args.contains}
-    elif option == "custom":
-        folder, name = os.path.split(args.custom)
-        directory = os.path.realpath(os.path.join(session.cwd, folder))  # noqa: PTH118
-        output = {"type": "custom", "customScorerPath": name}
-    else:
-        output = {"type": "exact", "value": _json_or_text(args.exact)}
+    match option:
+        case "judge":
+            output = {"type": "llm_judge", "judgePrompt": args.judge}
+        case "schema":
+            place = os.path.join(session.cwd, args.schema)  # noqa: PTH118
+            output = {"type": "json_schema", "schema": read_json(place, args.schema)}
+        case "regex":
+            output = {"type": "regex", "patterns": args.regex}
+        case "contains":
+            output = {"type": "contains", "keywords": args.contains}
+        case "custom":
+            folder, name = os.path.split(args.custom)
+            directory = os.path.realpath(os.path.join(session.cwd, folder))  # noqa: PTH118
+            output = {"type": "custom", "customScorerPath": name}
+        case _:
+            output = {"type": "exact", "value": _json_or_text(args.exact)}
     return Expectation(option, output, directory)
 
 
@@ -154,21 +147,17 @@ def _json_or_text(text: str) -> Any:  # noqa: ANN401 - any JSON
         return text
 
 
-def _input(word: str, session: Session) -> dict[str, Any]:
-    """Read the input.
-
-    Raises:
-        UsageError: it is no JSON object.
-    """
+def _input(word: str, session: Console) -> dict[str, Any]:
+    """Read the input."""
     if word.startswith("@"):
         data = read_json(os.path.join(session.cwd, word[1:]), word[1:])  # noqa: PTH118
     elif word == "-":
         if sys.stdin is None:
             raise UsageError("--input -: there is no standard input")
-        found = sys.stdin.buffer.read(_MOST + 1)
-        if len(found) > _MOST:
+        content = sys.stdin.buffer.read(_MOST + 1)
+        if len(content) > _MOST:
             raise UsageError(f"--input -: more than {_MOST:,} bytes came")
-        data = parse_json(found, "--input -")
+        data = parse_json(content, "--input -")
     else:
         data = parse_json(word.encode(errors="surrogateescape"), "--input")
     if not isinstance(data, dict):
@@ -180,7 +169,7 @@ def _document(done: Answered) -> dict[str, Any]:
     from skillgate.model.codec import encode
 
     result, skill = done.result, done.skill
-    found: dict[str, Any] = encode(result)
+    fields: dict[str, Any] = encode(result)
     return {
         "kind": "task",
         "skillId": skill.key,
@@ -188,9 +177,9 @@ def _document(done: Answered) -> dict[str, Any]:
         "skillPath": skill.shown,
         "adapter": skill.spec.adapter_type.value,
         "status": done.status,
-        "score": found.get("score") if done.is_scored else None,
+        "score": fields.get("score") if done.is_scored else None,
         "scorerType": result.scorer_type or None,
-        **{key: found.get(key) for key in ("output", "reason", "error", "errorKind", "latencyMs", "usage")},
+        **{key: fields.get(key) for key in ("output", "reason", "error", "errorKind", "latencyMs", "usage")},
         "models": list(done.models),
     }
 
@@ -202,10 +191,10 @@ def _lines(result: TaskResult, document: dict[str, Any]) -> list[str]:
         lines += (value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
         lines += [f"… {result.output.size_bytes:,} bytes in all"] if result.output.truncated else []
         lines.append("")
-    told = [document["status"]]
-    told += [f"score {document['score']:g}"] if document["score"] is not None else []
-    told += [f"{result.latency_ms:.0f} ms"] if result.latency_ms is not None else []
-    lines.append(" · ".join(told))
+    parts = [document["status"]]
+    parts += [f"score {document['score']:g}"] if document["score"] is not None else []
+    parts += [f"{result.latency_ms:.0f} ms"] if result.latency_ms is not None else []
+    lines.append(" · ".join(parts))
     if result.error:
         kind = "" if result.error_kind is None else f"{result.error_kind.value}: "
         lines.append(f"{kind}{result.error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.evals.cases import MAX_CASES, kind_of, named, why_no_prompt
+from skillgate.evals.loading import MAX_CASES, kind_of, named, why_no_prompt
 from skillgate.model.evals import Check, TaskCase, Unread
 
 if TYPE_CHECKING:

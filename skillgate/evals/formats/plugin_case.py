@@ -10,17 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.evals.cases import kind_of, why_no_prompt
-from skillgate.evals.loading import load_yaml, read_text
+from skillgate.evals.loading import kind_of, load_yaml, read_text, why_no_prompt
+from skillgate.format import did_you_mean
 from skillgate.model.evals import Check, TaskCase, TriggerCase, Unread
 from skillgate.model.finding import Severity
-from skillgate.model.text import did_you_mean
 from skillgate.skill.frontmatter import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.model.ports import Tree
+    from skillgate.model.skill import Tree
 
 POSITION = 5
 UNIT = "case"
@@ -61,7 +60,7 @@ class _Head(NamedTuple):
 
 
 def is_it(names: Sequence[str]) -> bool:
-    """Tell whether a folder with files of these names is a case."""
+    """Whether a folder with files of these names is a case."""
     return PROMPT in names or CASE in names
 
 
@@ -70,11 +69,7 @@ def read(
 ) -> Iterator[TaskCase | TriggerCase | Unread]:
     """Read one case.
 
-    Args:
-        tree: where the skill lies.
-        directory: the skill's directory in it.
-        folder: the case's, relative to that.
-        skills: the names of the skill whose calls make the case a trigger prompt; with none, any skill's.
+    ``skills`` are the names whose calls make the case a trigger prompt; with none, any skill's do.
     """
     names = tree.names(f"{directory}/{folder}" if directory else folder)
     head = _Head()

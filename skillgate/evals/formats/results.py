@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.evals.cases import named
+from skillgate.evals.loading import named
 from skillgate.model.evals import Recorded
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.evals.cases import trigger_place, triggers
+from skillgate.evals.loading import trigger_place, triggers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

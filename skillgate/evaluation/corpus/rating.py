@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import settings
 from skillgate.errors import UsageError
-from skillgate.evaluation.corpus.listing import CorpusChange
-from skillgate.evaluation.corpus.outcome import Outcome, summary, unjudged
-from skillgate.evaluation.corpus.place import require_index, rerated, store_of
-from skillgate.evaluation.corpus.stored import StoredCorpus, member
-from skillgate.evaluation.models.connecting import Models
-from skillgate.evaluation.models.progress import LOG_S, WATCH_S, progress_line
-from skillgate.evaluation.models.spending import UNASKED_USD, DryRun, bound_of, dry_run
-from skillgate.judge.expense import is_live
-from skillgate.llm import dry
+from skillgate.evaluation.corpus.members import CorpusChange, RateRequest, StoredCorpus, member
+from skillgate.evaluation.corpus.store import Store, require_index, rerated, store_of
+from skillgate.evaluation.models import Models
+from skillgate.evaluation.spending import DryRun, approve, clear, dry_run, watching
+from skillgate.format import printable
+from skillgate.judge.asking import is_live
+from skillgate.llm import estimates
 from skillgate.llm.extras import require_packages
-from skillgate.model.corpus import LIVE, CorpusIndex, Played, Provoked
-from skillgate.model.exchange import SCRIPTED_PREFIX, Together
-from skillgate.model.text import printable
-from skillgate.ranking.entrant import MEDIAN, Arena, Entrant
-from skillgate.ranking.match import PROMPT_VERSION, played, settled
-from skillgate.ranking.opponents import opponents
-from skillgate.ranking.standings import Identity, identity, source_of, standing_out
+from skillgate.model.corpus import LIVE, CorpusIndex, Fit, Played, Provoked
+from skillgate.model.exchange import SCRIPTED_PREFIX, Steps, Together
+from skillgate.ranking import MEDIAN
+from skillgate.ranking.corpus import Entrant, Identity, Member, identity, opponents, provoking, resting_on, source_of
+from skillgate.ranking.layer import PROMPT_VERSION, Arena, settled
+from skillgate.ranking.layer import played as play_match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from skillgate.config import Config
-    from skillgate.evaluation.corpus.folder import Store
-    from skillgate.evaluation.corpus.request import RateRequest
-    from skillgate.evaluation.models.setup import ModelSetup
-    from skillgate.llm.port import Progress
-    from skillgate.model.corpus import Fit
-    from skillgate.model.exchange import Steps
-    from skillgate.ranking.entrant import Member
-    from skillgate.session import Session
+    from skillgate.console import Console
+    from skillgate.evaluation.layers import ModelSetup
 
-_REASON = 300  # characters of what is kept of a reason
-_SAMPLED = 64  # pairs from which the cost of all is estimated before leave is asked for
+_REASON = 300  # characters of what is stored of a reason
+_SAMPLED = 64  # pairs from which the cost of all is estimated before the user is asked
+_MOST_REASONS = 5
+_WIDTH = 79  # characters of the line that shows progress
+
+
+class _Outcome(NamedTuple):
+    """One pair of a run: what came of it, the pair where a text may have prevented a verdict, and the cost or None."""
+
+    played: Played | None
+    reason: str | None = None
+    provoked: Provoked | None = None
+    cost_usd: float | None = 0.0
 
 
 class _Rating(NamedTuple):
@@ -51,21 +54,25 @@ class _Rating(NamedTuple):
     arena: Arena
     source: str
 
+    def identity(self, one: Member, two: Member) -> Identity:
+        """Return what tells a pair from others."""
+        return Identity(one.digest, two.digest, self.arena.judge.model, PROMPT_VERSION, self.source)
 
-def rate(request: RateRequest, session: Session) -> CorpusChange | DryRun:
+
+def rate(request: RateRequest, session: Console) -> CorpusChange | DryRun:
     """Play what was not played yet, then rate; with ``dry_run`` return what it would cost.
 
     Raises:
-        UsageError: an option does not fit, there is no corpus, or much would be spent that nobody agreed to.
+        UsageError: an option does not fit, there is no corpus, or much would be spent that the user did not agree to.
         IncompleteError: a package is missing, or another run writes the corpus.
-        KeyboardInterrupt: the user wants no more; what was decided is kept.
+        KeyboardInterrupt: the user wants no more; what was decided is stored.
     """
     require_packages()
     config = _config(request, session)
     store = store_of(request.corpus_dir, session, writes=True)
     require_index(store)
     with store.writing():
-        models = Models(config, session, request.models, session.environ)
+        models = Models(config, session, request.models)
         try:
             return _rate(request, config, session, store, models)
         finally:
@@ -74,131 +81,8 @@ def rate(request: RateRequest, session: Session) -> CorpusChange | DryRun:
                 session.note(failure)
 
 
-def pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...]:
-    """Return every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
-
-    Ratings have no say, so that a run that goes on plays the pairs that the first one would have.
-    """
-    level = [one._replace(rating=MEDIAN, matches=0, rateable=True) for one in members]
-    found = {}
-    for one in level:
-        entrant = Entrant(one.name, one.digest, one.category, one.lines, ())
-        for other in opponents(entrant, level, n):
-            first, second = sorted((one, other), key=lambda skill: skill.digest)
-            found[first.digest, second.digest] = (first, second)
-    return tuple(found[key] for key in sorted(found))
-
-
-def _rate(
-    request: RateRequest, config: Config, session: Session, store: Store, models: Models
-) -> CorpusChange | DryRun:
-    index, matches = require_index(store), store.matches()
-    source = source_of(live=models.provider.live, provider=models.provider.name)
-    _require_source(index.fit, source, store)
-    rating = _Rating(store, StoredCorpus(store, index), _arena(config, models), source)
-    known = {identity(one) for one in matches.played}
-    refused = _refused(rating, index, matches.played)
-    level = tuple(member(one) for one in index.members if one.digest not in refused)
-    wanted = pairs(level, rating.arena.opponents)
-    missing = [pair for pair in wanted if _identity(rating, *pair) not in known]
-    layers = [partial(_layer, rating, *pair) for pair in missing]
-    if request.models.dry_run:
-        return _forecast(layers, len(wanted), models.setup)
-    _require_leave(layers, models.setup, session)
-    outcomes = _play([partial(_kept, rating, layer, known) for layer in layers], models.setup, session)
-    source = _answered_by(outcomes, source)
-    _require_source(index.fit, source, store)
-    index = rerated(_recorded(index, outcomes), store.matches().played, source)
-    store.put_index(index)
-    before, judge = len(wanted) - len(missing), rating.arena.judge.model
-    return CorpusChange.of(
-        summary(index, store.matches().played, outcomes, before, judge),
-        index,
-        complete=all(one.played is not None for one in outcomes),
-        notes=unjudged(outcomes, index),
-    )
-
-
-def _layer(rating: _Rating, one: Member, two: Member) -> Steps[Outcome]:
-    """Have one pair judged; texts are read when its turn comes."""
-    first, second = rating.corpus.entrant(one), rating.corpus.entrant(two)
-    if first is None or second is None:
-        yield Together(())
-        gone = one if first is None else two
-        return Outcome(None, f"the text of {gone.name} is gone or changed: skillgate corpus verify says more")
-    found = yield from played(first, second, rating.arena, one.path)
-    costs = [answer.cost_usd for answer in found.answers]
-    cost = None if any(one is None for one in costs) else sum(one for one in costs if one is not None)
-    result = settled(found.first, found.second)
-    key = _identity(rating, one, two)
-    if key.source == LIVE and not is_live(found.answers, live=True):
-        key = key._replace(source=SCRIPTED_PREFIX)
-    if result.result is None:
-        said = printable(result.reason or "")[:_REASON]
-        return Outcome(None, result.reason, Provoked(**key._asdict(), reason=said) if result.provoked else None, cost)
-    match = Played(
-        **key._asdict(),
-        result=result.result,
-        orders=result.orders,
-        position_bias=result.position_bias,
-        won=result.won,
-        lost=result.lost,
-    )
-    return Outcome(match, cost_usd=cost)
-
-
-def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> frozenset[str]:
-    """Return the skills that this judge cannot compare: asked again, it would say the same."""
-
-    def is_own(one: Played | Provoked) -> bool:
-        return (one.model, one.prompt_version, one.source) == (
-            rating.arena.judge.model,
-            PROMPT_VERSION,
-            rating.source,
-        )
-
-    return standing_out(filter(is_own, index.provoked), filter(is_own, played))
-
-
-def _recorded(index: CorpusIndex, outcomes: Sequence[Outcome]) -> CorpusIndex:
-    """Note the pairs that a text may have kept from a verdict, each once for each judge."""
-    found = {one._replace(reason=""): one for one in index.provoked}
-    found |= {one.provoked._replace(reason=""): one.provoked for one in outcomes if one.provoked is not None}
-    return replace(index, provoked=tuple(found[key] for key in sorted(found)))
-
-
-def _answered_by(outcomes: Sequence[Outcome], source: str) -> str:
-    """Return whose verdicts a run gave: a scripted model's, where a server that passes for a live one is none."""
-    found = {one.played.source for one in outcomes if one.played is not None}
-    return found.pop() if len(found) == 1 else source
-
-
-def _kept(rating: _Rating, layer: Callable[[], Steps[Outcome]], known: Collection[Identity]) -> Steps[Outcome]:
-    """Have a pair judged, and write what was decided down before anything else is asked for."""
-    outcome = yield from layer()
-    if outcome.played is not None and identity(outcome.played) not in known:
-        rating.store.add([outcome.played])
-    return outcome
-
-
-def _play(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelSetup, session: Session) -> list[Outcome]:
-    watch = _watch(session, len(layers))
-    try:
-        return list(setup.drive(layers, watch))
-    except KeyboardInterrupt:
-        session.note("interrupted: decided matches are kept; the same command goes on from them, and rates")
-        raise
-    finally:
-        if watch is not None and session.stderr.isatty():
-            session.show_progress("\r" + " " * 79 + "\r")
-
-
-def _config(request: RateRequest, session: Session) -> Config:
-    """Return the configuration with what was asked for: one judge.
-
-    Raises:
-        UsageError: an option means nothing here, or asks for several judges.
-    """
+def _config(request: RateRequest, session: Console) -> Config:
+    """Return the configuration with what was asked for: one judge."""
     refused = [f"--{one.key}" for one in (settings.LAYERS, settings.JUDGES) if one.key in request.options]
     refused += ["--calibration"] if request.models.calibration else []
     if refused:
@@ -214,22 +98,46 @@ def _config(request: RateRequest, session: Session) -> Config:
     return config.with_options({settings.JUDGE_MODEL.key: names[:1], settings.JUDGES.key: 1})
 
 
-def _arena(config: Config, models: Models) -> Arena:
-    return Arena(
+def _rate(
+    request: RateRequest, config: Config, session: Console, store: Store, models: Models
+) -> CorpusChange | DryRun:
+    index, matches = require_index(store), store.matches()
+    source = source_of(live=models.provider.live, provider=models.provider.name)
+    _require_source(index.fit, source, store)
+    arena = Arena(
         judge=models.panel.opinions[0],
         opponents=config.get(settings.OPPONENTS),
         provider=models.provider.name,
         live=models.provider.live,
         most_characters=models.panel.most_characters,
     )
+    rating = _Rating(store, StoredCorpus(store, index), arena, source)
+    known = {identity(one) for one in matches.played}
+    refused = _refused(rating, index, matches.played)
+    wanted = _pairs([member(one) for one in index.members if one.digest not in refused], arena.opponents)
+    missing = [pair for pair in wanted if rating.identity(*pair) not in known]
+    layers = [partial(_layer, rating, *pair) for pair in missing]
+    if request.models.dry_run:
+        return _forecast(layers, len(wanted), models.setup)
+    _require_approval(layers, models.setup, session)
+    outcomes = _play([partial(_stored, rating, layer, known) for layer in layers], models.setup, session)
+    sources = {one.played.source for one in outcomes if one.played is not None}
+    if len(sources) == 1:  # a server that passes for a live one may be a scripted model
+        source = sources.pop()
+    _require_source(index.fit, source, store)
+    index = rerated(_recorded(index, outcomes), store.matches().played, source)
+    store.put_index(index)
+    before = len(wanted) - len(missing)
+    return CorpusChange.of(
+        _summary(index, store.matches().played, outcomes, before, arena.judge.model),
+        index,
+        complete=all(one.played is not None for one in outcomes),
+        notes=_unjudged(outcomes, index),
+    )
 
 
 def _require_source(fit: Fit | None, source: str, store: Store) -> None:
-    """Keep ratings of a real model from being replaced by those of what stands in for one.
-
-    Raises:
-        UsageError: they would be.
-    """
+    """Raise UsageError if ratings of a real model would be replaced by those of what stands in for one."""
     if fit is not None and fit.source == LIVE != source:
         raise UsageError(
             f"the ratings in {store.folder} are a real model's, and the provider {source} asks none:"
@@ -237,58 +145,157 @@ def _require_source(fit: Fit | None, source: str, store: Store) -> None:
         )
 
 
-def _require_leave(layers: Sequence[Callable[[], Steps[Outcome]]], setup: ModelSetup, session: Session) -> None:
-    """Ask before much is spent without a limit.
+def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> frozenset[str]:
+    """Return the skills that this judge cannot compare: it would say the same once more."""
+    judge = (rating.arena.judge.model, PROMPT_VERSION, rating.source)
 
-    Raises:
-        UsageError: the estimate is high, and there is no limit and nobody to ask, or somebody said no.
+    def is_own(one: Played | Provoked) -> bool:
+        return (one.model, one.prompt_version, one.source) == judge
+
+    return provoking(filter(is_own, index.provoked), filter(is_own, played))
+
+
+def _pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...]:
+    """Return every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
+
+    Ratings have no say, so that a run that goes on plays the pairs that the first one would have.
     """
+    level = [one._replace(rating=MEDIAN, matches=0, rateable=True) for one in members]
+    pairs = {}
+    for one in level:
+        entrant = Entrant(one.name, one.digest, one.category, one.lines, ())
+        for other in opponents(entrant, level, n):
+            first, second = sorted((one, other), key=lambda skill: skill.digest)
+            pairs[first.digest, second.digest] = (first, second)
+    return tuple(pairs[key] for key in sorted(pairs))
+
+
+def _layer(rating: _Rating, one: Member, two: Member) -> Steps[_Outcome]:
+    """Have one pair judged; texts are read when its turn comes."""
+    first, second = rating.corpus.entrant(one), rating.corpus.entrant(two)
+    if first is None or second is None:
+        yield Together(())
+        gone = one if first is None else two
+        return _Outcome(None, f"the text of {gone.name} is gone or changed: skillgate corpus verify says more")
+    match = yield from play_match(first, second, rating.arena, one.path)
+    costs = [answer.cost_usd for answer in match.answers]
+    known = [cost for cost in costs if cost is not None]
+    cost = sum(known) if len(known) == len(costs) else None
+    result = settled(match.first, match.second)
+    key = rating.identity(one, two)
+    if key.source == LIVE and not is_live(match.answers, live=True):
+        key = key._replace(source=SCRIPTED_PREFIX)
+    if result.result is None:
+        reason = printable(result.reason or "")[:_REASON]
+        provoked = Provoked(**key._asdict(), reason=reason) if result.provoked else None
+        return _Outcome(None, result.reason, provoked, cost)
+    played = Played(
+        **key._asdict(),
+        result=result.result,
+        orders=result.orders,
+        position_bias=result.position_bias,
+        won=result.won,
+        lost=result.lost,
+    )
+    return _Outcome(played, cost_usd=cost)
+
+
+def _stored(rating: _Rating, layer: Callable[[], Steps[_Outcome]], known: Collection[Identity]) -> Steps[_Outcome]:
+    """Have a pair judged, and write what was decided down before anything else is asked for."""
+    outcome = yield from layer()
+    if outcome.played is not None and identity(outcome.played) not in known:
+        rating.store.add([outcome.played])
+    return outcome
+
+
+def _recorded(index: CorpusIndex, outcomes: Sequence[_Outcome]) -> CorpusIndex:
+    """Note the pairs that a text may have prevented a verdict on, each once for each judge."""
+    pairs = {one._replace(reason=""): one for one in index.provoked}
+    pairs |= {one.provoked._replace(reason=""): one.provoked for one in outcomes if one.provoked is not None}
+    return replace(index, provoked=tuple(pairs[key] for key in sorted(pairs)))
+
+
+def _play(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, session: Console) -> list[_Outcome]:
+    watch = watching(session, len(layers), 0, _WIDTH)
+    try:
+        return list(setup.drive(layers, watch))
+    except KeyboardInterrupt:
+        session.note("interrupted: decided matches are kept; the same command goes on from them, and rates")
+        raise
+    finally:
+        if watch is not None and session.stderr.isatty():
+            clear(session, _WIDTH)
+
+
+def _require_approval(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, session: Console) -> None:
+    """Ask before much is spent without a limit."""
     if not layers or not setup.provider.live or any(limit is not None for limit in setup.limits):
         return
     sample = layers[:: -(-len(layers) // _SAMPLED)]
-    cost = dry.estimate(sample, answers=setup.answers, provider=setup.provider).cost_usd
+    cost = estimates.estimate(sample, answers=setup.answers, provider=setup.provider).cost_usd
     times = len(layers) / len(sample)
-    if cost is None:
-        return
-    if cost.high * times <= UNASKED_USD:
-        setup.bound(bound_of(0.0))
-        return
-    about = f"these {len(layers)} pairs may cost about ${cost.low * times:.2f} to ${cost.high * times:.2f}"
-    if not session.interactive:
-        raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
-    if not session.confirm(f"{about}; go on?"):
-        raise UsageError(f"{about}, and were not begun")
-    setup.bound(bound_of(cost.high * times))
+    if cost is not None:
+        approve(cost.low * times, cost.high * times, setup, session, (f"these {len(layers)} pairs", "were"))
 
 
-def _forecast(layers: Sequence[Callable[[], Steps[Outcome]]], wanted: int, setup: ModelSetup) -> DryRun:
+def _forecast(layers: Sequence[Callable[[], Steps[_Outcome]]], wanted: int, setup: ModelSetup) -> DryRun:
     """Return what a run would ask and cost."""
-    found = dry.estimate(layers, answers=setup.answers, provider=setup.provider)
+    forecast = estimates.estimate(layers, answers=setup.answers, provider=setup.provider)
     cost, calls = setup.limits
-    _, *more = dry.lines(found, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
-    first = f"Dry run, nothing was sent: {len(layers):,} of {wanted:,} pairs to play, {found.calls:,} calls to make."
-    return dry_run((first, *more), found)
+    _, *more = estimates.lines(forecast, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
+    pairs = f"{len(layers):,} of {wanted:,} pairs to play, {forecast.calls:,} calls to make."
+    return dry_run((f"Dry run, nothing was sent: {pairs}", *more), forecast)
 
 
-def _identity(rating: _Rating, one: Member, two: Member) -> Identity:
-    return Identity(one.digest, two.digest, rating.arena.judge.model, PROMPT_VERSION, rating.source)
+def _summary(
+    index: CorpusIndex, played: Sequence[Played], outcomes: Sequence[_Outcome], before: int, judge: str
+) -> Iterator[str]:
+    """Yield what a run did, in lines; ``before`` pairs were decided already, ``played`` are all matches now."""
+    decided = sum(one.played is not None for one in outcomes)
+    costs = [one.cost_usd for one in outcomes]
+    cost = "cost unknown" if any(one is None for one in costs) else f"${sum(one or 0.0 for one in costs):.2f}"
+    yield (
+        f"{decided} pairs decided, {before} were before, {len(outcomes) - decided} not judged;"
+        f" {cost} now; judge {printable(judge)}"
+    )
+    refused = [one.name for one in index.members if not one.rateable]
+    if refused:
+        names = ", ".join(map(printable, refused[:_MOST_REASONS])) + ", …" * (len(refused) > _MOST_REASONS)
+        yield f"not rateable, since the judge gives no verdicts on them: {names}; nobody meets them"
+    matches = resting_on(index, played)
+    ratings = [one.rating for one in index.members if one.matches]
+    if index.fit is None or not matches or not ratings:
+        yield "no pair is decided: nothing is rated"
+        return
+    from skillgate.stats.intervals import clopper_pearson  # scipy
+
+    biased = sum(one.position_bias for one in matches)
+    low, high = clopper_pearson(biased, len(matches))
+    yield (
+        f"position bias: {biased / len(matches):.1%} of {len(matches)} pairs"
+        f" ({low:.1%} to {high:.1%}), which count as draws"
+    )
+    unrated = len(index.members) - len(ratings) - len(refused)
+    rest = f", {unrated} without a match stand at 1500" if unrated else ""
+    yield f"rated {len(ratings)} skills from {min(ratings):.0f} to {max(ratings):.0f}, the median at 1500{rest}"
+    if index.fit.source != LIVE:
+        yield f"these are verdicts of the provider {index.fit.source}, not of a real model: they show how it works"
 
 
-def _watch(session: Session, many: int) -> Callable[[Progress], None] | None:
-    """Return what shows progress on stderr: drawn where somebody is looking, in lines of their own with ``-v``."""
-    is_drawn = session.stderr.isatty()
-    if session.quiet or not (is_drawn or session.verbose):
-        return None
-    told = [0.0]
+def _unjudged(outcomes: Sequence[_Outcome], index: CorpusIndex) -> Iterator[str]:
+    """Yield for each cause how many pairs have no result, and whether they are tried once more."""
+    refused = {one.digest for one in index.members if not one.rateable}
 
-    def show(now: Progress) -> None:
-        if now.elapsed_s - told[0] < (WATCH_S if is_drawn else LOG_S) and now.layers_done < now.layers:
-            return
-        told[0] = now.elapsed_s
-        line = progress_line(now, many)
-        if is_drawn:
-            session.show_progress("\r" + line.ljust(79)[:79])
-        else:
-            session.detail(line)
+    def cause(one: _Outcome) -> str:
+        pair = one.provoked
+        if pair is None:
+            return f"{one.reason}; the same command tries again"
+        if refused.isdisjoint((pair.first, pair.second)):
+            return f"{one.reason} (a text may be the cause); the same command tries again"
+        return f"{one.reason} (the text of one that is not rateable is the cause); the others meet the next ones"
 
-    return show
+    reasons = Counter(cause(one) for one in outcomes if one.played is None)
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        yield f"{count} pair{'s' * (count != 1)} not judged: {reason}"
+    if len(reasons) > _MOST_REASONS:
+        yield f"and {len(reasons) - _MOST_REASONS} more reasons"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
+from skillgate.invocations.formats import LONGEST, Lines, Options
 from skillgate.invocations.formats._json import NotJsonError, parsed
 from skillgate.invocations.formats._record import invocation_of
-from skillgate.invocations.ports import LONGEST, Lines, Options
 from skillgate.model.invocation import Read
 
 POSITION = 1
@@ -17,6 +18,7 @@ LINE_BY_LINE = True
 _BOM = b"\xef\xbb\xbf"
 _SECTIONS = ("input", "execution", "output")
 _NAMED = re.compile(rb'\s*\{[^{}]*"skill(?:_name)?"\s*:')  # not within another object
+_FEW = 500  # lines, for which loading msgspec does not pay
 
 
 def is_it(head: bytes) -> bool:
@@ -42,7 +44,7 @@ def _names_skill(line: bytes) -> bool:
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:
-    """Read a record from each line; empty lines are passed over, broken ones told with their number."""
+    """Read a record from each line; empty lines are passed over, broken ones rejected with their number."""
     cut = 0
     for number, raw in lines:
         line = raw.removeprefix(_BOM).strip()
@@ -51,10 +53,25 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
         if len(raw) > LONGEST:
             cut = number  # what follows of it is no line of its own
             yield Read(number, None, f"it is longer than {LONGEST:,} bytes")
-            continue
-        try:
-            data = parsed(line)
-        except NotJsonError as problem:
-            yield Read(number, None, str(problem))
         else:
-            yield invocation_of(data, options, number)
+            fast = _bulk_reader() if number > _FEW else None
+            yield (fast(line, options, number) if fast else None) or checked(line, options, number)
+
+
+def checked(line: bytes, options: Options, number: int) -> Read:
+    """Read a line, and name all that is wrong with it."""
+    try:
+        data = parsed(line)
+    except NotJsonError as problem:
+        return Read(number, None, str(problem))
+    return invocation_of(data, options, number)
+
+
+@cache
+def _bulk_reader() -> Callable[[bytes, Options, int], Read | None] | None:
+    """Return what reads a line faster, or leaves it to :func:`checked`; None without the extra that brings msgspec."""
+    try:
+        from skillgate.invocations.formats._struct import decoded
+    except ImportError:
+        return None
+    return decoded

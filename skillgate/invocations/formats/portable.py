@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skillgate.invocations.formats._document import BrokenError, elements
-from skillgate.invocations.formats._json import NotJsonError, parsed
+from skillgate.invocations.formats import LONGEST, Lines, Options
+from skillgate.invocations.formats._json import BrokenError, NotJsonError, elements, parsed
 from skillgate.invocations.formats._record import invocation_of
-from skillgate.invocations.ports import LONGEST, Lines, Options
 from skillgate.model.invocation import Read
 
 POSITION = 4
@@ -24,7 +23,7 @@ _KEYS = re.compile(rb'"(?:logs_version"\s*:|entries"\s*:\s*\[)')
 
 
 def is_it(head: bytes) -> bool:
-    """Tell whether a file begins with an object that has ``logs_version`` or a list of ``entries``."""
+    """Whether a file begins with an object that has ``logs_version`` or a list of ``entries``."""
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not first.startswith(b"{"):
         return False

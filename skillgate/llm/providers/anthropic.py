@@ -18,14 +18,13 @@ import anthropic
 
 from skillgate import settings
 from skillgate.errors import UsageError
-from skillgate.llm import bounded, wire
-from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
-from skillgate.llm.failures import Place, no_message, of_status, shown, words
-from skillgate.llm.port import ProviderError
+from skillgate.llm import wire
+from skillgate.llm.port import Destination, ProviderError, no_message, of_status, shown, words
+from skillgate.llm.replies import Dialect, instruction, schema_of, with_instruction
 from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import httpx2
 
@@ -40,10 +39,8 @@ Unresolved = tuple[type[Exception], ...]
 _SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_BEARER_TOKEN_BEDROCK")
 _HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"  # a line each, as the SDK reads it
 _LEAST_SECRET = 4  # characters: a shorter value keeps nothing secret, and stands in many words
-NO_KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"
-"""What to do where no key was found."""
-CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"
-"""What to do where a key was refused."""
+NO_KEY = "set ANTHROPIC_API_KEY, or sign in as the SDK's documentation says"  # what to do where no key was found
+CHECK_KEY = "check ANTHROPIC_API_KEY and the account's permissions"  # what to do where a key was refused
 _UNRESOLVED: Unresolved = (anthropic.AnthropicError, OSError)  # what the SDK raises without usable credentials
 _UNRESOLVED_ELSEWHERE: Unresolved = (ImportError, RuntimeError, ValueError)  # likewise, on the platforms
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -62,8 +59,7 @@ class Unconnected(NamedTuple):
 def connect(connection: Connection) -> Messages:
     """Connect as the environment says; nothing is sent yet.
 
-    Raises:
-        UsageError: the base URL or the platform is none, or the base URL holds a user or a password.
+    Raises UsageError where the base URL or the platform is none, or the base URL holds a user or a password.
     """
     platform = connection.environ.get(PLATFORM_VARIABLE, "").strip().lower()
     if platform not in ("", "bedrock", "vertex"):
@@ -77,7 +73,7 @@ def connect(connection: Connection) -> Messages:
     if platform:
         unresolved = (*unresolved, *_UNRESOLVED_ELSEWHERE, *_errors_of_platforms())
     # Key and skill go where they were sent; and the SDK reads bodies of failures, however large or slow, as a whole.
-    http = bounded.bound(anthropic.DefaultHttpxClient(follow_redirects=False))
+    http = wire.client()
     try:
         client: Client | Unconnected = _client(platform, connection.environ, base, http)
     except unresolved as error:
@@ -96,92 +92,90 @@ class Messages:
     def __init__(
         self, client: Client | Unconnected, secrets: tuple[str, ...], unresolved: Unresolved, base: str
     ) -> None:
-        """Take what to send with.
+        """Take the SDK's client, and the address, which one that is not connected does not know.
 
-        Args:
-            client: the SDK's.
-            secrets: what no message may hold.
-            unresolved: what the client raises where it finds no usable credentials.
-            base: the address, where there is no client to tell it.
+        ``secrets`` are what no message may hold, ``unresolved`` what the client raises without usable credentials.
         """
         self.endpoint = wire.without_credentials(base if isinstance(client, Unconnected) else str(client.base_url))
-        self._client = client
+        self.client = client
+        self.failures: Unresolved = (
+            anthropic.AnthropicError,
+            wire.LostError,
+            wire.TooMuchError,
+            TypeError,
+            *unresolved,
+        )
         self._secrets = secrets
-        self._unresolved = unresolved
         self._dialect = Dialect()
 
     def send(self, request: Request, *, timeout_s: float) -> Reply:
-        """Send a request once.
-
-        Raises:
-            ProviderError: it gave no message.
-        """
-        model = str(request.body.get("model", ""))
-        place = Place(self.endpoint, model, CHECK_KEY, self._secrets)
-        if isinstance(self._client, Unconnected):
-            raise ProviderError(Cause.CREDENTIALS, f"no connection to Anthropic: {self._client.reason}")
-        body = self._spoken(request.body, model)
-        received = self._received(self._client, body, place, timeout_s)
-        if isinstance(received, ProviderError):
-            raise received  # outside the handlers: the SDK's errors hold the request
+        """Send a request once; raise ProviderError where it gave no message."""
+        place = self.place(str(request.body.get("model", "")))
+        if isinstance(self.client, Unconnected):
+            raise ProviderError(Cause.CREDENTIALS, f"no connection to Anthropic: {self.client.reason}")
+        create = self.client.messages.with_streaming_response.create
+        body = self.adapted(request.body)
+        received = self.call(lambda wait: create(**body, timeout=wait), place, timeout_s)
         if not received.good:
             failure = of_status(received.status, received.headers, received.text, place)
-            raise self._learned(failure, words(received.text).lower(), body, model)
+            raise self.learned(failure, words(received.text).lower(), body)
         return reply_of(wire.document(received.data, place), received.headers, place)
 
     def close(self) -> None:
         """Let go of connections."""
-        if not isinstance(self._client, Unconnected):
-            self._client.close()
+        if not isinstance(self.client, Unconnected):
+            self.client.close()
 
-    def _received(
-        self, client: Client, body: Mapping[str, Any], place: Place, timeout_s: float
-    ) -> wire.Received | ProviderError:
+    def place(self, model: str = "") -> Destination:
+        """Return where requests go, for messages."""
+        return Destination(self.endpoint, model, CHECK_KEY, self._secrets)
+
+    def call(self, send: Callable[[httpx2.Timeout], Any], place: Destination, timeout_s: float) -> wire.Received:
+        """Make one call of the SDK and read all of what comes, which the SDK would take for good with any 200.
+
+        Raises ProviderError where nothing came, or not all of it within ``timeout_s``.
+        """
         try:
-            # The body is read here and not by the SDK, which takes any 200 for a message.
-            with (
-                bounded.within(timeout_s),
-                client.messages.with_streaming_response.create(**body, timeout=wire.timeout(timeout_s)) as response,
-            ):
-                data = b"".join(response.iter_bytes())
-                return wire.Received(response.status_code, wire.lowered(response.headers), data)
+            with wire.within(timeout_s), send(wire.timeout(timeout_s)) as response:
+                return wire.received(response)
         except anthropic.APIStatusError as error:
-            return wire.Received(error.status_code, wire.lowered(error.response.headers), error.response.content)
-        except anthropic.APIConnectionError as error:
-            return wire.lost(error.__cause__, place, timeout_s=timeout_s)
-        except wire.LostError as error:
-            return wire.lost(error, place, timeout_s=timeout_s)
-        except wire.TooMuchError as error:
-            return no_message(str(error), place)
-        except TypeError as error:
-            if "authentication" not in str(error):
-                raise
-            return ProviderError(Cause.CREDENTIALS, f"there is no key for {place.endpoint}: {NO_KEY}")
-        except self._unresolved as error:
-            return ProviderError(Cause.CREDENTIALS, f"no usable credentials: {shown(str(error), place.secrets)}")
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            return wire.Received(error.status_code, headers, error.response.content)
+        except self.failures as error:
+            failure = self.failed(error, place, timeout_s)
+        raise failure  # outside the handlers: the SDK's errors hold the request
 
-    def _spoken(self, body: Mapping[str, Any], model: str) -> dict[str, Any]:
+    def failed(self, error: Exception, place: Destination, timeout_s: float) -> ProviderError:
+        """Return what an exception of the SDK without a status means."""
+        if isinstance(error, anthropic.APIConnectionError):
+            return wire.lost(error.__cause__, place, timeout_s=timeout_s)
+        if isinstance(error, wire.LostError):
+            return wire.lost(error, place, timeout_s=timeout_s)
+        if isinstance(error, wire.TooMuchError):
+            return no_message(str(error), place)
+        if isinstance(error, TypeError):
+            if "authentication" not in str(error):
+                raise error
+            return ProviderError(Cause.CREDENTIALS, f"there is no key for {place.endpoint}: {NO_KEY}")
+        return ProviderError(Cause.CREDENTIALS, f"no usable credentials: {shown(str(error), place.secrets)}")
+
+    def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Leave out what the model has refused."""
-        kept = dict(body.get("output_config") or {})
-        refused = [name for name in kept if self._dialect.refuses(model, name)]
+        config = dict(body.get("output_config") or {})
+        refused = [name for name in config if self._dialect.refuses(str(body.get("model", "")), name)]
         if not refused:
             return dict(body)
-        spoken = {**body, "output_config": {name: value for name, value in kept.items() if name not in refused}}
-        if not spoken["output_config"]:
-            del spoken["output_config"]
+        adapted = {**body, "output_config": {name: value for name, value in config.items() if name not in refused}}
+        if not adapted["output_config"]:
+            del adapted["output_config"]
         if _FORMAT in refused:
-            spoken["messages"] = with_instruction(body["messages"], instruction(schema_of(body)))
-        return spoken
+            adapted["messages"] = with_instruction(body["messages"], instruction(schema_of(body)))
+        return adapted
 
-    def _learned(self, failure: ProviderError, said: str, body: Mapping[str, Any], model: str) -> ProviderError:
-        """Where ``output_config`` or a part of it is refused, remember that; then another try makes sense."""
-        if failure.status not in (400, 422) or failure.cause is not Cause.REQUEST:
-            return failure
-        refused = _named(said) & set(body.get("output_config") or {})
-        if not refused:
-            return failure
-        self._dialect.learn(model, refused)
-        return ProviderError(failure.cause, str(failure), status=failure.status, retry_after_s=0.0, again=True)
+    def learned(self, failure: ProviderError, text: str, body: Mapping[str, Any]) -> ProviderError:
+        """Remember what of ``output_config`` is refused by the ``text`` of a failure; then another try makes sense."""
+        refused = _named(text) & set(body.get("output_config") or {}) if failure.cause is Cause.REQUEST else set()
+        return self._dialect.learned(failure, str(body.get("model", "")), refused)
 
 
 def _client(platform: str, environ: Mapping[str, str], base: str | None, http: httpx2.Client) -> Client:
@@ -209,38 +203,36 @@ def _client(platform: str, environ: Mapping[str, str], base: str | None, http: h
 
 def _secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
     """List what no message may hold, the longest first: keys, and values of headers, with and without their scheme."""
-    found = {environ.get(name, "").strip() for name in _SECRETS}
+    values = {environ.get(name, "").strip() for name in _SECRETS}
     for line in environ.get(_HEADERS_VARIABLE, "").splitlines():
         value = line.partition(":")[2].strip()
-        found |= {value, *value.split()[-1:]}
-    return tuple(sorted((secret for secret in found if len(secret) >= _LEAST_SECRET), key=lambda one: (-len(one), one)))
+        values |= {value, *value.split()[-1:]}
+    return tuple(
+        sorted((secret for secret in values if len(secret) >= _LEAST_SECRET), key=lambda one: (-len(one), one))
+    )
 
 
 def _errors_of_platforms() -> Unresolved:
     """Name what the libraries of the platforms raise for credentials, where they are installed."""
-    found = []
+    errors = []
     for module, name in (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError")):
         try:
-            found.append(getattr(import_module(module), name))
+            errors.append(getattr(import_module(module), name))
         except ImportError:
             continue
-    return tuple(found)
+    return tuple(errors)
 
 
-def _named(said: str) -> set[str]:
-    """Tell which parts of ``output_config`` a refusal names; all, where it names the whole."""
-    named = {_EFFORT} if _EFFORT in said else set()
-    if any(word in said for word in _FORMAT_WORDS):
+def _named(text: str) -> set[str]:
+    """Return which parts of ``output_config`` a refusal names; all, where it names the whole."""
+    named = {_EFFORT} if _EFFORT in text else set()
+    if any(word in text for word in _FORMAT_WORDS):
         named.add(_FORMAT)
-    return named or ({_FORMAT, _EFFORT} if "output_config" in said else set())
+    return named or ({_FORMAT, _EFFORT} if "output_config" in text else set())
 
 
-def reply_of(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
-    """Read a message.
-
-    Raises:
-        ProviderError: it is none: no list of blocks, no reason to stop, no usage.
-    """
+def reply_of(document: Mapping[str, Any], headers: Mapping[str, str], place: Destination) -> Reply:
+    """Read a message; raise ProviderError where it is none: no list of blocks, no reason to stop, no usage."""
     content, ended, usage = document.get("content"), document.get("stop_reason"), document.get("usage")
     whole = isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content)
     if not whole or not isinstance(ended, str) or not isinstance(usage, dict):

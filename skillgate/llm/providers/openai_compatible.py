@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import wire
-from skillgate.llm.dialect import Dialect, instruction, schema_of, with_instruction
-from skillgate.llm.failures import Place, no_message, of_status, words
-from skillgate.llm.port import ProviderError
-from skillgate.llm.seal import OPENAI_KEY
+from skillgate.llm.answers import OPENAI_KEY
+from skillgate.llm.port import Destination, ProviderError, no_message, of_status, words
+from skillgate.llm.replies import Dialect, instruction, schema_of, with_instruction
 from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ _NAMED = {  # what a 400 says of a parameter that the server or the model does n
 def connect(connection: Connection) -> OpenAICompatible:
     """Connect to the server at the base URL, with the key that the named variable holds.
 
-    Raises:
-        UsageError: there is no base URL, or it is none, or holds a user or a password.
+    Raises UsageError where there is no base URL, or it is none, or holds a user or a password.
     """
     if not connection.base_url:
         raise UsageError(
@@ -68,13 +66,9 @@ class OpenAICompatible:
         self._client = wire.client()
 
     def send(self, request: Request, *, timeout_s: float) -> Reply:
-        """Send a request once.
-
-        Raises:
-            ProviderError: it gave no message.
-        """
+        """Send a request once; raise ProviderError where it gave no message."""
         model = str(request.body.get("model", ""))
-        place = Place(self.endpoint, model, f"check {self._variable}", (self._key,))
+        place = Destination(self.endpoint, model, f"check {self._variable}", (self._key,))
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         if not headers and urlsplit(self._url).hostname not in _LOOPBACK:
             raise ProviderError(Cause.CREDENTIALS, f"no key for {self.endpoint}: set {self._variable}")
@@ -89,20 +83,14 @@ class OpenAICompatible:
             if received.good:
                 return _reply(wire.document(received.data, place), received.headers, place)
             failure = of_status(received.status, received.headers, received.text, place)
-            failure = self._learned(failure, words(received.text).lower(), body, model)
+            text = words(received.text).lower()
+            refused = [name for name, known in _NAMED.items() if name in body and any(word in text for word in known)]
+            failure = self._dialect.learned(failure, model, refused)
         raise failure  # outside the handlers: the library's errors hold the request
 
     def close(self) -> None:
         """Let go of connections."""
         self._client.close()
-
-    def _learned(self, failure: ProviderError, said: str, body: Mapping[str, Any], model: str) -> ProviderError:
-        """Where a parameter is refused that can be left out, remember that; then another try makes sense."""
-        refused = [name for name, named in _NAMED.items() if name in body and any(word in said for word in named)]
-        if failure.status not in (400, 422) or not refused:
-            return failure
-        self._dialect.learn(model, refused)
-        return ProviderError(failure.cause, str(failure), status=failure.status, retry_after_s=0.0, again=True)
 
     def _translated(self, body: Mapping[str, Any], model: str) -> dict[str, Any]:
         if body.get("tools"):
@@ -130,12 +118,8 @@ def _text(content: str | Iterable[Mapping[str, Any]]) -> str:
     return "\n\n".join(str(block["text"]) for block in content if block.get("type") == "text")
 
 
-def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Place) -> Reply:
-    """Read a completion.
-
-    Raises:
-        ProviderError: it is none.
-    """
+def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Destination) -> Reply:
+    """Read a completion; raise ProviderError where it is none."""
     choices = document.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -163,8 +147,8 @@ def _tokens(usage: object) -> Tokens | None:
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
-    kept = details.get("cached_tokens") if isinstance(details, dict) else None
-    counts = wire.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"), kept)
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    counts = wire.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
     if counts is None or counts[2] > counts[0]:
         return None
     prompt, output, read = counts

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.llm.failures import Place, of_status
-from skillgate.llm.port import Connection, Provider, ProviderError
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.outcome import Failure, Message, error_document
+from skillgate.llm.port import Connection, Destination, Provider, ProviderError, of_status
+from skillgate.llm.scripted.engine import Engine, Failure, Message, error_document
 from skillgate.llm.scripted.rules import LIMITS, Rules, parse
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Cause, Reply
@@ -27,8 +25,7 @@ ANSWERS_VERSION = 2  # changes with what is made up, so that no answer kept from
 def connect(connection: Connection) -> Provider:
     """Make a scripted model of the rules in ``connection.file``; without a file it makes everything up.
 
-    Raises:
-        UsageError: the rules cannot be read or are not valid.
+    Raises UsageError where the rules cannot be read or are not valid.
     """
     data = b"" if connection.file is None else _read(connection.file, cwd=connection.cwd)
     rules = Rules() if connection.file is None else parse(data, connection.file)
@@ -38,8 +35,7 @@ def connect(connection: Connection) -> Provider:
 def rules_of(file: str, *, cwd: str) -> Rules:
     """Read the rules of a file whose path is relative to ``cwd``.
 
-    Raises:
-        UsageError: the rules cannot be read or are not valid.
+    Raises UsageError where the rules cannot be read or are not valid.
     """
     return parse(_read(file, cwd=cwd), file)
 
@@ -69,21 +65,17 @@ class _Scripted:
         self._closed = threading.Event()
 
     def send(self, request: Request, *, timeout_s: float) -> Reply:
-        """Answer a request as a server would, delays, failures and time-outs included.
-
-        Raises:
-            ProviderError: a rule says so, the API would not take the body, or a delay is longer than the time given.
-        """
+        """Answer a request as a server would, delays, failures and time-outs included."""
         body = json.loads(json.dumps(dict(request.body), default=dict))  # as it would arrive
         outcome = self._engine.answer(body, request.question, sample=request.sample)
         if self._closed.wait(min(outcome.delay_s, timeout_s)):
             raise ProviderError(Cause.STOPPED, "the scripted model was closed")
         if outcome.delay_s > timeout_s:
-            raise ProviderError(Cause.NETWORK, f"no scripted reply within {timeout_s:g} s", again=True)
+            raise ProviderError(Cause.NETWORK, f"no scripted reply within {timeout_s:g} s", retryable=True)
         if isinstance(outcome, Failure):
             raise _error(outcome, str(body.get("model", "")))
         if outcome.cut:
-            raise ProviderError(Cause.NETWORK, "the scripted reply ends in the middle", again=True)
+            raise ProviderError(Cause.NETWORK, "the scripted reply ends in the middle", retryable=True)
         return _reply(outcome)
 
     def close(self) -> None:
@@ -105,5 +97,5 @@ def _reply(message: Message) -> Reply:
 def _error(failed: Failure, model: str) -> ProviderError:
     """Say what a failure means as it is said of one that came over HTTP."""
     wait = {} if failed.retry_after_s is None else {"retry-after": f"{failed.retry_after_s:g}"}
-    place = Place("the scripted model", model, "a rule of it says so")
+    place = Destination("the scripted model", model, "a rule of it says so")
     return of_status(failed.status, wait, json.dumps(error_document(failed)), place)

@@ -1,4 +1,4 @@
-"""The scripted model itself: a request comes in, and a reply or a failure goes out, by rules. It touches nothing."""
+"""The scripted model itself: a request comes in, and a message or a failure goes out, by rules. It touches nothing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import re
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.llm.scripted.conversation import (
+from skillgate.llm.scripted.answering import made_up
+from skillgate.llm.scripted.requests import (
     CHARACTERS_PER_TOKEN,
+    complaint,
     input_tokens,
     offers_tools,
     question_of,
@@ -18,24 +20,56 @@ from skillgate.llm.scripted.conversation import (
     texts,
     tokens,
 )
-from skillgate.llm.scripted.demands import complaint
-from skillgate.llm.scripted.filler import made_up
-from skillgate.llm.scripted.outcome import Failure, Message, error_type, failure
-from skillgate.llm.scripted.rules import ABSENT, Given, Match, Rules, words
-from skillgate.llm.scripted.scene import scene
-from skillgate.llm.scripted.session import play
-from skillgate.llm.scripted.world import World
+from skillgate.llm.scripted.rules import ABSENT, Match, Rules, Scripted, World, as_tuple
+from skillgate.llm.scripted.session import play, scene
 from skillgate.model.digest import digest
 from skillgate.model.exchange import SCRIPTED_PREFIX, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.llm.scripted.scene import Scene
-    from skillgate.model.fields import Json
+    from skillgate.llm.scripted.session import Scene
+    from skillgate.model.marks import Json
 
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}  # as the API's documentation names them; any other 4xx is an invalid request, any other 5xx an api_error
 _LONGEST_MODEL = 80
-_MADE_UP = Given()
+_MADE_UP = Scripted()
+
+
+class Message(NamedTuple):
+    """A reply."""
+
+    id: str  # equal for equal requests and rules; another for each request of a conversation; says that it is scripted
+    model: str  # begins with SCRIPTED_PREFIX
+    content: tuple[Mapping[str, Any], ...]  # blocks as in the Messages API
+    stop_reason: str
+    category: str  # of a refusal, "" without one
+    tokens: Tokens  # estimated from the characters
+    delay_s: float = 0.0  # how long it is held back
+    cut: bool = False  # whether the connection ends in the middle of it
+    rule: int | None = None  # that it is from, counted from 0; None: it was made up
+
+
+class Failure(NamedTuple):
+    """A failure as a server would return it."""
+
+    status: int  # of HTTP, 400 to 599
+    type: str  # overloaded_error and the like
+    message: str
+    retry_after_s: float | None = None
+    delay_s: float = 0.0  # how long it is held back
+    rule: int | None = None  # that it is from, counted from 0; None: the request is not one
 
 
 class Engine:
@@ -50,67 +84,66 @@ class Engine:
         rules = script or Rules()
         self._rules = rules.rules
         self._world = rules.world or World()
-        self._peopled = rules.world is not None
+        self._has_world = rules.world is not None
         self._left = [rule.match.times for rule in self._rules]
         self._begun: Counter[str] = Counter()  # sessions, by how they open; only in a world that varies
         self._lock = threading.Lock()
 
     def answer(self, body: Json, question: str = "", *, sample: int = 0) -> Message | Failure:
-        """Answer one request.
+        """Answer one request; whatever is wrong with its body becomes a failure as the API would return it.
 
-        Args:
-            body: that of the Messages API; whatever is wrong with it becomes a failure as the API would give it.
-            question: its name, where it is known; else it is read from the last user text.
-            sample: which opinion of one model is asked for, where it is known: what is made up differs a little.
+        Without the name of its ``question`` that is read from the last user text. ``sample`` is which opinion of one
+        model is requested: what is made up differs a little.
         """
         wrong = complaint(body)
         if wrong is not None:
             return failure(400, wrong)
-        asked = question or question_of(body)
-        number = self._taken(body, asked)
-        given = _MADE_UP if number is None else self._rules[number].reply
-        if _is_open(given) and self._is_session(body):
+        number = self._use_rule(body, question or question_of(body))
+        reply = _MADE_UP if number is None else self._rules[number].reply
+        if _is_open(reply) and self._is_session(body):
             turn = play(self._drawn(scene(body)), self._world)
-            given = turn if number is None else _bent(turn, given)
-        if given.status is not None:
-            said = given.message or "A scripted failure."
-            kind = given.error or error_type(given.status)
-            return Failure(given.status, kind, said, given.retry_after_s, given.delay_ms / 1000, number)
-        return _message(body, given, sample=sample, world=self._world)._replace(rule=number)
+            reply = turn if number is None else _changed(turn, reply)
+        if reply.status is not None:
+            text = reply.message or "A scripted failure."
+            kind = reply.error or error_type(reply.status)
+            return Failure(reply.status, kind, text, reply.retry_after_s, reply.delay_ms / 1000, number)
+        return self._message(body, reply, sample)._replace(rule=number)
 
     def _drawn(self, seen: Scene) -> Scene:
-        """Tell a session that was begun before from the first of its kind, in a world that varies."""
+        """Draw a session that was begun before anew, in a world that varies."""
         if not self._world.varies:
             return seen
         with self._lock:
             self._begun[seen.opening] += not seen.called
-            again = self._begun[seen.opening] - 1
-        if again <= 0:
+            repeats = self._begun[seen.opening] - 1
+        if repeats <= 0:
             return seen
-        opening, moment = (digest(mark.encode(), str(again).encode()) for mark in (seen.opening, seen.moment))
+        opening, moment = (digest(mark.encode(), str(repeats).encode()) for mark in (seen.opening, seen.moment))
         return seen._replace(opening=opening, moment=moment)
 
     def _is_session(self, body: Mapping[str, Any]) -> bool:
-        """Tell whether a request is one of a session.
+        """Whether a request is one of a session.
 
-        That is known by its tools; without any, whatever asks for nothing by name is one where there is a world, or
-        where a system text says what the model is.
+        That is known by its tools; without any, a request that asks for nothing by name is one where there is a world,
+        or where a system text says what the model is.
         """
         if (body.get("output_config") or {}).get("format") is not None:
             return False
         if offers_tools(body):
             return True
-        return bool(self._peopled or body.get("system")) and not question_of(body) and schema_of(body) is None
+        return bool(self._has_world or body.get("system")) and not question_of(body) and schema_of(body) is None
 
-    def _taken(self, body: Mapping[str, Any], question: str) -> int | None:
-        """Find the first rule that matches and is not used up, and use it."""
+    def _use_rule(self, body: Mapping[str, Any], question: str) -> int | None:
+        """Use the first rule that matches and is not used up."""
         if not self._rules:
             return None
         everything = "\n".join(texts(body))
-        fitting = [
-            number for number, rule in enumerate(self._rules) if _fits(rule.match, body["model"], question, everything)
+        matching = [
+            number
+            for number, rule in enumerate(self._rules)
+            if _matches(rule.match, body["model"], question, everything)
         ]
-        return next((number for number in fitting if self._has_room(number)), None)
+        return next((number for number in matching if self._has_room(number)), None)
 
     def _has_room(self, number: int) -> bool:
         """Use a rule; only those that can be used up are waited for."""
@@ -121,69 +154,97 @@ class Engine:
             self._left[number] = max(0, left - 1)
             return left > 0
 
+    def _message(self, body: Mapping[str, Any], reply: Scripted, sample: int) -> Message:
+        text, reason = self._text(body, reply, sample), reply.stop_reason or "end_turn"
+        most = int(body["max_tokens"] * CHARACTERS_PER_TOKEN)
+        if reply.truncate or len(text) > most:
+            text, reason = text[: min(most, len(text) // 2 if reply.truncate else most)], "max_tokens"
+        content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+        mark = digest(*(part.encode("utf-8", "replace") for part in (body["model"], *texts(body), text)))[:24]
+        written = ""
+        if reply.tool_use is not None:
+            number = f"toolu_{SCRIPTED_PREFIX}_{mark}"
+            call = {"type": "tool_use", "id": number, "name": reply.tool_use, "input": reply.input or {}}
+            content, reason = [*content, call], reply.stop_reason or "tool_use"
+            written = json.dumps(call["input"])
+        return Message(
+            id=f"msg_{SCRIPTED_PREFIX}_{mark}",
+            model=scripted_name(body["model"]),
+            content=tuple(content),
+            stop_reason=reason,
+            category=reply.category or "",
+            tokens=Tokens(input=input_tokens(body), output=max(1, tokens(text, written))),
+            delay_s=reply.delay_ms / 1000,
+            cut=reply.cut,
+        )
+
+    def _text(self, body: Mapping[str, Any], reply: Scripted, sample: int) -> str:
+        if reply.json is not ABSENT:
+            return json.dumps(reply.json, ensure_ascii=False)
+        if reply.text is not None:
+            return reply.text
+        if reply.stop_reason == "refusal" or reply.tool_use is not None:
+            return ""
+        return made_up(body, reply.rating, sample=sample, world=self._world)
+
 
 def scripted_name(model: str) -> str:
-    """Name the model that answers: the prefix, then the name asked for without what no model's name has."""
+    """Name the model that answers: the prefix, then the requested name without what no model's name has."""
     return f"{SCRIPTED_PREFIX}-{re.sub('[^A-Za-z0-9._:/-]', '', model)[:_LONGEST_MODEL]}"
 
 
-def _fits(match: Match, model: str, question: str, everything: str) -> bool:
+def failure(status: int, message: str) -> Failure:
+    """Make a failure with the type that belongs to its status."""
+    return Failure(status, error_type(status), message)
+
+
+def error_type(status: int) -> str:
+    """Name the type of an error as the API does."""
+    return ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+
+
+def document(message: Message) -> dict[str, Any]:
+    """Write a message as the Messages API does."""
+    refused = message.stop_reason == "refusal"
+    return {
+        "id": message.id,
+        "type": "message",
+        "role": "assistant",
+        "model": message.model,
+        "content": [dict(block) for block in message.content],
+        "stop_reason": message.stop_reason,
+        "stop_sequence": None,
+        "stop_details": {"type": "refusal", "category": message.category or None} if refused else None,
+        "usage": {
+            "input_tokens": message.tokens.input,
+            "output_tokens": message.tokens.output,
+            "cache_creation_input_tokens": message.tokens.cache_write,
+            "cache_read_input_tokens": message.tokens.cache_read,
+        },
+    }
+
+
+def error_document(failed: Failure) -> dict[str, Any]:
+    """Write a failure as the Messages API does."""
+    return {"type": "error", "error": {"type": failed.type, "message": failed.message}}
+
+
+def _matches(match: Match, model: str, question: str, everything: str) -> bool:
     return (
-        (match.question is None or question in words(match.question))
+        (match.question is None or question in as_tuple(match.question))
         and (match.model is None or fnmatch.fnmatchcase(model, match.model))
-        and all(text in everything for text in words(match.contains))
-        and not any(text in everything for text in words(match.not_contains))
+        and all(text in everything for text in as_tuple(match.contains))
+        and not any(text in everything for text in as_tuple(match.not_contains))
     )
 
 
-def _is_open(given: Given) -> bool:
-    """Tell whether a rule, if any, leaves to the model what it replies."""
-    kinds = (given.text, given.tool_use, given.status, given.rating)
-    return given.json is ABSENT and given.stop_reason != "refusal" and all(kind is None for kind in kinds)
+def _is_open(reply: Scripted) -> bool:
+    """Whether a rule, if any, leaves to the model what it replies."""
+    kinds = (reply.text, reply.tool_use, reply.status, reply.rating)
+    return reply.json is ABSENT and reply.stop_reason != "refusal" and all(kind is None for kind in kinds)
 
 
-def _bent(played: Given, given: Given) -> Given:
-    """Bend what a session's model would reply as a rule says."""
-    bent = {name: value for name, value in given._asdict().items() if value != Given._field_defaults[name]}
-    return played._replace(**(bent if played.status is None else {"delay_ms": given.delay_ms}))
-
-
-def _message(body: Mapping[str, Any], given: Given, *, sample: int, world: World) -> Message:
-    text, reason = _text(body, given, sample, world), given.stop_reason or "end_turn"
-    most = int(body["max_tokens"] * CHARACTERS_PER_TOKEN)
-    if given.truncate or len(text) > most:
-        text, reason = text[: min(most, len(text) // 2 if given.truncate else most)], "max_tokens"
-    content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-    mark = digest(*(said.encode("utf-8", "replace") for said in (body["model"], *texts(body), text)))[:24]
-    if given.tool_use is not None:
-        call = {
-            "type": "tool_use",
-            "id": f"toolu_{SCRIPTED_PREFIX}_{mark}",
-            "name": given.tool_use,
-            "input": given.input or {},
-        }
-        content, reason = [*content, call], given.stop_reason or "tool_use"
-        written = json.dumps(call["input"])
-    else:
-        written = ""
-    used = Tokens(input=input_tokens(body), output=max(1, tokens(text, written)))
-    return Message(
-        id=f"msg_{SCRIPTED_PREFIX}_{mark}",
-        model=scripted_name(body["model"]),
-        content=tuple(content),
-        stop_reason=reason,
-        category=given.category or "",
-        tokens=used,
-        delay_s=given.delay_ms / 1000,
-        cut=given.cut,
-    )
-
-
-def _text(body: Mapping[str, Any], given: Given, sample: int, world: World) -> str:
-    if given.json is not ABSENT:
-        return json.dumps(given.json, ensure_ascii=False)
-    if given.text is not None:
-        return given.text
-    if given.stop_reason == "refusal" or given.tool_use is not None:
-        return ""
-    return made_up(body, given.rating, sample=sample, world=world)
+def _changed(played: Scripted, rule: Scripted) -> Scripted:
+    """Change what a session's model would reply as a rule says."""
+    changes = {name: value for name, value in rule._asdict().items() if value != Scripted._field_defaults[name]}
+    return played._replace(**(changes if played.status is None else {"delay_ms": rule.delay_ms}))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.format import plural
+from skillgate.format import plural, printable
 from skillgate.model.finding import Severity
-from skillgate.model.text import printable
 from skillgate.report.findings import bounded, marked, place, with_fix
 from skillgate.report.skill_block import answers_lines
 from skillgate.report.tally import counts, worst_first

@@ -9,8 +9,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from skillgate.format import printable
 from skillgate.model.finding import Severity
-from skillgate.model.text import printable
 from skillgate.report.findings import Marked, bounded, marked, place, with_fix
 
 if TYPE_CHECKING:

@@ -10,10 +10,8 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from skillgate.format import plural
-from skillgate.model.finding import Severity
-from skillgate.model.text import printable
-from skillgate.model.tool import HOMEPAGE
+from skillgate.format import plural, printable
+from skillgate.model.finding import HOMEPAGE, Severity
 from skillgate.report.findings import bounded, marked, place, with_fix
 from skillgate.report.sarif_rules import descriptor, plain, rule_id
 from skillgate.report.sarif_uri import artifact
@@ -21,8 +19,7 @@ from skillgate.report.sarif_uri import artifact
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from skillgate.model.finding import Suppressed
-    from skillgate.model.page import Page
+    from skillgate.model.finding import Page, Suppressed
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.findings import Marked
 

@@ -16,21 +16,16 @@ Source: Agent Skills specification, field `allowed-tools`; Claude Code documenta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit: an error for what no client reads, an info for what only Claude Code does."""
     tools = skill.frontmatter.values.get("allowed-tools")
-    span = Span(line=skill.frontmatter.line("allowed-tools"))
+    span = Span(skill.frontmatter.line("allowed-tools"))
     if tools is None or (isinstance(tools, str) and not _has_commas(tools)):
         return
     if isinstance(tools, str):
@@ -39,14 +34,14 @@ def find(skill: Skill) -> Iterator[Hit]:
         form = "allowed-tools is a list"
     else:
         message = "allowed-tools is neither text nor a list of texts; no client finds a tool in it"
-        yield Hit(span=span, message=message, severity=Severity.ERROR)
+        yield Hit(span, message, severity=Severity.ERROR)
         return
     message = f"{form}: Claude Code takes that, the specification wants one text with blanks between the tools"
-    yield Hit(span=span, message=message)
+    yield Hit(span, message)
 
 
 def _has_commas(tools: str) -> bool:
-    """Tell whether a comma stands outside parentheses: those in ``Bash(a, b)`` belong to the pattern."""
+    """Whether a comma stands outside parentheses: those in ``Bash(a, b)`` belong to the pattern."""
     depth = 0
     for character in tools:
         if character == "," and depth <= 0:

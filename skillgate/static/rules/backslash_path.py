@@ -16,16 +16,12 @@ Source: Agent Skills specification, file references; authoring guidance of Claud
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import LinkKind
-from skillgate.static.sample_links import SUFFIXES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Link, Skill
+from skillgate.model.skill import Link, LinkKind, Skill
+from skillgate.static.links import SUFFIXES
+from skillgate.static.text import hit
 
 _PATH = r"[\w. -]+(?:[\\/][\w. -]+)*\\[\w. -]*\.(\w+)"
 
@@ -41,12 +37,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             path = re.fullmatch(_PATH, target)
             if path and path[1].lower() in SUFFIXES:
                 right = target.replace("\\", "/")
-                yield Hit(
-                    span=link.span,
-                    message=f"{target} is a path on Windows only",
-                    fix=f"write {right}",
-                    file=None if document is skill.documents[0] else document.file,
-                )
+                yield hit(document, skill, link.span, f"{target} is a path on Windows only", fix=f"write {right}")
 
 
 RULE = Rule(

@@ -18,15 +18,10 @@ Source: Agent Skills specification, section on progressive disclosure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import BLOAT_LINES, Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import BLOAT_LINES, Skill, Span
 
 LINES = 500
 TOKENS = 5_000
@@ -49,7 +44,7 @@ def find(skill: Skill) -> Iterator[Hit]:
         )
     else:
         return
-    yield Hit(span=Span(line=main.first_line), message=message)
+    yield Hit(Span(main.first_line), message)
 
 
 def _characters(text: str, first_line: int) -> int:

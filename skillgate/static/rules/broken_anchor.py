@@ -19,18 +19,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from unicodedata import combining, normalize
 from urllib.parse import unquote
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import anchor_key
-from skillgate.static.sample_links import stands_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Document, Link, Skill
+from skillgate.model.skill import Document, Link, Skill, anchor_key
+from skillgate.static.links import is_sample_anchor
+from skillgate.static.text import hit
 
 _REPEAT = r"(.+)-(\d{1,4})\Z"
 _LINES = r"l\d+(?:c\d+)?(?:-l?\d+(?:c\d+)?)?\Z|line-?\d|page[-=]?\d"
@@ -51,14 +47,14 @@ def find(skill: Skill) -> Iterator[Hit]:
             if "#" not in link.target or link.target in seen or target is None or not target.complete:
                 continue
             seen.add(link.target)
-            if _leads_nowhere(link.target.partition("#")[2], target, written) and not stands_in(document, link):
+            if _leads_nowhere(link.target.partition("#")[2], target, written) and not is_sample_anchor(document, link):
                 where = "this document" if target is document else _shown(skill, target)
                 message = f"no section of {where} has the anchor #{link.target.partition('#')[2]}"
-                yield Hit(link.span, message, file=None if document is skill.documents[0] else document.file)
+                yield hit(document, skill, link.span, message)
 
 
 def _target(link: Link, document: Document, documents: dict[str, Document]) -> Document | None:
-    """Give the document of the skill that a link leads into."""
+    """Return the document of the skill that a link leads into."""
     return document if link.target.startswith("#") else documents.get(link.resolved or "")
 
 

@@ -21,50 +21,22 @@ Source: Agent Skills specification, file references; field study of broken links
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from posixpath import normpath
-from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import LinkKind
+from skillgate.model.skill import Document, Link, LinkKind, Skill
 from skillgate.skill.links import target_path
-from skillgate.static.sample_links import SUFFIXES, first_links, made_up, names_itself
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Document, Link, Skill
+from skillgate.static.links import SUFFIXES, first_links, is_sample, names_itself
+from skillgate.static.text import hit
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
 _OF_PROJECTS = frozenset(
     (
-        *(
-            "package.json",
-            "package-lock.json",
-            "tsconfig.json",
-            "composer.json",
-            "pyproject.toml",
-            "requirements.txt",
-            "cargo.toml",
-            "go.mod",
-        ),
-        *(
-            "dockerfile",
-            "docker-compose.yml",
-            "docker-compose.yaml",
-            "compose.yaml",
-            "makefile",
-            "gemfile",
-            "index.html",
-        ),
-        *(
-            "readme.md",
-            "changelog.md",
-            "contributing.md",
-            "claude.md",
-            "agents.md",
-            "gemini.md",
-            "copilot-instructions.md",
-        ),
+        *("package.json", "package-lock.json", "tsconfig.json", "composer.json", "pyproject.toml", "requirements.txt"),
+        *("cargo.toml", "go.mod", "dockerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"),
+        *("makefile", "gemfile", "index.html", "readme.md", "changelog.md", "contributing.md", "claude.md"),
+        *("agents.md", "gemini.md", "copilot-instructions.md"),
     )
 )
 _ANTI_PATTERNS = (LinkKind.REFERENCE, LinkKind.SKILL)  # in the main file they have ids of their own
@@ -76,12 +48,12 @@ def find(skill: Skill) -> Iterator[Hit]:
         main = document is skill.documents[0]
         if not all(block.closed for block in document.code_blocks):
             continue  # what is text there may be the inside of a sample
-        for link in first_links(document):
+        for link in first_links(document.links):
             if not link.dead or (main and link.kind in _ANTI_PATTERNS) or "\\" in link.target:
                 continue
-            severity = None if made_up(document, link) else _severity(skill, document, link)
+            severity = None if is_sample(document, link) else _severity(skill, document, link)
             if severity is not None:
-                yield _hit(skill, document, link, severity, main=main)
+                yield _hit(skill, document, link, severity)
 
 
 def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
@@ -100,7 +72,7 @@ def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
 
 
 def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str) -> bool:
-    """Tell whether a target may be meant as a file of the project that the skill is used in."""
+    """Whether a target may be meant as a file of the project that the skill is used in."""
     if path.rpartition("/")[2].lower() in _OF_PROJECTS:
         return True
     if _near(skill, document, path) is not None:
@@ -113,7 +85,7 @@ def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str)
 
 
 def _places(skill: Skill, document: Document, path: str) -> Iterator[str]:
-    """Give the tree paths that a target may mean."""
+    """Yield the tree paths that a target may mean."""
     for base in {document.file.rpartition("/")[0], skill.root.directory}:
         place = normpath(f"{base}/{path}" if base else path)
         if not place.startswith(".."):
@@ -125,24 +97,18 @@ def _is_inside(skill: Skill, place: str) -> bool:
 
 
 def _has_folder(skill: Skill, place: str, path: str) -> bool:
-    """Tell whether the folder that the target names is there."""
+    """Whether the folder that the target names is there."""
     return "/" in path and skill.root.tree.entry(place.rpartition("/")[0]) is not None
 
 
-def _hit(skill: Skill, document: Document, link: Link, severity: Severity, *, main: bool) -> Hit:
+def _hit(skill: Skill, document: Document, link: Link, severity: Severity) -> Hit:
     path = target_path(link.target)
     near = None if link.kind is LinkKind.SKILL else _near(skill, document, path)
     if any(skill.root.tree.entry(place) is not None for place in _places(skill, document, path)):
-        said = f"{path} is a symbolic link that leads nowhere, or out of what is searched"
+        message = f"{path} is a symbolic link that leads nowhere, or out of what is searched"
     else:
-        said = f"{path} does not exist" + (f"; there is {near}" if near else "")
-    return Hit(
-        span=link.span,
-        message=said,
-        severity=severity,
-        fix=f"link to {near}" if near else None,
-        file=None if main else document.file,
-    )
+        message = f"{path} does not exist" + (f"; there is {near}" if near else "")
+    return hit(document, skill, link.span, message, severity=severity, fix=f"link to {near}" if near else None)
 
 
 def _near(skill: Skill, document: Document, path: str) -> str | None:

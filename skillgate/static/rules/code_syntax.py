@@ -24,17 +24,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.certain_syntax import certain_error
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import CodeBlock, Document, Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import CodeBlock, Document, Skill
+from skillgate.static.code import certain_error
+from skillgate.static.text import hit
 
 MAX_PARSED = 1 << 18  # characters of code that are parsed in one document
 _WRONG = r"(?i)\b(?:bad|wrong|invalid|incorrect|broken|don['’]?t|do not|avoid|never|anti-?\s?patterns?)\b|❌|🚫"
@@ -65,7 +60,7 @@ def _in(document: Document, skill: Skill) -> Iterator[Hit]:
 
 
 def _is_warned_of(document: Document, lines: list[str], block: CodeBlock) -> bool:
-    """Tell whether the heading above a block, the last line before it or a comment in it calls it wrong."""
+    """Whether the heading above a block, the last line before it or a comment in it calls it wrong."""
     place = bisect_left(document.headings, block.line, key=lambda heading: heading.line)
     heading = document.headings[place - 1].text if place else ""
     row = block.line - 2

@@ -16,15 +16,10 @@ Source: Agent Skills specification, field `compatibility`; quick_validate.py of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 MOST = 500
 
@@ -36,12 +31,12 @@ def find(skill: Skill) -> Iterator[Hit]:
     if not isinstance(value, str | None):
         return
     length = len((value or "").strip())
-    span = Span(line=head.line("compatibility"))
+    span = Span(head.line("compatibility"))
     refuse = "the specification and uploads to claude.ai and the API refuse that"
     if not length:
-        yield Hit(span=span, message=f"compatibility is there and empty; {refuse}", fix="remove the field, or fill it")
+        yield Hit(span, f"compatibility is there and empty; {refuse}", fix="remove the field, or fill it")
     elif length > MOST:
-        yield Hit(span=span, message=f"compatibility has {length:,} characters, over {MOST}; {refuse}")
+        yield Hit(span, f"compatibility has {length:,} characters, over {MOST}; {refuse}")
 
 
 RULE = Rule(

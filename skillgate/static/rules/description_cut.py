@@ -16,17 +16,12 @@ Source: Claude Code documentation, skills, frontmatter reference; the limit can 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
+from skillgate.model.skill import Skill, Span
 from skillgate.scoring.listing import LIMITS
 from skillgate.static.signals import excerpt, needs_no_trigger
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -38,7 +33,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     if len(listed) <= most or needs_no_trigger(skill):
         return
     message = f"Claude Code lists {most:,} of {len(listed):,} characters; the rest begins {excerpt(listed[most:])!r}"
-    yield Hit(span=Span(line=head.line(key)), message=message)
+    yield Hit(Span(head.line(key)), message)
 
 
 RULE = Rule(

@@ -19,16 +19,11 @@ of the skill-creator in anthropics/skills; the upload's message "SKILL.md descri
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
+from skillgate.model.skill import Skill, Span
 from skillgate.static.signals import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
 
 _TAG = r"<[A-Za-z/!?][^<>]*>"
 _AROUND = 12  # characters quoted on both sides of a bracket that is no tag
@@ -40,17 +35,15 @@ def find(skill: Skill) -> Iterator[Hit]:
     first = next((place for place, character in enumerate(text) if character in "<>"), None)
     if first is None:
         return
-    span = Span(line=skill.frontmatter.line("description"))
+    span = Span(skill.frontmatter.line("description"))
     tag = re.search(_TAG, text)
     if tag:
         message = f"the description holds {excerpt(tag[0])!r}, a tag to claude.ai and the API, which refuse the upload"
-        yield Hit(span=span, message=message)
+        yield Hit(span, message)
         return
     quoted = excerpt(text[max(0, first - _AROUND) : first + _AROUND])
-    message = (
-        f"the description holds {text[first]!r} (in {quoted!r}); the skill-creator's check before an upload refuses it"
-    )
-    yield Hit(span=span, message=message, severity=Severity.INFO, refused_by=())
+    message = f"the description holds {text[first]!r} (in {quoted!r}); the skill-creator's check before an upload"
+    yield Hit(span, f"{message} refuses it", severity=Severity.INFO, refused_by=())
 
 
 RULE = Rule(

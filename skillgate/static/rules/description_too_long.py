@@ -17,15 +17,10 @@ the skills loader of openai/codex (MAX_DESCRIPTION_LEN, later truncate_skill_des
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 MOST = 1_024
 
@@ -34,10 +29,9 @@ def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit at the description."""
     length = len(skill.frontmatter.text("description"))
     if length > MOST:
-        message = (
-            f"the description has {length:,} characters; the specification, claude.ai, the API and Codex take {MOST:,}"
-        )
-        yield Hit(span=Span(line=skill.frontmatter.line("description")), message=message)
+        clients = "the specification, claude.ai, the API and Codex"
+        message = f"the description has {length:,} characters; {clients} take {MOST:,}"
+        yield Hit(Span(skill.frontmatter.line("description")), message)
 
 
 RULE = Rule(

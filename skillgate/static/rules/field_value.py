@@ -15,22 +15,13 @@ Source: Claude Code documentation, skills, frontmatter reference (as of 2026-11)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
+from skillgate.model.skill import Skill, Span
 from skillgate.static.signals import excerpt
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
-
-VALUES = {
-    "effort": ("low", "medium", "high", "xhigh", "max"),
-    "context": ("fork",),
-    "shell": ("bash", "powershell"),
-}
+VALUES = {"effort": ("low", "medium", "high", "xhigh", "max"), "context": ("fork",), "shell": ("bash", "powershell")}
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -42,7 +33,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             continue
         shown = excerpt(value) if isinstance(value, str) else str(value)[:20]
         message = f"{key} is {shown!r}; Claude Code knows {', '.join(known)}"
-        yield Hit(span=Span(line=head.line(key)), message=message, fix=f"write {' or '.join(known)}, or remove it")
+        yield Hit(Span(head.line(key)), message, fix=f"write {' or '.join(known)}, or remove it")
 
 
 RULE = Rule(

@@ -21,18 +21,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import description, hit, is_mentioned, is_table_row, passages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Document, Skill
-    from skillgate.static.passages import Passage
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Document, Skill
+from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
 
 _DROP = r"\b(?:ignore|disregard|forget|override|bypass)(?: (?:all|any|every|of|the|your|these|those|my|other|and))*"
 _EARLIER = r"(?:previous|prior|above|preceding|earlier|existing|original|system|safety)(?:(?:,| and| or) \w+)?"
@@ -120,10 +114,10 @@ def find(skill: Skill) -> Iterator[Hit]:
         first = document is skill.documents[0]
         said: set[int] = set()  # what is hidden may be a part of what is shown
         for passage in (*(description(skill) if first else ()), *passages(document, _WORDS)):
-            found = _place(passage)
-            if found is None:
+            place = _place(passage)
+            if place is None:
                 continue
-            offset, what = found
+            offset, what = place
             line = passage.line_at(offset)
             subjects = subjects or _Subjects(skill, document)
             if line not in said and (passage.hidden or not subjects.at(line)):
@@ -145,7 +139,7 @@ class _Subjects:
         self._lasts = list(accumulate((last for _, last in below), max))
 
     def at(self, line: int) -> bool:
-        """Tell whether the skill, a heading above a line or the words right before it announce attacks."""
+        """Whether the skill, a heading above a line or the words right before it announce attacks."""
         lead = bisect_right(self._firsts, line) - 1
         if self._all or (lead >= 0 and line <= self._lasts[lead]):
             return True
@@ -154,7 +148,7 @@ class _Subjects:
 
 
 def _below_leads(document: Document) -> Iterator[tuple[int, int]]:
-    """Give the first and last line of each list or block that stands directly below words which announce attacks."""
+    """Return the first and last line of each list or block that stands directly below words which announce attacks."""
     lines = document.text.split("\n")
     for block in document.blocks:
         text = block.text.rstrip(" \n*_")

@@ -18,17 +18,11 @@ Source: Shi et al., Optimization-based Prompt Injection Attack to LLM-as-a-Judge
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import description, hit, is_mentioned, is_table_row, passages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
-    from skillgate.static.passages import Passage
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill
+from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
 
 _THIS = r"this (?:agent )?(?:skill(?:\.md)?|plugin|document|file|text)"
 _BEST = r"(?:perfect|full|maximum|max|highest|top|best|excellent|outstanding|flawless|platinum)"
@@ -45,7 +39,7 @@ _MARK = (
 _ENDS = r"(?=\W*\Z|[.!?](?!\w)|,| (?:on|in|across) (?:every|all|each)\b| (?:for|to) (?:this|it)\b)"
 _WORD = rf"(?:{_MARK}|\b(?:excellent|perfect|outstanding|flawless|platinum|maximum)\b(?=\W*(?:\Z|[.!?] )))"
 _NUMBER = r"(?<!to )(?<!of )(?<![-–\d])\b(?:10|100)\b(?=\W*(?:\Z|[.!?] ))"
-_ASKED = r"(?:give|assign|award|rate|score|grade|mark|return|output|report|grant|respond)"
+_GIVE = r"(?:give|assign|award|rate|score|grade|mark|return|output|report|grant|respond)"
 _SCORING = r"(?:scoring|grading|evaluating|rating|judging|assessing)"
 _JUDGE = r"(?:(?:the|any|all|an?) )?(?:(?:llm|ai|model|automated) )?(?:judge|grader|evaluator|rater|scorer)s?"
 _SHOULD = r"(?:deserves|merits|warrants|(?:should|must|has to|ought to) (?:be (?:given|awarded)|get|receive|score))"
@@ -59,7 +53,7 @@ _ROLES = ("judge", "grader", "evaluator", "rater", "scorer")
 # stands in whatever matches: finding that out is cheaper than compiling the pattern.
 _PATTERNS = (
     (
-        rf"\b{_SCORING} {_THIS}\b{_REST}{{0,80}}\b{_ASKED} (?:(?:it|us|this \w+|the skill) )?{_LINK}{_MARK}",
+        rf"\b{_SCORING} {_THIS}\b{_REST}{{0,80}}\b{_GIVE} (?:(?:it|us|this \w+|the skill) )?{_LINK}{_MARK}",
         ("scoring this", "grading this", "evaluating this", "rating this", "judging this", "assessing this"),
     ),
     (
@@ -76,7 +70,7 @@ _PATTERNS = (
     ),
     (rf"\b{_THIS} {_RATED} {_LINK}{_WORD}", ("be rated", "be scored", "be graded")),
     (
-        rf"(?:\A[\W_]*|(?<=[.!?] ))(?:{_NOTE}|{_ROLE}){_JUDGE} ?[:,]{_REST}{{0,80}}\b{_ASKED}\b"
+        rf"(?:\A[\W_]*|(?<=[.!?] ))(?:{_NOTE}|{_ROLE}){_JUDGE} ?[:,]{_REST}{{0,80}}\b{_GIVE}\b"
         rf"{_REST}{{0,40}}(?:{_MARK}|\bmaximum){_ENDS}",
         _ROLES,
     ),
@@ -93,10 +87,7 @@ _MARKS = (
     *("all points", "5 points", "a+", "10", "5/5", "5 / 5", "1.0", *_ROLES),
 )
 _CONDITION = r"[^.!?]*\b(?:if|only|unless|where|when|for each|for correct|otherwise|before|until|to pass)\b"
-_WORDS = (
-    *("this skill", "this agent skill", "this plugin", "this document", "this file", "this text"),
-    *_ROLES,
-)
+_WORDS = (*("this skill", "this agent skill", "this plugin", "this document", "this file", "this text"), *_ROLES)
 
 
 def find(skill: Skill) -> Iterator[Hit]:

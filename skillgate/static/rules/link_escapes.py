@@ -16,32 +16,29 @@ Source: Agent Skills specification, file references: paths are relative to the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill
 from skillgate.skill.links import Resolver
-from skillgate.static.sample_links import first_links
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.static.links import first_links
+from skillgate.static.text import hit
 
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each distinct target of each document, at its first link."""
     directory, resolver = skill.root.directory, Resolver(skill.root)
     for document in skill.documents:
-        for link in first_links(document) if directory else ():
+        for link in first_links(document.links) if directory else ():
             path = link.resolved
             if path is None or f"{path}/".startswith(f"{directory}/") or _goes_along(skill, resolver, path):
                 continue
             message = f"{link.target.partition('#')[0]} lies outside the skill, which is installed without it"
-            yield Hit(link.span, message, file=None if document is skill.documents[0] else document.file)
+            yield hit(document, skill, link.span, message)
 
 
 def _goes_along(skill: Skill, resolver: Resolver, path: str) -> bool:
-    """Tell whether a path belongs to another skill or agent that comes with this one."""
+    """Whether a path belongs to another skill or agent that comes with this one."""
     plugin = skill.root.plugin
     if resolver.other_skill(path) is None:
         return False

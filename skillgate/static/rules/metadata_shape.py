@@ -23,16 +23,11 @@ Source: Agent Skills specification, field `metadata` (its validator does not loo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
+from skillgate.model.skill import Skill, Span
 from skillgate.static.signals import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from skillgate.model.skill import Skill
 
 _NAMED = 3  # keys that a message lists
 _TO_CODEX = "short-description"
@@ -41,13 +36,13 @@ _TO_CODEX = "short-description"
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield a hit where it is no mapping, else one for nested values and one for other values that are no text."""
     metadata = skill.frontmatter.values.get("metadata")
-    span = Span(line=skill.frontmatter.line("metadata"))
+    span = Span(skill.frontmatter.line("metadata"))
     if isinstance(metadata, dict):
         yield from _values(metadata, span)
     elif metadata is not None:
         what = "a list" if isinstance(metadata, list) else "a single value"
         message = f"metadata is {what}; the specification wants keys with text, and Codex drops the skill for it"
-        yield Hit(span=span, message=message, refused_by=(Client.SPEC, Client.CODEX))
+        yield Hit(span, message, refused_by=(Client.SPEC, Client.CODEX))
 
 
 def _values(metadata: Mapping[object, object], span: Span) -> Iterator[Hit]:
@@ -55,15 +50,15 @@ def _values(metadata: Mapping[object, object], span: Span) -> Iterator[Hit]:
     if wrong.get(_TO_CODEX) is not None:
         del wrong[_TO_CODEX]
         message = f"metadata.{_TO_CODEX} is no text; Codex drops the skill for it"
-        yield Hit(span=span, message=message, refused_by=(Client.SPEC, Client.CODEX))
+        yield Hit(span, message, refused_by=(Client.SPEC, Client.CODEX))
     nested = [key for key, value in wrong.items() if isinstance(value, dict | list | set | tuple)]
     others = [key for key in wrong if key not in nested]
     if nested:
         message = f"metadata holds lists or mappings ({_listed(nested)}); the specification wants text for each key"
-        yield Hit(span=span, message=message)
+        yield Hit(span, message)
     if others:
         message = f"metadata holds values that YAML does not read as text ({_listed(others)})"
-        yield Hit(span=span, message=message, severity=Severity.INFO, refused_by=(), fix="write them in quotes")
+        yield Hit(span, message, severity=Severity.INFO, refused_by=(), fix="write them in quotes")
 
 
 def _listed(keys: list[object]) -> str:

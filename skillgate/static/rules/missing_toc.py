@@ -22,15 +22,10 @@ Source: authoring guidance of Claude (a table of contents in longer references);
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import Span, anchor_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Document, Skill
+from skillgate.model.skill import Document, Skill, Span, anchor_key
 
 MAX_LINES = 300
 MIN_SECTIONS = 3
@@ -65,7 +60,7 @@ def _has_contents(document: Document) -> bool:
 
 
 def _lists_sections(document: Document, top: int) -> bool:
-    """Tell whether lines near the top are the names of sections, with no link."""
+    """Whether lines near the top are the names of sections, with no link."""
     names = {anchor_key(heading.text) for heading in document.headings if heading.level > 1}
     lines = (line for block in document.blocks if block.line < top for line in block.text.split("\n"))
     listed = {

@@ -18,17 +18,11 @@ anthropics/skills; the skills loader of openai/codex (MAX_NAME_LEN).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-from skillgate.skill.naming import MAX_LENGTH, name_defect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
-
+from skillgate.model.skill import Skill, Span
+from skillgate.skill.frontmatter import MAX_NAME_LENGTH, name_defect
 
 _STRICT = (Client.SPEC, Client.CLAUDE_UPLOAD)
 _UPLOAD = (Client.CLAUDE_UPLOAD,)
@@ -38,15 +32,15 @@ def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit that names the first rule broken."""
     name = skill.frontmatter.text("name")
     reason = name_defect(name) if name else None
-    span = Span(line=skill.frontmatter.line("name"))
+    span = Span(skill.frontmatter.line("name"))
     if reason:
-        too_long = len(name) > MAX_LENGTH
+        too_long = len(name) > MAX_NAME_LENGTH
         who = "the specification, claude.ai" + (", the API and Codex" if too_long else " and the API")
         refused_by = (*_STRICT, Client.CODEX) if too_long else _STRICT
-        yield Hit(span=span, message=f"the name {reason}; {who} refuse it", refused_by=refused_by)
+        yield Hit(span, f"the name {reason}; {who} refuse it", refused_by=refused_by)
     elif not name.isascii():
         message = "the name has letters other than a to z; claude.ai and the API refuse the upload"
-        yield Hit(span=span, message=message, refused_by=_UPLOAD, about=_UPLOAD)
+        yield Hit(span, message, refused_by=_UPLOAD, about=_UPLOAD)
 
 
 RULE = Rule(

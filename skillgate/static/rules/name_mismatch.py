@@ -15,16 +15,11 @@ Source: Agent Skills specification, field `name`, and its validator, which compa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-from skillgate.skill.naming import same_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
+from skillgate.skill.frontmatter import same_name
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -32,7 +27,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     name = skill.frontmatter.text("name")
     if name and skill.root.name and not same_name(name, skill.root.name):
         message = f"the name {name!r} is not that of the directory, {skill.root.name!r}; the specification wants one"
-        yield Hit(span=Span(line=skill.frontmatter.line("name")), message=message)
+        yield Hit(Span(skill.frontmatter.line("name")), message)
 
 
 RULE = Rule(

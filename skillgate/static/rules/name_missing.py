@@ -16,15 +16,10 @@ Code documentation, skills; the skills loader of openai/codex (default_skill_nam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -32,7 +27,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     head = skill.frontmatter
     name = head.values.get("name") or ""
     if head.valid and isinstance(name, str) and not name.strip():
-        yield Hit(span=Span(line=head.line("name")), message="there is no name; the specification requires one")
+        yield Hit(Span(head.line("name")), "there is no name; the specification requires one")
 
 
 RULE = Rule(

@@ -16,15 +16,10 @@ message "Skill name in SKILL.md cannot contain the reserved word 'claude'" for t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 RESERVED = ("anthropic", "claude")
 
@@ -35,7 +30,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     word = next((word for word in RESERVED if word in name.lower()), None)
     if word:
         message = f"the name holds {word!r}, a word that claude.ai and the API reserve: they refuse the upload"
-        yield Hit(span=Span(line=skill.frontmatter.line("name")), message=message)
+        yield Hit(Span(skill.frontmatter.line("name")), message)
 
 
 RULE = Rule(

@@ -15,15 +15,11 @@ Source: Agent Skills specification, file references: one level deep.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.static.mentions import folded, named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Document, Link, Skill
+from skillgate.model.skill import Document, Link, Skill
+from skillgate.static.links import Names, folded
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -33,7 +29,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     reached = _reached(others, f"{skill.root.directory}/references/".lstrip("/"))
     if not reached:
         return
-    known = named((path[cut:] for path in reached), folded(main.text))
+    known = Names(path[cut:] for path in reached).named_in(folded(main.text))
     known |= {link.resolved[cut:] for link in main.links if link.resolved}
     for path, (document, link) in reached.items():
         if path[cut:] not in known:
@@ -42,7 +38,7 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 
 def _reached(documents: list[Document], folder: str) -> dict[str, tuple[Document, Link]]:
-    """Give the documents below a folder that another one there links, each with the first link."""
+    """Return the documents below a folder that another one there links, each with the first link."""
     files = {document.file for document in documents if document.file.startswith(folder)}
     found: dict[str, tuple[Document, Link]] = {}
     for document in documents:

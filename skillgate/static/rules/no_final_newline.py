@@ -15,16 +15,11 @@ Source: POSIX.1-2017, 3.206: a line ends in a line feed; common editors and vers
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill, Span
+from skillgate.static.text import hit
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -32,8 +27,8 @@ def find(skill: Skill) -> Iterator[Hit]:
     for document in skill.documents:
         text = document.text
         if text and not text.endswith("\n"):
-            column = len(text) - text.rfind("\n")
-            yield hit(document, skill, text.count("\n") + 1, "the last line has no line feed", column=column)
+            end = Span(text.count("\n") + 1, len(text) - text.rfind("\n"))
+            yield hit(document, skill, end, "the last line has no line feed")
 
 
 RULE = Rule(

@@ -15,25 +15,19 @@ Source: Agent Skills specification, frontmatter; Claude Code documentation, skil
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import Span
-from skillgate.static.fields import CLAUDE_CODE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
+from skillgate.static.rules import CLAUDE_CODE
 
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each such field."""
     for field in CLAUDE_CODE:
         if field in skill.frontmatter.values:
-            yield Hit(
-                Span(skill.frontmatter.line(field)), f"{field} is a field of Claude Code, not of the specification"
-            )
+            message = f"{field} is a field of Claude Code, not of the specification"
+            yield Hit(Span(skill.frontmatter.line(field)), message)
 
 
 RULE = Rule(

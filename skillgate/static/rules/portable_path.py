@@ -18,22 +18,17 @@ Source: Agent Skills specification, file references: relative paths from the ski
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Document, Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Document, Skill, Span
+from skillgate.static.text import hit
 
 _HARNESS = (
     r"(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)[/\\]\.(?P<client>claude|codex|cursor|gemini|copilot|windsurf)\b[\w./\\-]*"
 )
-_NOBODY = r"(?:user|username|name|me|you|your\w*|runner|alice|bob|ubuntu|node|vscode)/"
-_OWN = rf"(?<![\w.:/])/(?:Users|home)/(?!{_NOBODY})[a-z][\w.-]*(?:/[\w.@-]+)+"
+_EXAMPLE_USER = r"(?:user|username|name|me|you|your\w*|runner|alice|bob|ubuntu|node|vscode)/"
+_OWN = rf"(?<![\w.:/])/(?:Users|home)/(?!{_EXAMPLE_USER})[a-z][\w.-]*(?:/[\w.@-]+)+"
 _WINDOWS = r"(?<![\w])[A-Z]:\\(?!\\|n\b|Windows\b|Program Files)[\w. -]+(?:\\[\w. -]+)*"
 _AROUND = 400
 _WORDS = ("~/.", "HOME", "/Users/", "/home/", ":\\", "%USERPROFILE%")
@@ -41,7 +36,7 @@ _PATH = f"(?P<harness>{_HARNESS})|(?P<own>{_OWN})|(?P<windows>{_WINDOWS})"
 
 
 def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each path of a document, where it first stands."""
+    """Yield one hit for each path of a document, at its first place."""
     for document in skill.documents:
         if any(word in document.text for word in _WORDS):
             yield from _in(document, skill)
@@ -60,13 +55,12 @@ def _in(document: Document, skill: Skill) -> Iterator[Hit]:
         if path in seen or (client and (client in about or client in _around(text, match).replace(path, "").lower())):
             continue
         seen.add(path)
-        message = f"{path} {_reason(match)}"
-        found = hit(document, skill, line, message, column=start - begin + 1)
-        yield found._replace(severity=Severity.INFO) if client else found
+        severity = Severity.INFO if client else None
+        yield hit(document, skill, Span(line, start - begin + 1), f"{path} {_reason(match)}", severity=severity)
 
 
 def _around(text: str, match: re.Match[str]) -> str:
-    """Give the line that a path stands on, at most so many characters of it to either side."""
+    """Return the line of a path, at most so many characters of it to either side."""
     before, after = text[max(0, match.start() - _AROUND) : match.start()], text[match.end() : match.end() + _AROUND]
     return f"{before.rpartition(chr(10))[2]}{match[0]}{after.partition(chr(10))[0]}"
 

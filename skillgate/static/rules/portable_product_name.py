@@ -16,20 +16,15 @@ Source: Agent Skills specification: a skill is read by any client that knows the
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill
+from skillgate.static.text import hit
 
 _PRODUCT = r"(?P<name>Claude|Codex|Copilot|Gemini|ChatGPT)"
 _OTHER = _PRODUCT.replace("name", "other")
-_TOLD = (
+_ADDRESSED = (
     rf"\b{_PRODUCT} (?:should|must|needs to|has to|is expected to)\b"
     rf"|\b(?:[Tt]ell|[Aa]sk|[Hh]ave|[Ll]et) {_OTHER}\b"
 )
@@ -42,7 +37,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             continue
         about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
         for block in document.blocks:
-            match = re.search(_TOLD, block.text)
+            match = re.search(_ADDRESSED, block.text)
             name = (match["name"] or match["other"]) if match else ""
             if match and name.lower() not in about:
                 line = block.line + block.text.count("\n", 0, match.start())

@@ -16,15 +16,10 @@ Source: Claude Code documentation, skills, available string substitutions and dy
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.model.skill import Skill, Span
 
 _FILLED = r"(?<!\\)(?:\$ARGUMENTS(?:\[\d+\])?|\$\{CLAUDE_[A-Z_]+\})|(?<!\S)!`[^`\n]+`|^```!"
 

@@ -17,32 +17,17 @@ Source: tool names of the Claude Code documentation; the Agent Skills specificat
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit, without_fences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill, Span
+from skillgate.static.text import hit, without_fences
 
 _NAMES = (
-    "TodoWrite",
-    "TodoRead",
-    "WebFetch",
-    "WebSearch",
-    "AskUserQuestion",
-    "NotebookEdit",
-    "ExitPlanMode",
-    "EnterPlanMode",
-    "MultiEdit",
-    "BashOutput",
-    "KillShell",
-    "SlashCommand",
+    *("TodoWrite", "TodoRead", "WebFetch", "WebSearch", "AskUserQuestion", "NotebookEdit", "ExitPlanMode"),
+    *("EnterPlanMode", "MultiEdit", "BashOutput", "KillShell", "SlashCommand"),
 )
-_COMMON = ("Task", "Agent", "Skill", "Read", "Write", "Edit", "Bash", "Glob", "Grep")  # only beside the word "tool"
+_COMMON = ("Task", "Agent", "Skill", "Read", "Write", "Edit", "Bash", "Glob", "Grep")  # only with the word "tool"
 _TOOL = (
     rf"\b(?:{'|'.join(_NAMES)})\b|\bmcp__\w+"
     rf"|(?:[`*]{{1,2}}\b|\bthe )(?:{'|'.join(_COMMON)})(?:`|\*\*)? tools?\b"
@@ -68,7 +53,7 @@ def find(skill: Skill) -> Iterator[Hit]:
                 name = match[0].removeprefix("the ").replace("`", "").replace("*", "")
                 if name not in seen:
                     seen.add(name)
-                    yield hit(document, skill, row, f"{name} is a tool of one harness", column=match.start() + 1)
+                    yield hit(document, skill, Span(row, match.start() + 1), f"{name} is a tool of one harness")
 
 
 def _blanked(part: re.Match[str]) -> str:

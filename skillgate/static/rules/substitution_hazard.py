@@ -23,16 +23,11 @@ Source: Claude Code documentation, skills, available string substitutions; anthr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-from skillgate.static.unread import is_absent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Document, Skill
+from skillgate.model.skill import Document, Skill, Span
+from skillgate.static.signals import is_absent
 
 _PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
 _MONEY = r"(?:[.,]\d|[ ]?(?:million|billion|thousand|bn|per\b|USD)|/[a-z])"
@@ -66,7 +61,7 @@ def _first(line: str, *, meant: bool) -> re.Match[str] | None:
 
 
 class _Awk:
-    """Tells of places of a line, asked for from left to right, whether they stand in a program that awk is given."""
+    """Whether places of a line, asked for from left to right, are in a program for awk."""
 
     def __init__(self, line: str) -> None:
         self._line = line
@@ -74,7 +69,7 @@ class _Awk:
         self._named = self._quoted = False
 
     def holds(self, position: int) -> bool:
-        """Tell whether a place stands behind ``awk`` and in single quotes that open behind it."""
+        """Whether a place is behind ``awk`` and in single quotes that open behind it."""
         begin = self._line.rfind("awk ", max(0, self._seen - 3), position)
         if begin >= 0:
             self._named, self._quoted, self._seen = True, False, begin
@@ -89,7 +84,7 @@ def _message(digit: str) -> str:
 
 
 def _is_meant(skill: Skill, document: Document) -> bool:
-    """Tell whether the author knows of the substitution, so that a placeholder may well be one."""
+    """Whether the author knows of the substitution, so that a placeholder may well be one."""
     if any(key in skill.frontmatter.values for key in _DECLARED):
         return True
     if not skill.frontmatter.valid and not is_absent(skill):

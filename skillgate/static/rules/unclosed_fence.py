@@ -23,16 +23,11 @@ Source: CommonMark 0.31, section 4.5: an unclosed block runs to the end of its c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import CodeBlock, Document, Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import CodeBlock, Document, Skill, Span
+from skillgate.static.text import hit
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -48,23 +43,24 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 
 def _hit(skill: Skill, document: Document, block: CodeBlock, lines: list[str]) -> Hit:
-    column = len(lines[block.line - 1]) - len(lines[block.line - 1].lstrip()) + 1 if block.line <= len(lines) else 1
+    line = lines[block.line - 1] if block.line <= len(lines) else ""
+    span = Span(block.line, len(line) - len(line.lstrip()) + 1)
+    severity = None
     swallowed = len(lines) - block.line
     outside = _closing_outside(block, lines)
     if swallowed <= 0:
         message = "this fence opens a code block at the end of the document and nothing closes it"
-        return hit(document, skill, block.line, message, column=column)._replace(severity=Severity.WARNING)
-    if block.end_line >= len(lines):
+        severity = Severity.WARNING
+    elif block.end_line >= len(lines):
         rest = "the line below it is" if swallowed == 1 else f"the {swallowed} lines below it are"
         message = f"this code block never closes: {rest} read as code"
     elif outside:
-        message = (
-            f"this code block ends with its list item: the fence in line {outside} stands outside it, and opens another"
-        )
+        ends = "this code block ends with its list item"
+        message = f"{ends}: the fence in line {outside} stands outside it, and opens another"
     else:
         message = f"this code block never closes; it ends with its list item or quotation, in line {block.end_line}"
-        return hit(document, skill, block.line, message, column=column)._replace(severity=Severity.WARNING)
-    return hit(document, skill, block.line, message, column=column)
+        severity = Severity.WARNING
+    return hit(document, skill, span, message, severity=severity)
 
 
 def _closing_outside(block: CodeBlock, lines: list[str]) -> int | None:

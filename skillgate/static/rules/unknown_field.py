@@ -18,17 +18,12 @@ in anthropics/skills; Claude Code documentation, skills, frontmatter reference (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
-from skillgate.model.skill import Span
-from skillgate.static.fields import CLAUDE_CODE, SPECIFIED
+from skillgate.model.skill import Skill, Span
+from skillgate.static.rules import CLAUDE_CODE, SPECIFIED
 from skillgate.static.signals import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
 
 _ALSO = {"tools": "allowed-tools"}  # what sub-agents call it
 _LONG = 7  # letters; shorter words are near one another by chance
@@ -39,26 +34,26 @@ def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each field, at its line."""
     for key in skill.frontmatter.values:
         if key not in SPECIFIED:
-            yield _told(key, Span(line=skill.frontmatter.line(key)))
+            yield _hit(key, Span(skill.frontmatter.line(key)))
 
 
-def _told(key: str, span: Span) -> Hit:
+def _hit(key: str, span: Span) -> Hit:
     refuse = "the specification's validator and uploads to claude.ai and the API refuse it"
     if key in CLAUDE_CODE:
         fix = "keep it where only Claude Code reads the skill; remove it from one that is to be shared or uploaded"
         message = f"{key} is a field of Claude Code; {refuse}"
         others = tuple(client for client in Client if client is not Client.CLAUDE_CODE)
-        return Hit(span=span, message=message, severity=Severity.INFO, fix=fix, about=others)
+        return Hit(span, message, severity=Severity.INFO, fix=fix, about=others)
     meant = _meant(key)
     shown = excerpt(key)
     if meant:
         message = f"the field {shown!r} is unknown; {refuse} (did you mean {meant!r}?)"
-        return Hit(span=span, message=message, fix=f"call it {meant}, or move it under metadata")
-    return Hit(span=span, message=f"the field {shown!r} is not in the specification; {refuse}")
+        return Hit(span, message, fix=f"call it {meant}, or move it under metadata")
+    return Hit(span, f"the field {shown!r} is not in the specification; {refuse}")
 
 
 def _meant(key: str) -> str | None:
-    """Give the known field that a misspelt one stands for: equal but for case and hyphens, or nearly so if long."""
+    """Return the known field that a misspelt one means: equal but for case and hyphens, or nearly so if long."""
     known = (*SPECIFIED, *CLAUDE_CODE)
     folded = {_fold(name): name for name in known} | _ALSO
     word = _fold(key)

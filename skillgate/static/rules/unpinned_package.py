@@ -21,16 +21,11 @@ pinned dependencies.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.passages import hit, without_fences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Document, Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Document, Skill
+from skillgate.static.text import hit, without_fences
 
 _RUNNER = r"npx|npm exec|bunx|uvx|uv tool run|pnpm dlx|yarn dlx|pipx run"
 _START = (
@@ -90,9 +85,9 @@ def _in(document: Document, skill: Skill) -> Iterator[Hit]:
         if package is None or package in seen:
             continue
         seen.add(package)
-        found = hit(document, skill, line, f"{runner} runs whatever version of {package} was published last")
-        main = executed and found.file is None
-        yield found._replace(severity=Severity.WARNING) if main else found
+        message = f"{runner} runs whatever version of {package} was published last"
+        main = executed and document is skill.documents[0]
+        yield hit(document, skill, line, message, severity=Severity.WARNING if main else None)
 
 
 def _unpinned(runner: str, words: list[str]) -> str | None:
@@ -109,7 +104,7 @@ def _unpinned(runner: str, words: list[str]) -> str | None:
 
 
 def _fetched(runner: str, words: list[str]) -> tuple[str, bool]:
-    """Give the package that a command names (``""`` for none), and whether it agrees to its being fetched."""
+    """Return the package that a command names (``""`` for none), and whether it agrees to its being fetched."""
     named, agreed, rest = "", False, iter(words)
     for word in rest:
         option, _, value = word.partition("=")

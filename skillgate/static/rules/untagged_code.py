@@ -19,17 +19,12 @@ Source: PluginEval method, improvement tips for code_template_quality; CommonMar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from skillgate.model.finding import Rule, Severity
-from skillgate.static.certain_language import certain_language
-from skillgate.static.passages import hit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
+from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.skill import Skill
+from skillgate.static.code import certain_language
+from skillgate.static.text import hit
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -38,8 +33,8 @@ def find(skill: Skill) -> Iterator[Hit]:
         for block in document.code_blocks:
             language = None if block.language or not block.closed else certain_language(block.code)
             if language:
-                found = hit(document, skill, block.line, f"this block holds {language} and does not say so")
-                yield found._replace(fix=f"add the tag: ```{language}")
+                message = f"this block holds {language} and does not say so"
+                yield hit(document, skill, block.line, message, fix=f"add the tag: ```{language}")
 
 
 RULE = Rule(

@@ -17,17 +17,12 @@ Source: Agent Skills specification, references/ is loaded on demand; field study
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
-from skillgate.model.skill import Span
+from skillgate.model.skill import Skill, Span
 from skillgate.skill.documents import other_texts
-from skillgate.static.mentions import Names, folded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from skillgate.model.skill import Skill
+from skillgate.static.links import Names, folded
 
 MAX_HITS = 10
 _PATH = r"references/[\w./-]+"

@@ -1,1 +1,0 @@
-"""What the base branch says of a change: its policy, its waivers, its corpus."""

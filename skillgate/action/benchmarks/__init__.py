@@ -1,1 +1,0 @@
-"""Benchmarks in the Action, of head and base."""

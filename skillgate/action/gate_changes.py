@@ -1,0 +1,281 @@
+"""What a change does to its own gate and to the corpus: it is in force only after the merge."""
+# ruff: noqa: PTH102, PTH118, PTH123
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillgate import settings
+from skillgate.action.context import ORIGIN, RunContext, load_policy, reader
+from skillgate.config import Config
+from skillgate.errors import UsageError
+from skillgate.evaluation.corpus.store import Store, place_of
+from skillgate.files import toplevel
+from skillgate.format import printable
+from skillgate.report.findings import bounded
+from skillgate.report.known import known_as, read
+from skillgate.skill.git import changes, is_tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.action.workspace import ActionSession, Checkout
+    from skillgate.config import Files
+    from skillgate.model.setting import Value
+
+    Counted = Counter[tuple[str, ...]]
+
+_MOST = 50  # sentences
+_TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
+
+
+MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half of it
+_KEY = settings.CORPUS_DIR.key
+_INDEX, _MATCHES, _TEXTS = "index.json", "matches.jsonl", "texts"
+
+
+def gate_changes(context: RunContext) -> tuple[str, ...]:
+    """Compare the configuration and the known findings that a change found with those that it leaves.
+
+    Raises:
+        UsageError: the change leaves a configuration with which no gate could run, and found one that could.
+    """
+    start, head = context.files.start, context.files.head
+    base = _configuration(context, start)
+    try:
+        now = load_policy(context.checkout, context.request, head)
+    except UsageError as error:
+        if base is None:  # it was so, and has been mended in the base branch since
+            return (
+                "the configuration of this branch cannot be used, nor could it where the change began; update the"
+                " branch",
+            )
+        problem = "; ".join(str(error).split("\n"))
+        message = f"the configuration of this change is not valid, and after the merge no gate could run: {problem}"
+        raise UsageError(message) from None
+    base = base or Config(cwd=context.checkout.workspace)
+    sentences = [*_settings(base, now), *_known(_findings(base, start), _findings(now, head)), *_tables(base, now)]
+    left = len(sentences) - _MOST
+    return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
+
+
+def _configuration(context: RunContext, files: Files) -> Config | None:
+    """Read the configuration of a commit, None where it is not valid or the input ``config`` names none there."""
+    try:
+        return load_policy(context.checkout, context.request, files)
+    except UsageError:
+        return None
+
+
+def _settings(base: Config, head: Config) -> Iterator[str]:
+    then, now = _by_place(base), _by_place(head)
+    for where, key in sorted(then.keys() | now.keys()):
+        before, after = then.get((where, key)), now.get((where, key))
+        if before != after and not (_is_tables(before) or _is_tables(after)):
+            yield f"{key}{f' for {where}' if where else ''}: {_change(before, after)}"
+
+
+def _tables(base: Config, head: Config) -> Iterator[str]:
+    """Say of mappings of mappings what each place in them becomes, as in ``gates.publish.min_score: 80 → 70``.
+
+    After all else: there may be many of them, and they must not take the place of anything.
+    """
+    then, now = _flat(_by_place(base)), _flat(_by_place(head))
+    for key in sorted(then.keys() | now.keys()):
+        before, after = then.get(key), now.get(key)
+        if before != after:
+            yield f"{key}: {_change(before, after)}"
+
+
+def _flat(values: Mapping[tuple[str, str], Value]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for (_, key), value in values.items():
+        for name, table in value.items() if isinstance(value, Mapping) else ():
+            for inner, item in table.items() if isinstance(table, Mapping) else ():
+                found[f"{key}.{name}.{inner}"] = item
+    return found
+
+
+def _is_tables(value: Value) -> bool:
+    return isinstance(value, Mapping) and any(isinstance(item, Mapping) for item in value.values())
+
+
+def _change(before: Value, after: Value) -> str:
+    """Describe a change; of lists what came and went, since a long one would hide that."""
+    then, now = _items(before), _items(after)
+    if not then or not now:
+        return " → ".join(bounded(_shown(value), _TEXT) for value in (before, after))
+    parts = {
+        "added": [item for item in now if item not in then],
+        "taken out": [item for item in then if item not in now],
+    }
+    words = [f"{word} {bounded(', '.join(items), _TEXT)}" for word, items in parts.items() if items]
+    return "; ".join(words) or "in another order"
+
+
+def _items(value: Value) -> tuple[str, ...]:
+    """Return the items of a list or table in words; none of anything else."""
+    if isinstance(value, Mapping):
+        return tuple(f"{name} {number:g}" for name, number in value.items() if isinstance(number, float))
+    return value if isinstance(value, tuple) else ()
+
+
+def _by_place(config: Config) -> dict[tuple[str, str], Value]:
+    """Return every value that a file sets, by its patterns (empty: for all) and key; the last one counts."""
+    found: dict[tuple[str, str], Value] = {}
+    layers = (layer for layer in config.layers if not set(layer.origins.values()) <= {"option", ORIGIN})
+    for index, layer in enumerate(layers):
+        # Overrides count in their order: one that moves is another one.
+        where = f"{bounded(', '.join(layer.patterns), _TEXT)} (override {index})" if layer.patterns else ""
+        found.update({(where, key): value for key, value in layer.values.items()})
+    return found
+
+
+def _shown(value: Value) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, (tuple, Mapping)):
+        return ", ".join(_items(value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _known(then: Counted | str, now: Counted | str) -> Iterator[str]:
+    """Say how many findings the change calls known, or no longer so."""
+    if isinstance(now, str):
+        yield f"the known findings of this change cannot be read: {now}"
+    elif not isinstance(then, str):
+        for difference, words in ((now - then, "now called known"), (then - now, "no longer called known")):
+            if count := difference.total():
+                rules = ", ".join(sorted({identifier for identifier, *_ in difference}))
+                yield f"{count} finding{' is' if count == 1 else 's are'} {words}: {rules}"
+
+
+def _findings(config: Config, files: Files) -> Counted | str:
+    wanted = config.get(settings.KNOWN_FINDINGS)
+    if not isinstance(wanted, str):
+        return Counter()
+    place = os.path.join(config.base(settings.KNOWN_FINDINGS), wanted)
+    if not files.is_file(place):
+        return f"there is no file {wanted}"
+    try:
+        text = reader(files)(place, wanted, "the file of known findings")
+        found: Counted = Counter()
+        for item in read(text, source=wanted):
+            found[known_as(item)] += item.times
+    except UsageError as error:
+        return "; ".join(str(error).split("\n"))
+    return found
+
+
+@contextmanager
+def with_base_corpus(context: RunContext, session: ActionSession) -> Iterator[Config]:
+    """Choose the configuration with the corpus that holds: of a change, that of its base, in a directory of its own.
+
+    A corpus outside of the repository, or one in it that git does not know (a step before has put it there), is used
+    as it is. One that only the change brings is not used, and that is noted.
+
+    Raises:
+        UsageError: it lies behind a link, or in a repository inside of this one, or is broken or too large.
+        IncompleteError: git fails.
+    """
+    place = _place(context, session.environ)
+    below = None if context.base.commit is None or not place else _below(context.checkout, place)
+    if below is None:
+        yield context.config
+        return
+    with tempfile.TemporaryDirectory(prefix="skillgate-corpus-") as folder:
+        if context.files.tip.is_file(os.path.join(place, _INDEX)):
+            _copy(context.files.tip, place, folder, below)
+        elif is_tracked(context.checkout.top, below):
+            is_gone = context.files.is_removed(os.path.join(place, _INDEX))
+            why = (
+                "is no longer in the base branch; nothing is ranked against it"
+                if is_gone
+                else "comes with this change; skills are ranked against it after the merge"
+            )
+            session.note(f"the corpus {printable(below)} {why}")
+        else:
+            _require_own(context.checkout, place, below)
+            yield context.config
+            return
+        yield context.config.with_options({_KEY: folder})
+
+
+def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what a change does to the corpus, in at most one sentence; it holds after the merge.
+
+    Raises:
+        UsageError: the corpus lies where it must not.
+        IncompleteError: git fails.
+    """
+    place = _place(context, environ)
+    below = None if context.base.commit is None or not place else _below(context.checkout, place)
+    if below is None:
+        return ()
+    start = "" if below == "." else f"{below}/"
+    touched = [
+        path for path in changes(context.checkout.top, context.base.commit, committed=True) if path.startswith(start)
+    ]
+    if not touched:
+        return ()
+    return (f"{_KEY} {below}: {len(touched)} file{'s' * (len(touched) != 1)} of the corpus changed",)
+
+
+def _place(context: RunContext, environ: Mapping[str, str]) -> str:
+    """Return where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
+    folder = context.config.get(settings.CORPUS_DIR)
+    return "" if folder is None else place_of(environ, folder, context.config.base(settings.CORPUS_DIR))
+
+
+def _below(checkout: Checkout, place: str) -> str | None:
+    """Return a place in the repository relative to its top, with ``/``; None for one outside."""
+    top, real = os.path.realpath(checkout.top), os.path.realpath(place)
+    for one in (checkout.top, top, checkout.workspace):
+        if place == one or place.startswith(one.rstrip(os.sep) + os.sep):
+            return os.path.relpath(place, one if one != checkout.workspace else checkout.top).replace(os.sep, "/")
+    if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
+        raise UsageError(f"{_KEY} {_short(place)} leads into the repository by a link: name the place itself")
+    return None
+
+
+def _require_own(checkout: Checkout, place: str, below: str) -> None:
+    """Refuse what git does not know where the change may have brought it all the same."""
+    real = os.path.realpath(place)
+    if real != os.path.normpath(os.path.join(os.path.realpath(checkout.top), below)):
+        raise UsageError(f"{_KEY} {_short(below)} lies behind a symbolic link, which a change may have made")
+    if os.path.lexists(real) and toplevel(real) not in (None, checkout.top, os.path.realpath(checkout.top)):
+        raise UsageError(f"{_KEY} {_short(below)} lies in a repository inside of this one, which a change may choose")
+
+
+def _copy(files: Files, place: str, folder: str, shown: str) -> None:
+    """Write index, matches and texts of a corpus in a commit to a directory; a text that is missing is left out."""
+    left = _write(files, os.path.join(place, _INDEX), os.path.join(folder, _INDEX), MAX_BYTES)
+    try:
+        index = Store(folder).index()
+    except UsageError as error:
+        raise UsageError(str(error).replace(folder, _short(shown))) from None
+    if files.is_file(os.path.join(place, _MATCHES)):
+        left = _write(files, os.path.join(place, _MATCHES), os.path.join(folder, _MATCHES), left)
+    os.mkdir(os.path.join(folder, _TEXTS))
+    for member in index.members if index else ():
+        name = os.path.join(_TEXTS, f"{member.digest}.json")
+        if files.is_file(os.path.join(place, name)):
+            left = _write(files, os.path.join(place, name), os.path.join(folder, name), left)
+
+
+def _write(files: Files, place: str, to: str, left: int) -> int:
+    data = files.read(place, left + 1)
+    if len(data) > left:
+        raise UsageError(f"the corpus in the base of the change has more than {MAX_BYTES:,} bytes")
+    with open(to, "wb") as file:
+        file.write(data)
+    return left - len(data)
+
+
+def _short(path: str) -> str:
+    return printable(path)[:120]

@@ -1,1 +1,0 @@
-"""GitHub: its API, events and the protocol of its runner."""

@@ -1,1 +1,0 @@
-"""Gates on recorded invocations in the Action."""

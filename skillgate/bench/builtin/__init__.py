@@ -1,1 +1,0 @@
-"""The packaged benchmarks, what they are served with, and the reference skills that pass them."""

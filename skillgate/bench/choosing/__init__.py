@@ -1,1 +1,0 @@
-"""Choose among skills: what there is, and which to run."""

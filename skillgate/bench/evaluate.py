@@ -1,0 +1,325 @@
+"""Evaluate skills, or run one task, as a request asks: check everything, run the plan, report; or preview it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate import settings
+from skillgate.bench.catalog import digest_of
+from skillgate.bench.checking import check_benchmark
+from skillgate.bench.plan import PROSE_TIMEOUT_MS, limits_of, planned, require_approval
+from skillgate.bench.ports import Scored
+from skillgate.bench.publishing import publish, report_of, require_output, require_writable, watching, write_back
+from skillgate.bench.results.reports import exit_code
+from skillgate.bench.runner import Job, run
+from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, CodecError, UsageError
+from skillgate.format import printable
+from skillgate.model.bench import Status
+from skillgate.model.benchmark import AdapterType, Benchmark, Loaded
+from skillgate.model.codec import decode
+from skillgate.store.results import keeping, require_store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from skillgate.bench.plan import Plan
+    from skillgate.bench.request import EvalRequest
+    from skillgate.console import Console
+    from skillgate.llm.estimates import Forecast
+    from skillgate.model.bench import BenchReport, TaskResult
+    from skillgate.model.benchmark import NotLoaded, Runnable
+    from skillgate.store.results import Keeping
+
+_TASK = "task"
+
+
+class Evaluated(NamedTuple):
+    """The result of a run: its report, its exit code, and where the report could not be written, in words."""
+
+    report: BenchReport
+    exit_code: int
+    problem: str | None
+
+
+class Preview(NamedTuple):
+    """What a run would do: in lines for people, as a document for programs, and its exit code as far as it is known."""
+
+    lines: tuple[str, ...]
+    document: dict[str, Any]
+    not_loaded: tuple[NotLoaded, ...]
+    exit_code: int
+
+
+def evaluate(request: EvalRequest, session: Console) -> Evaluated:
+    """Run skills on a benchmark and write the report.
+
+    Raises:
+        UsageError: something is not valid; nothing was run.
+    """
+    plan = planned(request, session)
+    try:
+        store = prepared(plan, request, session)
+    except UsageError:
+        plan.closing.close()
+        raise
+    if request.exit_on_fail and request.execution.runs == 1:
+        session.note("one run cannot tell a flaky skill from a good one: --runs 3 shows its consistency")
+    report = evaluated(plan, request, session, store)
+    problem = delivered(report, plan, request, store, session)
+    return Evaluated(report, exit_code(report, allow_skipped=request.allow_skipped), problem)
+
+
+def preview(request: EvalRequest, session: Console) -> Preview:
+    """Return what a run would do, and refuse what it would refuse; nothing is run and nothing written.
+
+    Raises:
+        UsageError: something is not valid.
+    """
+    plan = planned(request, session)
+    with plan.closing:
+        _check_required_tasks(plan, request)
+        require_output(request.output.formats, request.output.directory, session, make=False)
+        require_store(request.store, session)
+        return preview_of(plan, request, plan.not_loaded)
+
+
+def prepared(plan: Plan, request: EvalRequest, session: Console) -> Keeping:
+    """Check, before anything is run, that its results can be written, and that its cost is agreed to.
+
+    Raises:
+        UsageError: they cannot, it is not, or a required task is not run.
+    """
+    _check_required_tasks(plan, request)
+    require_output(request.output.formats, request.output.directory, session)
+    require_approval(plan)
+    if request.output.metadata:
+        require_writable(plan.skills, request, session)
+    return keeping(request.store, session)
+
+
+def _check_required_tasks(plan: Plan, request: EvalRequest) -> None:
+    """Raise UsageError if a task of --require-task is not run."""
+    known = {task.id for task in plan.loaded.benchmark.tasks}
+    missing = [task for task in request.policy.require_tasks if task not in known]
+    if missing:
+        raise UsageError(f"--require-task {missing[0]}: no such task is run; known: {', '.join(sorted(known)[:20])}")
+
+
+def evaluated(plan: Plan, request: EvalRequest, session: Console, store: Keeping | None = None) -> BenchReport:
+    """Run a plan and compute its report.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted; what was there by then has been written, marked as incomplete.
+        SystemExit: likewise.
+    """
+    began, clock = datetime.now(UTC), time.perf_counter()
+    found: list[TaskResult] = []
+    try:
+        results = results_of(plan, request, session, found)
+    except (KeyboardInterrupt, SystemExit):
+        seconds = time.perf_counter() - clock
+        partial = report_of(plan, request, session, found, began, seconds, "the run was interrupted")
+        try:
+            publish(partial, request.output.formats, request.output.directory, session)
+        except UsageError as error:
+            session.note(str(error))
+        problem = None if store is None else store.keep(partial)
+        if problem is not None:
+            session.note(problem)
+        raise
+    finally:
+        plan.closing.close()
+    if plan.models is not None and plan.models.unanswered:
+        session.note(f"not everything was answered: {plan.models.unanswered}")
+    return report_of(plan, request, session, results, began, time.perf_counter() - clock, None)
+
+
+def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[TaskResult]) -> tuple[TaskResult, ...]:
+    """Run the items of a plan; ``found`` takes each result as it comes. The plan stays open."""
+    limits = {skill.key: limits_of(skill, request) for skill in plan.skills}
+    job = Job(
+        items=plan.items,
+        adapters=plan.adapters,
+        scorers=plan.scorers,
+        scorer_names=plan.scorer_names,
+        added=plan.added,
+        timeout_s={key: limit.timeout_s for key, limit in limits.items()},
+        retries={key: limit.retries for key, limit in limits.items()},
+        most_at_once={key: limit.most_at_once for key, limit in limits.items()},
+        concurrency=request.execution.concurrency,
+        retry_delay_s=request.execution.retry_delay_s,
+        stop=plan.stop,
+    )
+    show = watching(request.output.progress, session, len(plan.items))
+
+    def done(result: TaskResult) -> None:
+        found.append(result)
+        show(result)
+
+    try:
+        return run(job, done)
+    finally:
+        show(None)
+
+
+def delivered(report: BenchReport, plan: Plan, request: EvalRequest, store: Keeping, session: Console) -> str | None:
+    """Write a report wherever it is requested; return where that failed, in words, None where nowhere."""
+    problems: list[str | None] = []
+    try:
+        publish(report, request.output.formats, request.output.directory, session)
+    except UsageError as error:  # such as a full disk: what was measured is still printed, and is no usage error
+        problems.append(str(error))
+    problems.append(store.keep(report))
+    if request.output.metadata:
+        problems.append(write_back(plan.skills, report, session))
+    return "\n".join(filter(None, problems)) or None
+
+
+def preview_of(plan: Plan, request: EvalRequest, not_loaded: tuple[NotLoaded, ...]) -> Preview:
+    """Return what running a plan would do; ``not_loaded`` are the skills that cannot be read."""
+    models = plan.models
+    forecast = models.forecast(plan.items, plan.adapters, plan.scorers, {}) if models is not None else None
+    lines = _lines(plan, request)
+    if models is not None and forecast is not None:
+        lines[-1:-1] = models.lines(forecast)
+    # What cannot be started is not measured.
+    none_started = len(plan.not_started) == len(plan.skills)
+    incomplete = not_loaded or (plan.not_started and (none_started or not request.allow_skipped))
+    code = EXIT_INCOMPLETE if incomplete else EXIT_PASSED
+    return Preview(tuple(lines), _document(plan, forecast, not_loaded), not_loaded, code)
+
+
+def _document(plan: Plan, forecast: Forecast | None, not_loaded: Sequence[NotLoaded]) -> dict[str, Any]:
+    """Return what would be run, for programs; ``estimate`` is null where no model would be asked."""
+    benchmark = plan.loaded.benchmark
+    estimate = None
+    if forecast is not None:
+        from skillgate.llm.estimates import document  # few runs ask a model
+
+        estimate = document(forecast)
+    return {
+        "kind": "plan",
+        "benchmark": {"id": benchmark.id, "version": benchmark.version, "tasks": len(benchmark.tasks)},
+        "skills": [
+            {"id": skill.key, "version": skill.spec.version, "adapter": skill.spec.adapter_type.value}
+            for skill in plan.skills
+        ],
+        "calls": len(plan.items),
+        "notLoaded": [{"path": one.path, "reason": one.reason} for one in not_loaded],
+        "notStarted": [{"id": key, "problem": problem} for key, problem in plan.not_started.items()],
+        "estimate": estimate,
+    }
+
+
+def _lines(plan: Plan, request: EvalRequest) -> list[str]:
+    """Return what would be run, for people."""
+    benchmark, execution = plan.loaded.benchmark, request.execution
+    scorers = Counter(plan.scorer_names[task.id] for task in benchmark.tasks)
+    lines = [f"benchmark {benchmark.id} {benchmark.version} ({plan.loaded.origin}): {len(benchmark.tasks)} tasks"]
+    lines.append("scorers: " + ", ".join(f"{name} {count}" for name, count in sorted(scorers.items())))
+    if benchmark.server is not None:
+        lines.append(f"server: {benchmark.server}, on loopback while it runs")
+    lines += [
+        f"skill {skill.key} {skill.spec.version}: {benchmark.adapter or skill.spec.adapter_type.value}, {skill.shown}"
+        for skill in plan.skills
+    ]
+    lines += [f"skill {key} would be skipped: {problem}" for key, problem in plan.not_started.items()]
+    own = sum(task.timeout_ms is not None for task in benchmark.tasks)
+    bounded = f" ({own} of the tasks have limits of their own)" if own else ""
+    lines.append(
+        f"{len(plan.items)} calls: {len(plan.skills)} skills × {len(benchmark.tasks)} tasks × {execution.runs} runs,"
+        f" {execution.concurrency} at once, {execution.timeout_ms} ms each{bounded},"
+        f" {execution.retries} retries"
+    )
+    if request.shard is not None:
+        part, of = request.shard
+        lines.append(f"shard {part} of {of}: the calls are its own, of all skills and tasks above")
+    prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in plan.skills)
+    if prose and request.config.origin(settings.TIMEOUT_MS) == "default":
+        lines.append(f"prose skills: {PROSE_TIMEOUT_MS} ms each where their settings name no time")
+    lines.append("nothing was run, nothing was written")
+    return [printable(line) for line in lines]
+
+
+class Expectation(NamedTuple):
+    """What is expected of an answer."""
+
+    option: str  # of the command line, without its dashes
+    output: Mapping[str, Any]  # as the expectedOutput of a benchmark's file
+    directory: str  # that paths in it are relative to
+
+
+class TaskRequest(NamedTuple):
+    """The request of one task."""
+
+    input: Mapping[str, Any]
+    expected: Expectation | None  # None where any answer will do
+    evaluation: EvalRequest  # how it is run; it names one skill
+
+
+class Answered(NamedTuple):
+    """The result of one task."""
+
+    result: TaskResult
+    skill: Runnable
+    models: tuple[str, ...]  # that were used
+    is_scored: bool  # whether anything was expected
+
+    @property
+    def status(self) -> str:
+        """``answered`` where nothing was expected and there is an answer, else the result's."""
+        is_answer = not self.is_scored and self.result.status is Status.PASS
+        return "answered" if is_answer else self.result.status.value
+
+
+def run_task(request: TaskRequest, session: Console) -> Answered:
+    """Run one task on one skill.
+
+    Raises:
+        UsageError: something is not valid; nothing was run.
+    """
+    evaluation, is_scored = request.evaluation, request.expected is not None
+    plan = planned(evaluation, session, _one_task(request, session))
+    try:
+        _require_one(plan, evaluation.skills[0])
+        require_approval(plan)
+    except UsageError:
+        plan.closing.close()
+        raise
+    if not is_scored:
+        plan = plan._replace(scorers={_TASK: _AnyAnswer()}, scorer_names={_TASK: ""})
+    report = evaluated(plan, evaluation, session)
+    (result,) = report.reports[0].task_results
+    return Answered(result, plan.skills[0], plan.model_names, is_scored)
+
+
+def _require_one(plan: Plan, word: str) -> None:
+    if len(plan.skills) != 1:
+        names = ", ".join(skill.shown for skill in plan.skills[:5])
+        raise UsageError(f"--skill {word} leads to {len(plan.skills)} skills ({names}); name one of them")
+
+
+class _AnyAnswer:
+    """Pass every answer."""
+
+    def score(self, output: Any) -> Scored:  # noqa: ANN401, ARG002 - as every scorer
+        return Scored(1.0, passed=True, reason="")
+
+
+def _one_task(request: TaskRequest, session: Console) -> Loaded:
+    """Return the benchmark of the one task; raise UsageError if input or expectation is not valid."""
+    expected = request.expected or Expectation("", {"type": "exact", "value": None}, session.cwd)
+    task = {"id": _TASK, "inputData": request.input, "expectedOutput": expected.output}
+    data = {"id": _TASK, "name": "One task", "version": "0.0.0", "tasks": [task]}
+    try:
+        benchmark = decode(Benchmark, data)
+    except CodecError as error:
+        raise UsageError(str(error)) from None
+    problems = list(check_benchmark(benchmark))
+    if problems:
+        place = f"--{expected.option}: " if expected.option else ""
+        raise UsageError("\n".join(place + problem for problem in problems))
+    return Loaded(benchmark=benchmark, origin="the command line", folder=expected.directory, digest=digest_of(data))

@@ -1,1 +1,0 @@
-"""Run benchmarks: from a request to a report."""

@@ -1,1 +1,0 @@
-"""Serve skills for benchmarks, on this machine."""

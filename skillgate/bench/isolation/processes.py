@@ -1,0 +1,382 @@
+"""Processes of foreign programs: their users, the kernel's limits for them, what belongs to a call, and how it ends.
+
+As Linux shows them in ``/proc``; elsewhere only the program itself is known.
+"""
+# ruff: noqa: PTH110, PTH112, PTH116, PTH120, PTH123, PTH208
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.bench.isolation.folders import disk_usage
+from skillgate.bench.isolation.seclusion import adopts_orphans
+from skillgate.errors import IncompleteError
+from skillgate.model.bench import ErrorKind
+from skillgate.process import children, ends_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from skillgate.bench.ports import Limits
+    from skillgate.process import Child
+
+FIRST_USER = 61_184
+"""The first of the numbers that systemd keeps for users made on the fly (61184–65519): no account has one of them."""
+ENDED_BECAUSE = {
+    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was ended",
+    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
+    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
+    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
+    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was ended",
+    ErrorKind.STOPPED: "was ended with the run",
+}
+"""What follows the program's name in a message, by kind; a format that takes ``limits``."""
+_BLOCKS = 16
+_BLOCK = 256  # as many calls as can run at once
+_PROC = "/proc"
+_TERM_S = 0.3  # between the request to end and the end
+_END_S = 10.0  # more than a fork bomb of as many processes as the limits let it have takes
+_PAUSE_S = 0.001
+_TICK_S = 0.02  # starts of processes are in hundredths of a second
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_SHELL = "/bin/sh"
+_FILE_BYTES = 1024 * 1024 * 1024  # the largest file that a program may write
+_OPEN_FILES = 1024
+_THREADS = 1024  # of one user at once, its processes counted too: the kernel has no limit for processes alone
+_SCRIPT = (
+    "{{ ulimit -c 0; ulimit -f {blocks}; ulimit -n {files}; ulimit -u {threads} || ulimit -p {threads};"
+    # Where memory runs out, the kernel ends it before anything else.
+    ' echo 1000 >/proc/self/oom_score_adj; }} 2>/dev/null; exec "$@"'
+)
+
+
+class Slot(NamedTuple):
+    """The place of one call among those that run at once."""
+
+    number: int
+    user: int | None  # that it runs as; None for the caller's own
+
+
+class Owned(NamedTuple):
+    """What belongs to a call that runs."""
+
+    user: int | None  # that nothing else runs as; None for this process's own
+    owns: Callable[[float], bool] | None  # as of family
+    home: str  # an absolute directory, whose parent is the call's own too
+
+
+class Slots:
+    """Gives each call a slot while it runs; as root each has a user that nothing else runs as. Thread-safe."""
+
+    def __init__(self, *, switch: bool = True) -> None:
+        """Make ready; without ``switch`` calls run as the caller's user, as they do for all but root."""
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self._block, self._claim = _claim_block() if is_root and switch else (None, None)
+        self.switches = self._block is not None  # whether calls run as users of their own
+        self._free: list[int] = []
+        self._tired: deque[int] = deque()
+        self._tiring: set[int] = set()
+        self._made = 0
+        self._adopts = adopts_orphans()
+        self._first_start: float | None = None
+        self._running: dict[int, float] = {}  # when each call was started
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def taken(self) -> Iterator[Slot]:
+        """Take a slot for as long as the context lasts."""
+        with self._lock:
+            if self._free:
+                number = self._free.pop()
+            elif self._tired and self.switches and self._made >= _BLOCK:
+                number = self._tired.popleft()
+            else:
+                number, self._made = self._made, self._made + 1
+        try:
+            user = None if self._block is None else FIRST_USER + self._block * _BLOCK + number
+            yield Slot(number, user)
+        finally:
+            with self._lock:
+                if number in self._tiring and self.switches:
+                    self._tired.append(number)
+                else:
+                    self._free.append(number)
+                self._tiring.discard(number)
+
+    def tire(self, slot: Slot) -> None:
+        """Note that what ran in a slot was ended by force: others are taken first, while any is left.
+
+        What such a program started may not be quite gone yet, and counts among the processes that its user may have.
+        """
+        with self._lock:
+            self._tiring.add(slot.number)
+
+    @contextmanager
+    def running(self, slot: Slot) -> Iterator[Callable[[float], bool] | None]:
+        """Count a call as running; give what recognizes its orphans by their start, None where none are inherited.
+
+        Nothing says who started an orphan. It is of a call that ran when it was started, so it goes with the last of
+        these.
+        """
+        if not self._adopts:
+            yield None
+            return
+        with self._lock:
+            began = self._running[slot.number] = _now()
+            if self._first_start is None:
+                self._first_start = began
+        try:
+            yield lambda started: self._owns(slot.number, started)
+        finally:
+            with self._lock:
+                del self._running[slot.number]
+
+    def _owns(self, number: int, started: float) -> bool:
+        with self._lock:
+            if self._first_start is None or started < self._first_start - _TICK_S:
+                return False  # it is none of ours
+            return all(began > started + _TICK_S for other, began in self._running.items() if other != number)
+
+    def users(self) -> range:
+        """Return the numbers of the users that calls have run as."""
+        first = FIRST_USER + (self._block or 0) * _BLOCK
+        return range(first, first + (self._made if self.switches else 0))
+
+    def close(self) -> None:
+        """Release the numbers."""
+        if self._claim is not None:
+            self._claim.close()
+
+
+def _claim_block() -> tuple[int | None, socket.socket | None]:
+    """Claim a block of numbers that no other run has, for as long as the socket is open; Linux alone can.
+
+    The claim is known within a network namespace. So each container begins at another block, and a block whose users
+    run something already is left to them.
+
+    Raises:
+        IncompleteError: every block is taken.
+    """
+    try:
+        first = os.stat("/proc/self/ns/net").st_ino
+    except OSError:
+        first = 0
+    busy = _busy_users()
+    for step in range(_BLOCKS):
+        block = (first + step) % _BLOCKS
+        begin = FIRST_USER + block * _BLOCK
+        if any(begin <= user < begin + _BLOCK for user in busy):
+            continue
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0skillgate-users-{block}")  # a name without a file, which goes with the process
+        except OSError:
+            claim.close()
+        else:
+            return block, claim
+    # On Linux never as root for want of another user: somebody may have taken the names on purpose.
+    if os.path.isdir("/proc/self/ns"):
+        raise IncompleteError(
+            "no users are left that programs could run as: other evaluations, or something that holds their names, have"
+            f" all {_BLOCKS} blocks of them; wait for these to end"
+        )
+    return None, None
+
+
+def _busy_users() -> set[int]:
+    """Return those of the users of all blocks that something runs as, as far as that can be seen."""
+    users: set[int] = set()
+    with suppress(OSError):
+        for pid in _pids():
+            with suppress(OSError):
+                user = os.stat(f"{_PROC}/{pid}").st_uid
+                if user not in users and FIRST_USER <= user < FIRST_USER + _BLOCKS * _BLOCK:
+                    process = _read_process(pid, thorough=False)  # an init may be slow to take note of an end
+                    users |= {user} if process is not None and not process.ended else set()
+    return users
+
+
+def bounded(argv: Sequence[str], *, alone: bool) -> tuple[str, ...]:
+    """Return the command that runs another one within the kernel's limits; on Linux alone it is another one.
+
+    A shell sets them for itself and then becomes the program. That takes a millisecond, leaves no moment in which they
+    do not hold, and needs no right, as setting them from outside does. No word of the command is read by the shell.
+
+    Args:
+        argv: an absolute program and its arguments.
+        alone: whether nothing else runs as its user. Where not, it may have as many threads more than the whole system
+            has now.
+    """
+    if sys.platform != "linux" or not os.path.exists(_SHELL):
+        return tuple(argv)
+    threads = _THREADS
+    if not alone:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            threads += int(file.read().split()[3].partition("/")[2])
+    # POSIX counts files in blocks of 512 bytes. What a limit already forbids stays forbidden.
+    script = _SCRIPT.format(blocks=_FILE_BYTES // 512, files=_OPEN_FILES, threads=threads)
+    return (_SHELL, "-c", script, "sh", *argv)
+
+
+def exceeded(leader: int, owned: Owned, limits: Limits) -> ErrorKind | None:
+    """Return which limit a program and all that it started exceed together; None for none."""
+    members = family(leader, owned.user, owned.owns)
+    if limits.processes is not None and len(members) > limits.processes:
+        return ErrorKind.PROCESS_LIMIT
+    if limits.memory_bytes is not None and sum(members.values()) > limits.memory_bytes:
+        return ErrorKind.MEMORY_LIMIT
+    if limits.disk_bytes is not None and disk_usage(os.path.dirname(owned.home)) > limits.disk_bytes:
+        return ErrorKind.DISK_LIMIT
+    return None
+
+
+def request_end(child: Child) -> None:
+    """Send a program's group the signal to end, and give it a moment to do so."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGTERM)
+    ends_within(child, _TERM_S)
+
+
+def end_all(child: Child, owned: Owned) -> None:
+    """End a program, where it still runs, and all that it left behind."""
+    child.poll()  # it is not to be counted where it has ended
+    is_hidden = _has_any(owned.user) if owned.user is not None else owned.owns is not None and _may_inherit()
+    if child.poll() is None or is_hidden or _has_group(child.pid):
+        _kill(child.pid, owned)
+    child.wait()
+
+
+def _has_group(leader: int) -> bool:
+    """Whether a program that has ended left something of its group behind."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _kill(leader: int, owned: Owned) -> None:
+    """Kill a program's group, and everything that is still found of it."""
+    with suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
+    until = time.monotonic() + _END_S
+    while time.monotonic() < until:  # what starts others while it is looked for is found in the next round
+        members = family(leader, owned.user, owned.owns)
+        if not members:
+            return
+        for pid in members:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_PAUSE_S)
+
+
+def _has_any(user: int) -> bool:
+    """Whether any process runs as a user, one that only is to be waited for included."""
+    try:
+        os.getpriority(os.PRIO_USER, user)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _may_inherit() -> bool:
+    """Whether this process may have inherited anything; True where that is not known."""
+    pids: set[int] = set()
+    is_known = False
+    with suppress(OSError), children() as known:
+        for thread in os.listdir(f"{_PROC}/self/task"):
+            with suppress(FileNotFoundError), open(f"{_PROC}/self/task/{thread}/children", "rb") as file:
+                pids.update(map(int, file.read().split()))
+                is_known = True
+        return not is_known or not pids <= known
+    return True
+
+
+def family(leader: int, user: int | None, owns: Callable[[float], bool] | None = None) -> dict[int, int]:
+    """Return the processes of a session, what these have started, and all of a user, with resident memory in bytes.
+
+    Args:
+        leader: the process that leads the session; processes that left it are found while what started them lives.
+        user: a user that nothing else runs as; None for none.
+        owns: where this process inherits what programs leave behind: whether a process that was inherited is this
+            program's, by when it was started (seconds since the machine was).
+    """
+    if not os.path.isdir(_PROC):
+        return {}
+    adopted: set[int] = set()
+    if owns is None:
+        table = _read_processes(thorough=user is not None)
+    else:
+        with children() as known:
+            table = _read_processes(thorough=user is not None)
+            adopted = {pid for pid, row in _inherited(table, known) if owns(row.started)}
+    table = {pid: row for pid, row in table.items() if not row.ended}
+    inside = {pid for pid, row in table.items() if pid == leader or row.session == leader or row.user == user}
+    inside |= adopted & table.keys()
+    before = -1
+    while len(inside) != before:
+        before = len(inside)
+        inside |= {pid for pid, row in table.items() if row.parent in inside}
+    return {pid: table[pid].memory for pid in inside if pid != os.getpid()}
+
+
+class _Process(NamedTuple):
+    parent: int
+    session: int
+    started: float  # on the clock of _now
+    memory: int
+    user: int
+    ended: bool
+
+
+def _now() -> float:
+    """Return seconds since the machine started: the clock that starts of processes are measured on."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else 0.0
+
+
+def _inherited(table: dict[int, _Process], known: frozenset[int]) -> list[tuple[int, _Process]]:
+    """Return what this process inherited; what of it has ended is waited for, so that its number is free again."""
+    own, session = os.getpid(), os.getsid(0)
+    rows = [(p, row) for p, row in table.items() if row.parent == own and row.session != session and p not in known]
+    for pid, row in rows:
+        if row.ended:
+            with suppress(OSError):
+                os.waitpid(pid, os.WNOHANG)
+    return rows
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir(_PROC) if name.isdigit()]
+
+
+def _read_processes(*, thorough: bool) -> dict[int, _Process]:
+    return {pid: row for pid in _pids() if (row := _read_process(pid, thorough=thorough)) is not None}
+
+
+def _read_process(pid: int, *, thorough: bool) -> _Process | None:
+    """Read one process; None where it has gone. Its user is certain where it is read thoroughly."""
+    # All processes are read several times a second for each call: psutil takes three to six times as long for that.
+    try:
+        with open(f"{_PROC}/{pid}/stat", "rb") as file:
+            data = file.read()
+            user = os.fstat(file.fileno()).st_uid
+        if thorough and user == 0:  # so a process is shown that closed itself to others
+            with open(f"{_PROC}/{pid}/status", "rb") as file:
+                lines = file.read().split(b"\n")
+            user = next((int(line.split()[1]) for line in lines if line.startswith(b"Uid:")), 0)
+    except OSError:
+        return None
+    fields = data[data.rfind(b")") + 2 :].split()  # a name may hold blanks and brackets
+    if len(fields) < 22:
+        return None
+    parent, session, started, pages = (int(fields[index]) for index in (1, 3, 19, 21))
+    return _Process(parent, session, started / _TICKS, pages * _PAGE, user, ended=fields[0] in (b"Z", b"X"))

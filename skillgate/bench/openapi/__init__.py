@@ -1,1 +1,0 @@
-"""New skills out of OpenAPI documents: reading one, choosing an operation, and the program that calls it."""

@@ -1,1 +1,0 @@
-"""Read skills, benchmarks and files of tasks, and check them."""

@@ -1,0 +1,395 @@
+"""Read skills that can be run: a skill.json with its adapter's settings, or a SKILL.md."""
+# ruff: noqa: PTH100, PTH112, PTH113, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.bench.checking import check_config, check_executable, unsupported
+from skillgate.bench.documents import decoded, read_json, refuse
+from skillgate.bench.ports import require_passable
+from skillgate.errors import UsageError
+from skillgate.format import did_you_mean, printable
+from skillgate.model.benchmark import AdapterConfig, AdapterType, Executable, NotLoaded, Runnable
+from skillgate.model.digest import digest
+from skillgate.model.marks import key_of
+from skillgate.skill.walk import SKIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SKILL_JSON = "skill.json"
+CONFIG_JSON = "adapter.config.json"
+SKILL_MD = "SKILL.md"
+_MOST_FILES = 5_000
+_MOST_BYTES = 200_000_000
+_BLOCK = 1 << 20
+_MOST_MISSPELT = 5  # keys of one file
+
+
+class Skills(NamedTuple):
+    """What paths led to: the skills by shown path, and what a reader should know."""
+
+    found: tuple[Runnable, ...]
+    notices: tuple[str, ...]
+
+
+def load_skills(
+    paths: Sequence[str],
+    *,
+    cwd: str,
+    prose: bool = False,
+    without: Sequence[str] = (),
+    lenient: bool = False,
+    left: list[NotLoaded] | None = None,
+    runnable: bool = False,
+) -> Skills:
+    """Read every skill that paths mean: a skill.json, a SKILL.md, a skill's directory, or one that holds some.
+
+    Args:
+        paths: as the user wrote them.
+        cwd: the working directory, absolute.
+        prose: whether a SKILL.md that a search meets counts too; one that was named always does.
+        without: absolute directories whose skills are left out.
+        lenient: whether what is not valid is left out with a notice, and what shares its id with another taken in.
+        left: takes the skills below a directory that are not valid, so that they do not stop the others; None: they
+            are an error, as those are that a path names.
+        runnable: whether a skill must also be one that a run could start or ask.
+
+    Raises:
+        UsageError: a path leads to no skill, a skill is not valid, or none is left; every problem, a line each.
+    """
+    files = _search(paths, cwd, prose=prose, without=without)
+    problems, notices = files.problems, files.notices
+    skills: list[Runnable] = []
+    broken: list[NotLoaded] = []
+    for file, shown in sorted(files.shown.items(), key=lambda item: item[1]):
+        skill, own = _read(file, shown, runnable=runnable)
+        if left is not None and own and file not in files.named:
+            broken.append(not_loaded(shown, own))
+            continue
+        problems += own
+        skills += [skill] if skill is not None else []
+        if not own and not lenient and file.endswith(SKILL_JSON):
+            notices += misspelt_keys(read_json(file, shown), shown)
+    if lenient:
+        return Skills(tuple(skills), tuple(problems))
+    problems += _clashes(skills)
+    if problems or not skills:
+        raise UsageError("\n".join([*problems, *(f"{one.path}: {one.reason}" for one in broken)]))
+    if left is not None:
+        left += broken
+    return Skills(tuple(_keyed(skills)), tuple(notices))
+
+
+class _Files(NamedTuple):
+    """The main files that paths lead to: the path to show by the real one, and which of them a path names."""
+
+    shown: dict[str, str]
+    named: set[str]
+    problems: list[str]
+    notices: list[str]
+
+
+def _search(paths: Sequence[str], cwd: str, *, prose: bool, without: Sequence[str]) -> _Files:
+    files = _Files({}, set(), [], [])
+    prose_left = 0
+    for path in paths:
+        found, skipped = main_files(path, cwd, prose=prose)
+        prose_left += skipped
+        inside = [file for file in found if not any(file.startswith(os.path.join(folder, "")) for folder in without)]
+        if found and not inside:
+            continue
+        if not found:
+            more = f" but {skipped} prose skills (--prose takes them in)" if skipped else ""
+            files.problems.append(f"{path} holds no skill.json and no SKILL.md{more}")
+        place = os.path.abspath(os.path.join(cwd, path))
+        for file in inside:
+            real = os.path.realpath(file)
+            if real in files.shown:
+                files.notices.append(f"{path} leads to {files.shown[real]} again; it is evaluated once")
+            files.shown.setdefault(real, shown_path(file, cwd))
+            if place in (file, os.path.dirname(file)):
+                files.named.add(real)
+    if prose_left and files.shown:
+        files.notices.append(f"{prose_left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
+    return files
+
+
+def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]:
+    """Read skills that a search met, by their main files with the paths to show; what is wrong with one stops no other.
+
+    Of two with one id and version the later is left out.
+    """
+    skills: list[Runnable] = []
+    left: list[NotLoaded] = []
+    seen: dict[tuple[str, str], Runnable] = {}
+    for file, shown in files.items():
+        skill, problems = _read(file, shown)
+        if skill is not None:
+            other = seen.setdefault((skill.spec.id, skill.spec.version), skill)
+            if other is not skill:
+                problems.append(f"{shown}: its id and version are also those of {other.shown}")
+            if not problems:
+                skills.append(skill)
+        if problems:
+            left.append(not_loaded(shown, problems))
+    return Skills(tuple(_keyed(skills)), ()), tuple(left)
+
+
+def not_loaded(shown: str, problems: Iterable[str]) -> NotLoaded:
+    """Return that a file was left out, with its problems, each without the path that it begins with."""
+    begins = (f"{shown}:", f"{shown} ")
+    texts = (line[len(begins[0]) :].strip() if line.startswith(begins) else line for line in problems)
+    return NotLoaded(shown, "; ".join(texts))
+
+
+def read_skill(file: str, shown: str) -> Runnable:
+    """Read one skill.json or SKILL.md by its absolute path; ``shown`` names it in messages.
+
+    Raises:
+        UsageError: it is not valid; every problem, a line each.
+    """
+    root = os.path.dirname(file)
+    if os.path.basename(file) == SKILL_MD:
+        spec, config = _prose(root, shown), AdapterConfig()
+    else:
+        spec, config = _spec(file, shown)
+    shown_root = os.path.dirname(shown) or "."
+    return Runnable(spec=spec, config=config, root=root, shown=shown_root, digest=_digest(root), key=spec.id)
+
+
+def _read(file: str, shown: str, *, runnable: bool = False) -> tuple[Runnable | None, list[str]]:
+    """Read a skill and what is wrong with it; None where it is not valid."""
+    try:
+        skill = read_skill(file, shown)
+    except UsageError as error:
+        return None, str(error).splitlines()
+    if (why := unsupported(skill.spec)) is not None:
+        return skill, [f"{shown}: {why}"]
+    try:
+        if runnable:
+            check_runnable(skill)
+    except UsageError as error:
+        return skill, str(error).splitlines()
+    return skill, []
+
+
+def main_files(path: str, cwd: str, *, prose: bool) -> tuple[list[str], int]:
+    """Find the main files that a path means, and count the prose skills that were passed over.
+
+    Raises:
+        UsageError: it does not exist.
+    """
+    place = os.path.abspath(os.path.join(cwd, path))
+    if os.path.isfile(place):
+        fits = place.endswith(".json") or os.path.basename(place) == SKILL_MD
+        return ([place] if fits else []), 0
+    if not os.path.isdir(place):
+        raise UsageError(f"{path} does not exist: a skill is a skill.json, a SKILL.md, or a directory with one")
+    if own := _main(place):
+        return [own], 0
+    found: list[str] = []
+    skipped = 0
+    for folder, folders, _ in os.walk(place):
+        main = _main(folder)
+        folders[:] = [] if main else _entered(folders)
+        if main is not None and (prose or main.endswith(SKILL_JSON)):
+            found.append(main)
+        elif main is not None:
+            skipped += 1
+    return found, skipped
+
+
+def _main(folder: str) -> str | None:
+    paths = (os.path.join(folder, name) for name in (SKILL_JSON, SKILL_MD))
+    return next(filter(os.path.isfile, paths), None)
+
+
+def _entered(folders: Iterable[str]) -> list[str]:
+    return sorted(name for name in folders if name not in SKIPPED and name[:1] != ".")
+
+
+def shown_path(file: str, cwd: str) -> str:
+    """Return the path to show: relative where a file lies below the working directory."""
+    inside = file.startswith(os.path.join(cwd, ""))
+    return (os.path.relpath(file, cwd) if inside else file).replace(os.sep, "/")
+
+
+def read_executable(file: str, shown: str) -> tuple[Executable, list[str]]:
+    """Read one skill.json alone, and what is wrong with what it says.
+
+    Raises:
+        UsageError: it has not the shape of one; every problem, a line each.
+    """
+    spec = decoded(Executable, read_json(file, shown), shown)
+    return spec, [f"{shown}: {line}" for line in check_executable(spec)]
+
+
+def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
+    spec, problems = read_executable(file, shown)
+    config_file = os.path.join(os.path.dirname(file), CONFIG_JSON)
+    config = spec.adapter or AdapterConfig()
+    if os.path.lexists(config_file):
+        name = f"{shown.removesuffix(os.path.basename(file))}{CONFIG_JSON}"
+        if spec.adapter is not None:
+            problems.append(f"{shown}: adapter: {name} holds the adapter's settings too; leave one of them out")
+        try:
+            config = read_config(config_file, name)
+        except UsageError as error:
+            problems += str(error).splitlines()
+    refuse(problems)
+    return spec, config
+
+
+def read_config(file: str, shown: str) -> AdapterConfig:
+    """Read one adapter.config.json.
+
+    Raises:
+        UsageError: it is not valid; every problem, a line each.
+    """
+    config = decoded(AdapterConfig, read_json(file, shown), shown)
+    refuse(f"{shown}: {line}" for line in check_config(config))
+    return config
+
+
+def _prose(root: str, shown: str) -> Executable:
+    """Describe a SKILL.md as a skill.json: its name is its id, its version ``metadata.version`` or a digest."""
+    from skillgate.model.skill import Unreadable
+    from skillgate.skill.find import discover, read
+    from skillgate.skill.parse import parse
+
+    source = read(discover([root]).roots[0])
+    if isinstance(source, Unreadable):
+        raise UsageError(f"{shown} cannot be read: {source.reason}")
+    frontmatter = parse(source).frontmatter
+    name, metadata = frontmatter.text("name"), frontmatter.values.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, Mapping) else None
+    identifier = prose_id(name, root)
+    return Executable(
+        id=identifier,
+        name=name or identifier,
+        version=str(version) if isinstance(version, str | float | int) else content_version(root),
+        adapter_type=AdapterType.SKILLMD,
+        entrypoint=SKILL_MD,
+        description=frontmatter.text("description"),
+    )
+
+
+def prose_id(name: str, root: str) -> str:
+    """Make an id of a prose skill's name, else of its directory's."""
+    return re.sub(r"[^a-z0-9_-]+", "-", (name or os.path.basename(root)).lower()).strip("-") or "skill"
+
+
+def content_version(root: str) -> str:
+    """Return the version of a prose skill that names none: its files are read."""
+    return f"0.0.0+{_digest(root)[:12]}"
+
+
+def _clashes(skills: Sequence[Runnable]) -> Iterator[str]:
+    seen: dict[tuple[str, str], Runnable] = {}
+    for skill in skills:
+        key = (skill.spec.id, skill.spec.version)
+        other = seen.setdefault(key, skill)
+        if other is not skill:
+            advice = "give one of them another id or version"
+            yield f"{skill.shown}: id {key[0]!r} version {key[1]} is also that of {other.shown}: {advice}"
+
+
+def _keyed(skills: Sequence[Runnable]) -> Iterator[Runnable]:
+    ids = [skill.spec.id for skill in skills]
+    for skill in skills:
+        several = ids.count(skill.spec.id) > 1
+        yield replace(skill, key=f"{skill.spec.id}@{skill.spec.version}") if several else skill
+
+
+def _digest(root: str) -> str:
+    """Digest the files of a skill, but what tools leave behind; ``""`` where there is too much of them."""
+    parts: list[bytes] = []
+    count = size = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = _entered(folders)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(".pyc"):
+                continue
+            if os.path.islink(path):  # never through it: it may lead to what has no end
+                parts += [os.fsencode(os.path.relpath(path, root)), b"link", os.fsencode(os.readlink(path))]
+                continue
+            if not os.path.isfile(path):
+                continue
+            count, size = count + 1, size + os.path.getsize(path)  # noqa: PTH202
+            if count > _MOST_FILES or size > _MOST_BYTES:
+                return ""
+            parts += [os.fsencode(os.path.relpath(path, root)), _file_digest(path)]
+    return digest(*parts)
+
+
+def _file_digest(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            blocks = iter(lambda: file.read(_BLOCK), b"")
+            return digest(*blocks).encode()
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode()
+
+
+def misspelt_keys(data: Any, shown: str) -> tuple[str, ...]:  # noqa: ANN401 - JSON
+    """Name the keys of a skill.json that nothing reads and that are nearly ones that are read: probably typos."""
+    known = {key_of(Executable, field.name) for field in fields(Executable)}
+    notices = []
+    for key in data if isinstance(data, dict) else ():
+        # What is there by its right name too is no typo of it.
+        near = did_you_mean(key, known - data.keys()) if key not in known else ""
+        if near:
+            notices.append(f"{shown}: {printable(key)[:60]} is a key that nothing reads{near}")
+    return tuple(notices[:_MOST_MISSPELT])
+
+
+def check_runnable(skill: Runnable) -> None:
+    """Refuse a skill that no run could start or ask, whatever the options and variables.
+
+    Raises:
+        UsageError: with the reason; what a shape cannot say, and what needs no look at the surroundings.
+    """
+    why = unsupported(skill.spec)
+    if why is not None:
+        raise UsageError(f"{skill.shown}: {why}")
+    kind = skill.spec.adapter_type
+    if kind is AdapterType.SKILLMD:
+        from skillgate.bench.adapters.skillmd import subject_of  # loads what sessions need
+
+        subject_of(skill)
+    elif kind is AdapterType.HTTP or (kind is AdapterType.MCP and has_address(skill)):
+        from skillgate.bench.addresses import check_target  # searches need none of what starts or asks skills
+
+        check_target(skill)
+    elif kind in (AdapterType.SUBPROCESS, AdapterType.MCP):
+        from skillgate.bench.program import command_of
+
+        command_of(skill)
+        for name in skill.config.pass_env:
+            require_passable(name, {name}, where=f"{skill.shown}: passEnv")
+
+
+def has_address(skill: Runnable) -> bool:
+    """Whether an MCP server is reached at an address; otherwise it is a program.
+
+    Raises:
+        UsageError: the address has another scheme, or the tool's name is no text.
+    """
+    name = skill.spec.metadata.get("toolName")
+    if name is not None and not isinstance(name, str):
+        raise UsageError(f"{skill.shown}: metadata.toolName: expected a text")
+    entrypoint = skill.spec.entrypoint.strip()
+    is_address = re.match(r"https?://", entrypoint, re.IGNORECASE) is not None
+    if skill.config.command is None and (is_address or skill.config.base_url is not None):
+        return True
+    if re.match(r"[a-z][a-z0-9+.-]*://", entrypoint, re.IGNORECASE):
+        shown = entrypoint[:80]
+        raise UsageError(f"{skill.shown}: entrypoint: expected a command, or an http(s) address, found {shown!r}")
+    return False

@@ -1,1 +1,0 @@
-"""Connections to MCP servers, through the SDK of the protocol."""

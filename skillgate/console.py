@@ -1,0 +1,134 @@
+"""What a command is given to work with: its streams, its surroundings and its configuration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+from skillgate.errors import IncompleteError
+from skillgate.format import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.config import Config
+
+_WIDTH = 100  # columns where no terminal says otherwise: files and pipes get the same text everywhere
+_NARROWEST = 40
+
+
+class Console:
+    """Streams, environment variables (read nowhere else), working directory and options of one run of one command."""
+
+    signed_only = False
+    anew = "--refresh asks everything again"
+
+    def __init__(
+        self,
+        *,
+        stdout: TextIO,
+        stderr: TextIO,
+        environ: Mapping[str, str],
+        cwd: str,
+        config_file: str | None = None,
+        json: bool = False,
+        no_color: bool = False,
+        verbose: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self.environ = environ
+        self.cwd = cwd
+        self.json = json
+        self.verbose = verbose
+        self.quiet = quiet
+        self._no_color = no_color
+        self._config_file = config_file
+        self._config: Config | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the working directory, read at first use, its notices shown once. Raises UsageError."""
+        if self._config is None:
+            from skillgate import config  # a command that needs no configuration does not pay for its declarations
+
+            self._config = config.load(explicit=self._config_file, cwd=self.cwd, environ=self.environ)
+            for notice in self._config.notices:
+                self.note(notice)
+        return self._config
+
+    def out(self, text: str) -> None:
+        """Write text that went through ``printable`` to stdout, with a line break. Raises IncompleteError."""
+        deliver(self.stdout, text if text.endswith("\n") else text + "\n")
+
+    def note(self, text: str) -> None:
+        """Write to stderr unless ``-q`` was given; each line goes through ``printable``."""
+        if not self.quiet:
+            self._to_stderr(text)
+
+    def show_progress(self, text: str) -> None:
+        """Write to stderr as it is, at once; what cannot be shown is not missed."""
+        with suppress(OSError):
+            self.stderr.write(text)
+            self.stderr.flush()
+
+    def detail(self, text: str) -> None:
+        """Write to stderr when ``-v`` was given; each line goes through ``printable``."""
+        if self.verbose:
+            self._to_stderr(text)
+
+    @property
+    def color(self) -> bool:
+        """Whether to colour stdout: ``--no-color``, then NO_COLOR, then the forcing variables, then the terminal."""
+        if self._no_color or self.environ.get("NO_COLOR"):
+            return False
+        if any(self.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+            return True
+        return self.stdout.isatty() and self.environ.get("TERM") != "dumb"
+
+    @property
+    def width(self) -> int:
+        """How many columns a line may have: the terminal's, at least 40; 100 where there is none."""
+        if not self.stdout.isatty():
+            return _WIDTH
+        columns = self.environ.get("COLUMNS", "")
+        if columns.isascii() and columns.isdigit() and int(columns[:6]):
+            return max(_NARROWEST, int(columns[:6]))
+        try:
+            return max(_NARROWEST, os.get_terminal_size(self.stdout.fileno()).columns)
+        except OSError:
+            return _WIDTH
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody sits at a terminal who can be asked."""
+        return bool(sys.stdin and sys.stdin.isatty() and self.stderr.isatty() and not self.environ.get("CI"))
+
+    def confirm(self, question: str) -> bool:
+        """Ask somebody at the terminal; only ``y`` and ``yes`` are one."""
+        self.show_progress(f"{printable(question)} [y/N] ")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def _to_stderr(self, text: str) -> None:
+        lines = [printable(line) for line in text.rstrip("\n").split("\n")]
+        with suppress(OSError):  # what cannot be said does not change the outcome
+            self.stderr.write("\n".join(lines) + "\n")
+
+
+def deliver(stdout: TextIO, text: str, *, flush: bool = False) -> None:
+    """Write to stdout and, with ``flush``, make sure that it arrived.
+
+    Raises BrokenPipeError where the reader is gone, as with ``| head``, and IncompleteError for a full disk and the
+    like.
+    """
+    try:
+        stdout.write(text)
+        if flush:
+            stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise IncompleteError(f"cannot write to standard output: {error.strerror}") from error

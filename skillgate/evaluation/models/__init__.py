@@ -1,1 +1,0 @@
-"""Who judges, simulates and ranks, and what that may cost."""

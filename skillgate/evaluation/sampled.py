@@ -1,0 +1,332 @@
+"""Evaluate at a depth that asks models: connect, judge, and say what could not be done."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections import Counter
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate import settings
+from skillgate.config import Config, config_digest
+from skillgate.errors import UsageError
+from skillgate.evaluation import pipeline
+from skillgate.evaluation.layers import LayerResults, ModelSetup, layer_of, models_of
+from skillgate.evaluation.models import Models
+from skillgate.evaluation.pipeline import Deepened, SampledLayers, SampledSkill, total
+from skillgate.evaluation.request import SIMULATED, CompareRequest, EvaluateRequest, ModelOptions, read_whole
+from skillgate.evaluation.spending import DryRun, Estimator, SpendApproval, clear, expected_calls, watching
+from skillgate.files import require_folder, write
+from skillgate.judge.siblings import Shelves
+from skillgate.model.digest import digest
+from skillgate.model.finding import Claim, Hit, Severity
+from skillgate.model.layers import FAILED, Agreement, Estimate, JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.report import Layer, Report, SkillResult, StaticLayer
+from skillgate.model.skill import SkillRoot, SkillSource, Unreadable
+from skillgate.registry import PROVIDERS
+from skillgate.scoring.gate import NOT_RANKED, sampled_layers
+from skillgate.scoring.result import Deeper
+from skillgate.skill.find import read
+from skillgate.static.layer import claim, judged_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from skillgate.console import Console
+    from skillgate.judge.subject import Judged
+    from skillgate.model.score import Depth, Dimension
+    from skillgate.montecarlo.subject import Simulated
+    from skillgate.skill.find import Discovery
+
+_MOST_REASONS = 5
+_DONE = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
+_LATER = (
+    "jsonschema",
+    "skillgate.llm.replies",
+    "skillgate.stats.intervals",
+    "skillgate.stats.agreement",
+    "skillgate.scoring.sampled",
+)
+
+
+class Sampling(NamedTuple):
+    """Models that are connected, and the layers that ask them."""
+
+    layers: SampledLayers
+    models: Models
+    estimate: Callable[[], DryRun] | None = None  # what it would all take, in a dry run
+
+    def result(self, results: Iterable[SkillResult], session: Console) -> DryRun | None:
+        """Return the estimate of a dry run; else note what could not be measured."""
+        if self.estimate is not None:
+            return self.estimate()
+        for sentence in _unanswered(results):
+            session.note(sentence)
+        return None
+
+
+@contextmanager
+def sampling(
+    config: Config, options: ModelOptions, session: Console, depth: Depth, run: str = ""
+) -> Iterator[Sampling]:
+    """Connect, and close at the end; a run with a name that is cut short can be gone on from.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+    """
+    models = Models(config, session, options, depth, run=run)
+    is_through = False
+    try:
+        if options.dry_run:
+            estimator = Estimator(models.setup)
+            measure: Callable[[Sequence[SampledSkill]], Deepened] = estimator
+            estimate = estimator.result
+        else:
+            measure, estimate = Deepener(models.setup, session, calibration=options.calibration), None
+        yield Sampling(SampledLayers(depth, measure, models.names, models.judged_as), models, estimate)
+        is_through = True
+    finally:
+        if not is_through:
+            models.leave()
+        failure = models.close()
+        if failure is not None:
+            session.note(failure)
+
+
+def run_name(request: EvaluateRequest, discovery: Discovery, depth: Depth, session: Console) -> str:
+    """Name a run by what it asks about and how: the same command on the same skills is the same run.
+
+    Only runs that take long have a name.
+    """
+    config, scope, options = request.config, request.scope, request.models
+    is_batch = PROVIDERS.flag(config.get(settings.PROVIDER), "BATCHES")
+    if options.dry_run or (depth not in SIMULATED and not is_batch):
+        return ""
+    sources = [read(root) for root in discovery.roots]
+    contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
+    scoped = (session.cwd, depth.value, config_digest(config), scope.shard)
+    # One that asks everything anew takes nothing from a run that did not.
+    flags = (options.lift, options.calibration, scope.changed, scope.since, options.refresh, not options.keep_answers)
+    paths = [str(root.path) for root in discovery.roots]
+    return digest(repr((scoped, flags, paths, contents)).encode("utf-8", "surrogatepass"))
+
+
+def both_sides(
+    sources: Sequence[SkillSource | Unreadable], request: CompareRequest, session: Console, *, depth: Depth
+) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], DryRun | None]:
+    """Evaluate two skills; where both bear one name, the second on the prompts of the first.
+
+    Returns:
+        Both results, the models, and the estimate where that was all that was wanted.
+
+    Raises:
+        UsageError: an option does not fit another, or a file cannot be read.
+        IncompleteError: a package is missing.
+    """
+    with sampling(request.config, request.models, session, depth) as one:
+        evaluator = pipeline.Evaluator(sampled=one.layers)
+        a = pipeline.evaluate(sources[:1], evaluator).report.results[0]
+        # The baseline gives the prompts alone; a drop is judged where both sides are known.
+        named_alike = sources[1].root.name == sources[0].root.name
+        baseline = pipeline.Baseline({str(sources[1].root.path): a}) if named_alike else None
+        b = pipeline.evaluate(sources[1:], evaluator, baseline=baseline).report.results[0]
+    return (a, b), one.models.names, one.result((a, b), session)
+
+
+def _unanswered(results: Iterable[SkillResult]) -> Iterator[str]:
+    """Say once for each cause how many skills have no score for it."""
+    reasons: Counter[str] = Counter()
+    lifts: Counter[str] = Counter()
+    for result in results:
+        how = "not" if result.composite.score is None else "not wholly"
+        reasons.update(f"{how} {_DONE[type(one)]}: {one.reason}" for one in sampled_layers(result) if one.reason)
+        if result.lift is not None and result.lift.reason:
+            lifts[f"without the lift that was asked for: {result.lift.reason}"] += 1
+    reasons.update(lifts)
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        yield f"{count} skill{'s' * (count != 1)} {reason}"
+    if len(reasons) > _MOST_REASONS:
+        yield f"and {len(reasons) - _MOST_REASONS} more reasons; the report has them all"
+
+
+def require_benchmark(options: ModelOptions, session: Console, roots: Sequence[SkillRoot]) -> None:
+    """Raise UsageError if ``--benchmark-json`` cannot be written, or there is not one skill to write of."""
+    if not options.lift:
+        raise UsageError("--benchmark-json writes what --lift measures; give --lift too")
+    if len(roots) != 1:
+        raise UsageError(f"--benchmark-json writes of one skill, and there are {len(roots)}; name one")
+    require_folder(options.benchmark_json or "", session.cwd)
+
+
+def write_benchmark(path: str, report: Report, session: Console) -> None:
+    """Write the lift of one skill in the form that skill-creator's viewer shows.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    from skillgate.report.benchmark_json import benchmark  # few runs write one
+
+    lifted = [result for result in report.results if result.lift is not None]
+    if not lifted:
+        session.note(f"{path} is not written: there is no lift")
+        return
+    write(path, benchmark(lifted[0], timestamp=datetime.now(UTC)), cwd=session.cwd)
+
+
+class Deepener:
+    """Judge skills, as ``SampledLayers.measure`` does; may be called several times."""
+
+    def __init__(self, setup: ModelSetup, session: Console, *, calibration: str | None = None) -> None:
+        """Take who judges, where to say how far it is, and a file of ratings that people gave too.
+
+        Raises:
+            UsageError: the calibration cannot be read, or is none.
+        """
+        self._setup, self._session = setup, session
+        self._calibration = None
+        if calibration is not None:
+            from skillgate.judge.calibration import read as read_calibration  # few runs have one
+
+            place = os.path.join(session.cwd, calibration)  # noqa: PTH118
+            self._calibration = read_calibration(read_whole(place, calibration, "the calibration"), calibration)
+        self._shelves = Shelves()
+        self._approval = SpendApproval(setup, session)
+
+    def __call__(self, skills: Sequence[SampledSkill]) -> Deepened:
+        """Judge them all, several at a time; what cannot be judged is said so and stops none of the others."""
+        setup, panel, session = self._setup, self._setup.panel, self._session
+        wanted = [one for one in skills if one.facts.unscored is None]
+        layers = [partial(layer_of, one, setup, self._shelves, session.note) for one in wanted]
+        self._approval.require(wanted, layers)
+        threading.Thread(target=_load_later, daemon=True).start()
+        watch = watching(session, len(layers), expected_calls(setup, len(layers)))
+        try:
+            results: list[LayerResults] = list(setup.drive(layers, watch))
+        except KeyboardInterrupt:
+            session.note("interrupted: the answers that came are kept; the same command goes on from them")
+            raise
+        finally:
+            if watch is not None and session.stderr.isatty():
+                clear(session)
+        agreed = None
+        if len(panel.opinions) > 1:
+            from skillgate.judge.calibration import agreement  # numpy: loaded by now
+
+            agreed = agreement([one.judged.ratings for one in results], len(panel.opinions))
+        deepened = {
+            str(one.source.root.path): Deeper(failure=f"not judged: {one.facts.unscored}")
+            for one in skills
+            if one.facts.unscored is not None
+        }
+        trusted = None
+        for skill, one in zip(wanted, results, strict=True):
+            self._warn(str(skill.source.root.path), one.simulated)
+            if self._calibration is not None:
+                from skillgate.judge.calibration import calibrate
+
+                calibrated = one.judged._replace(layer=calibrate(self._calibration, one.judged.layer))
+                one = one._replace(judged=calibrated)
+            deepened[str(skill.source.root.path)] = deeper(one, agreed, skill.source.root)
+        if self._calibration is not None:
+            from skillgate.judge.calibration import trust
+
+            trusted = trust(self._calibration, [one.judged.layer for one in results])
+        return Deepened(deepened, agreed, models_of(panel, setup.plan), setup.spent(), trusted)
+
+    def _warn(self, path: str, simulated: Simulated | None) -> None:
+        """Note that no session meant for a skill completed: it is measured, and its score is about failures alone."""
+        layer = None if simulated is None else simulated.layer
+        if layer is None or layer.loads is None or layer.loads.completed:
+            return
+        kinds = Counter(run.kind or "" for run in layer.runs if run.should_trigger and run.outcome == FAILED)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        many = "the only session" if kinds.total() == 1 else f"all {kinds.total()} sessions"
+        self._session.note(f"warning: {path}: {many} meant for the skill failed ({counts})")
+
+
+def _load_later() -> None:
+    """Load what is needed only with the answers, while they are awaited: it takes as long as several of them."""
+    for name in _LATER:
+        importlib.import_module(name)
+
+
+def deeper(results: LayerResults, agreed: Agreement | None, root: SkillRoot) -> Deeper:
+    """Return what scoring needs of a skill that was asked about."""
+    judged, simulated, ranked, lifted = results
+    layer = judged.layer._replace(silenced=judged.silenced)
+    if agreed is not None:
+        layer = layer._replace(
+            agreement=agreed, kappa=agreed.kappa, kappa_reason=agreed.kappa_reason, kappa_trigger=agreed.kappa_trigger
+        )
+    layers: tuple[Layer, ...] = (layer,)
+    measured: dict[Dimension, Estimate] = {}
+    if simulated is not None:
+        measured = {name: one for name, one in simulated.layer.scores.items() if one.value is not None}
+        layers += (simulated.layer._replace(silenced=simulated.silenced),)
+    if ranked is not None:
+        layers += (ranked.layer,)
+    lift = None if lifted is None else lifted.lift
+    usages = [one.usage for one in (*layers, lift) if not isinstance(one, StaticLayer | None)]
+    return Deeper(
+        layers=layers,
+        scores=layer.assessments,
+        simulated=measured,
+        failure=_failure(judged) or (None if simulated is None else _not_simulated(simulated)),
+        no_badge=judged.partial or _no_badge(results),
+        usage=total(usages),
+        claims=tuple(_claims(results, root)),
+        lift=lift,
+    )
+
+
+def _not_simulated(simulated: Simulated) -> str | None:
+    """Say why there can be no score at this depth, None where there is one."""
+    layer = simulated.layer
+    if layer.stopped_early is not None:
+        return f"stopped early: {layer.stopped_early}"
+    why = simulated.silenced or simulated.failure or (None if layer.scores else layer.reason or "nothing was measured")
+    # What is left of a blend would be another number by its name: the judge's opinion of what a skill does in the
+    # place of what it did.
+    gaps = [one.reason or name.value for name, one in layer.scores.items() if one.value is None]
+    why = why or "; ".join(dict.fromkeys(gaps))
+    return f"not simulated: {why}" if why else None
+
+
+def _no_badge(results: LayerResults) -> str | None:
+    """Say why there can be no badge whatever the score, None where there can be one.
+
+    The composite alone decides where there was no opponent; where matches were lost, a text could choose to.
+    """
+    ranked, simulated = results.ranked, results.simulated
+    if ranked is not None and ranked.failure is not None:
+        return f"{NOT_RANKED}: {ranked.failure}"
+    withheld = (getattr(one, "no_badge", None) for one in (ranked, simulated))
+    return next((reason for reason in withheld if reason is not None), None)
+
+
+def _failure(judged: Judged) -> str | None:
+    """Say why a skill has no judged score, None where it has one.
+
+    Where an outage kept one of several judges from answering, the others give the score; where what it read may have
+    done so, they do not: else a text could choose its judges.
+    """
+    scores = judged.layer.assessments
+    gaps = ", ".join(dimension.value for dimension, one in scores.items() if one.score is None)
+    if judged.silenced is None and scores and not gaps:
+        return None
+    return f"not judged: {judged.silenced or judged.failure or f'no rating of {gaps}'}"
+
+
+def _claims(results: LayerResults, root: SkillRoot) -> Iterator[Claim]:
+    judged = results.judged
+    problems = [*((problem, None) for problem in judged.problems), *((note, Severity.INFO) for note in judged.notes)]
+    for one in (results.simulated, results.ranked):
+        problems += [(problem, None) for problem in (one.problems if one is not None else ())]
+    for problem, severity in problems:
+        hit = Hit(problem.span, problem.message, severity=severity)
+        yield claim(judged_rule(problem.rule), hit, problem.file or root.file_name, "judge")

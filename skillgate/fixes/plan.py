@@ -1,0 +1,280 @@
+"""From a skill to the changes that mend it, and from those to the disk.
+
+Before a repair is made that a reader could notice, the skill is parsed and judged as it would be afterwards. What would
+change its meaning, lower one of its scores or bring a new finding is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from skillgate.fixes.repairs import FIXES, Edit, Page, page_of
+from skillgate.model.skill import CodeBlock, Document, Entry, EntryKind, Skill, SkillRoot, SkillSource, Tree, Unreadable
+from skillgate.skill.find import read
+from skillgate.skill.parse import MAX_BYTES, parse
+from skillgate.static import layer
+
+LINKED = "it is a symbolic link, or lies behind one: mend the file itself"
+CHANGED = "it changed while it was read"
+HARMFUL = "the repair would change what the file says, or bring another finding"
+
+
+class Disk(Protocol):
+    """What can put new bytes in the place of a file's old ones."""
+
+    def replace(self, file: str, before: bytes, after: bytes) -> str | None:
+        """Write a file, given by tree path, that still holds ``before``; a note says what else one should know.
+
+        Raises:
+            OSError: why it was not written.
+        """
+
+
+class Change(NamedTuple):
+    """What is to become of one file.
+
+    Attributes:
+        file: its tree path.
+        path: the file as shown to people: the skill's directory as it was given, then the file in it, with ``/``.
+        before, after: its bytes.
+        rules: the ids of the findings that are mended, sorted.
+        skipped: why the file is left as it is, although it has such findings; None where it is to be written.
+    """
+
+    file: str
+    path: str
+    before: bytes
+    after: bytes
+    rules: tuple[str, ...]
+    skipped: str | None = None
+
+
+class Result(NamedTuple):
+    """What became of a change: ``reason`` says why it was not written, ``note`` what else one should know of it."""
+
+    change: Change
+    written: bool
+    reason: str | None = None
+    note: str | None = None
+
+
+class _Repair(NamedTuple):
+    """All edits of one finding in one file."""
+
+    file: str
+    rule: str
+    edits: tuple[Edit, ...]
+    silent: bool
+
+
+def plan(root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "") -> tuple[Change, ...]:
+    """Say what would mend a skill, without touching it.
+
+    ``wanted`` says of a rule's id whether its findings are to be mended; comments with an end are held against
+    ``today``, an ISO date (``""``: all of them hold).
+
+    Returns:
+        A change for each file that has something to mend, its main file's first, then by path; and one more, skipped,
+        for what cannot be mended safely. Nothing for a skill that cannot be read, or is no text.
+    """
+    source = read(root)
+    if isinstance(source, Unreadable):
+        return ()
+    skill = parse(source)
+    pages, changes = {}, []
+    for document in skill.documents:
+        data = source.data if document is skill.documents[0] else _bytes(root, document)
+        page = page_of(skill, document, data)
+        if page is None:
+            changes.append(_change(root, document.file, data, data, (), CHANGED))
+        else:
+            pages[document.file] = page
+    repairs = tuple(_repairs(skill, pages.values(), wanted, today))
+    harmless = _harmless(source, skill, pages, repairs)
+    for page in pages.values():
+        changes += _changes(page, repairs, harmless)
+    return tuple(changes)
+
+
+def apply(changes: Iterable[Change], disk: Disk) -> tuple[Result, ...]:
+    """Write changes; one that fails stops none of the others.
+
+    Returns:
+        What became of each, in their order.
+    """
+    return tuple(_applied(change, disk) for change in changes)
+
+
+def _applied(change: Change, disk: Disk) -> Result:
+    if change.skipped is not None:
+        return Result(change, written=False, reason=change.skipped)
+    try:
+        note = disk.replace(change.file, change.before, change.after)
+    except OSError as error:
+        return Result(change, written=False, reason=error.strerror or str(error))
+    return Result(change, written=True, note=note)
+
+
+def _bytes(root: SkillRoot, document: Document) -> bytes:
+    try:
+        return root.tree.read(document.file, limit=MAX_BYTES)
+    except OSError:
+        return b"\xff"  # no text: it was there a moment ago
+
+
+def _repairs(skill: Skill, pages: Iterable[Page], wanted: Callable[[str], bool], today: str) -> Iterator[_Repair]:
+    """Find what could be mended, without what is not wanted or set aside by a comment."""
+    fixes = [(rule, fix) for rule, fix in FIXES.items() if wanted(rule)]
+    for page in pages:
+        file = page.document.file
+        for rule, fix in fixes:
+            found: dict[int, list[Edit]] = {}
+            for edit in fix.find(page):
+                found.setdefault(edit.line, []).append(edit)
+            for line, edits in found.items():
+                if not _waived(skill, file, rule, line, today):
+                    yield _Repair(file, rule, tuple(edits), fix.silent)
+
+
+def _waived(skill: Skill, file: str, rule: str, line: int, today: str) -> bool:
+    return any(
+        waiver.file == file and rule in waiver.rules and waiver.first <= line <= waiver.last
+        for waiver in skill.waivers
+        if waiver.until is None or waiver.until >= today
+    )
+
+
+def _harmless(
+    source: SkillSource, skill: Skill, pages: Mapping[str, Page], repairs: Sequence[_Repair]
+) -> frozenset[_Repair]:
+    """Choose the repairs that can be made together without harm."""
+    harmless = [repair for repair in repairs if repair.silent]
+    noticed = [repair for repair in repairs if not repair.silent]
+    if noticed:
+        trial = Trial(source, skill)
+        # Halving finds a harmful one among many with few trials, as long as they are few themselves.
+        pending = [noticed]
+        while pending and trial.left:
+            some = pending.pop()
+            if trial.holds(_after(pages, (*harmless, *some)), renamed=_renames((*harmless, *some))):
+                harmless += some
+            elif len(some) > 1:
+                pending += (some[len(some) // 2 :], some[: len(some) // 2])
+    return frozenset(harmless)
+
+
+def _renames(repairs: Iterable[_Repair]) -> bool:
+    return any(repair.rule == "NAME_MISMATCH" for repair in repairs)
+
+
+def _after(pages: Mapping[str, Page], repairs: Iterable[_Repair]) -> dict[str, bytes]:
+    """Return the bytes of each file that repairs change."""
+    edits: dict[str, list[Edit]] = {}
+    for repair in repairs:
+        edits.setdefault(repair.file, []).extend(repair.edits)
+    return {file: pages[file].edited(made).encode() for file, made in edits.items()}
+
+
+def _changes(page: Page, repairs: Sequence[_Repair], harmless: frozenset[_Repair]) -> Iterator[Change]:
+    root, file = page.skill.root, page.document.file
+    before = page.raw.encode()
+    mine = [repair for repair in repairs if repair.file == file]
+    made = [repair for repair in mine if repair in harmless]
+    left = [repair for repair in mine if repair not in harmless]
+    if made:
+        after = _after({file: page}, made)[file]
+        yield _change(root, file, before, after, made, None if root.tree.real(file) == file else LINKED)
+    if left:
+        yield _change(root, file, before, before, left, HARMFUL)
+
+
+def _change(
+    root: SkillRoot, file: str, before: bytes, after: bytes, repairs: Iterable[_Repair], skipped: str | None
+) -> Change:
+    inside = file[len(root.directory) + 1 :] if root.directory else file
+    rules = tuple(sorted({repair.rule for repair in repairs}))
+    return Change(file, str(root.path / inside), before, after, rules, skipped)
+
+
+# -- A skill as it would be after repairs: parsed and judged in memory, and held against what it is
+
+MOST = 24  # trials of one skill: each parses all of it, and its author may wish that to take long
+
+
+class _Changed(NamedTuple):
+    """A tree in which some files have other bytes."""
+
+    tree: Tree
+    changed: Mapping[str, bytes]
+
+    def entry(self, path: str) -> Entry | None:
+        data = self.changed.get(path)
+        return self.tree.entry(path) if data is None else Entry(EntryKind.FILE, len(data))
+
+    def real(self, path: str) -> str | None:
+        return self.tree.real(path)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return self.tree.names(path)
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        data = self.changed.get(path)
+        return self.tree.read(path, limit=limit) if data is None else data[:limit]
+
+
+class Trial:
+    """Holds one skill against what repairs would make of it. ``left`` is how many more times it can be asked."""
+
+    def __init__(self, source: SkillSource, skill: Skill) -> None:
+        self.left = MOST
+        self._source, self._skill = source, skill
+        self._main = skill.documents[0].file
+        self._judged = layer.run(skill)
+        self._known = {(claim.id, claim.file, claim.line) for claim in self._judged.claims}
+
+    def holds(self, changed: Mapping[str, bytes], *, renamed: bool) -> bool:
+        """Whether the skill would mean the same, score no less in anything, and have no new finding.
+
+        ``changed`` holds new bytes by tree path; ``renamed`` says whether the name may become that of the directory.
+        """
+        self.left -= 1
+        root = self._source.root._replace(tree=_Changed(self._source.root.tree, changed))
+        data = changed.get(self._main, self._source.data)
+        after = parse(self._source._replace(root=root, data=data, size=len(data)))
+        return self._means_the_same(after, renamed=renamed) and self._is_no_worse(after)
+
+    def _means_the_same(self, after: Skill, *, renamed: bool) -> bool:
+        before = self._skill
+        head = dict(before.frontmatter.values)
+        if renamed:
+            head["name"] = before.root.name
+        return (
+            before.frontmatter.valid == after.frontmatter.valid
+            and head == after.frontmatter.values
+            and len(before.documents) == len(after.documents)
+            and all(_reads_alike(*pair) for pair in zip(before.documents, after.documents, strict=True))
+        )
+
+    def _is_no_worse(self, after: Skill) -> bool:
+        judged = layer.run(after)
+        if any((claim.id, claim.file, claim.line) not in self._known for claim in judged.claims):
+            return False
+        for dimension, measure in self._judged.dimensions.items():
+            score = judged.dimensions[dimension].score
+            if measure.score is not None and (score is None or score < measure.score):
+                return False
+        return True
+
+
+def _reads_alike(before: Document, after: Document) -> bool:
+    """Compare two readings of one file in all but its text, in which the code blocks may have gained a language."""
+    same = after._replace(text=before.text, code_blocks=before.code_blocks) == before
+    blocks = list(zip(before.code_blocks, after.code_blocks, strict=False))
+    return same and len(before.code_blocks) == len(after.code_blocks) and all(_is_same_code(*pair) for pair in blocks)
+
+
+def _is_same_code(before: CodeBlock, after: CodeBlock) -> bool:
+    code = after.code if after.code == before.code + "\n" and not before.closed else before.code
+    language = before.language or after.language
+    return after == before._replace(code=code, language=language)

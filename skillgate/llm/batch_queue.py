@@ -1,0 +1,411 @@
+"""Answers requests by message batches: half the price, for runs that may take hours.
+
+All layers are open at once. What they want goes out together, and when a batch has ended its answers go to the layers,
+which then want what comes next; so a run takes as many rounds as the longest of its layers has questions that wait for
+one another. A batch that is out when a run ends early is left alone: the same run goes on with it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from skillgate.llm.answers import identity
+from skillgate.llm.asker import Records
+from skillgate.llm.batch_client import PATIENT, TIMEOUT_S, BatchClient
+from skillgate.llm.driver import drive
+from skillgate.llm.flow import CircuitBreaker, Outcome, StoppedError
+from skillgate.llm.port import ProviderError
+from skillgate.llm.replies import UNREADABLE, classify, outgrown
+from skillgate.model.exchange import Answer, Cause, Status, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from skillgate.llm.answers import Answers
+    from skillgate.llm.batch_client import BatchJournal
+    from skillgate.llm.budget import BatchBudget, Reservation
+    from skillgate.llm.flow import Queued, RetryPolicy
+    from skillgate.llm.journal import Journal
+    from skillgate.llm.port import Watch
+    from skillgate.llm.providers.batch import Batches, Line
+    from skillgate.llm.providers.replay import Recorder
+    from skillgate.model.exchange import Reply, Request, Steps
+
+T = TypeVar("T")
+Owner = TypeVar("Owner")
+
+RESUBMITTED = 2  # how often a request is submitted again that expired or failed for a reason that may pass
+MOST_REQUESTS = 10_000  # in a batch; the API takes 100,000
+MOST_BYTES = 64 << 20  # of a batch; the API takes 256 MB
+_FINAL = (Cause.CREDENTIALS, Cause.BILLING, Cause.MODEL)  # what will not change while a run lasts
+
+
+class Polling(NamedTuple):
+    """How often a batch is looked at, in seconds."""
+
+    first_s: float = 10.0  # after it was submitted; multiplied with ``factor`` after each look, up to ``longest_s``
+    factor: float = 1.5
+    longest_s: float = 300.0
+    longest_retry_s: float = 900.0  # the most that a server's ``retry-after`` is obeyed
+    most_s: float = 26 * 3_600.0  # how long a batch is waited for in all; the provider ends each within 24 hours
+
+
+class _Wanted(Generic[Owner]):
+    """A request without an answer, and all who want it, the first to ask first."""
+
+    __slots__ = ("has_lost", "key", "places", "request", "reservation", "sent")
+
+    def __init__(self, key: str, place: Queued[Owner]) -> None:
+        self.key = key
+        self.request = place.request
+        self.places = [place]
+        self.reservation: Reservation | None = None  # under which it is submitted
+        self.sent = 0  # how often it was submitted
+        self.has_lost = False  # whether an answer to it may have been paid for in vain
+
+    @property
+    def model(self) -> str:
+        return str(self.request.body.get("model", ""))
+
+
+class _Pending(Generic[Owner]):
+    """A batch that is out: its requests by their keys, and when it is looked at, on the clock of ``time.monotonic``."""
+
+    def __init__(self, polling: Polling, *, old: bool) -> None:
+        now = time.monotonic()
+        self.requests: dict[str, _Wanted[Owner]] = {}
+        self.due = now if old else now + polling.first_s
+        self.last = now + polling.most_s
+        self._interval_s = polling.first_s
+        self._polling = polling
+
+    def looked(self, now: float, retry_after_s: float) -> None:
+        """Wait for the next look, as long as the server asks where that is longer."""
+        self.due = now + max(self._interval_s, min(retry_after_s, self._polling.longest_retry_s))
+        self._interval_s = min(self._interval_s * self._polling.factor, self._polling.longest_s)
+
+
+class BatchQueue(Generic[Owner]):
+    """Answers requests by batches: from the run's journal, from the cache, else from a provider; within a budget.
+
+    For one thread; another object for another run. The breaker says whether the run ended early.
+    """
+
+    def __init__(
+        self,
+        provider: Batches,
+        *,
+        budget: BatchBudget,
+        answers: Answers | None = None,
+        journal: Journal | None = None,
+        batches: BatchJournal | None = None,
+        retrying: RetryPolicy = PATIENT,
+        recorder: Recorder | None = None,
+        polling: Polling = Polling(),  # noqa: B008 - it is a value
+        most_requests: int = MOST_REQUESTS,
+        most_bytes: int = MOST_BYTES,
+        timeout_s: float = TIMEOUT_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Take whom to ask and what to keep to; ``retrying`` and ``timeout_s`` are of one call.
+
+        Without a journal of ``batches`` the run cannot be resumed. A batch has ``most_bytes``, about; a request that is
+        larger goes alone. ``now`` returns seconds since 1970.
+        """
+        self.busy = 0
+        self.breaker = CircuitBreaker()
+        self._provider = provider
+        self._whom = provider.cached_as
+        self._budget = budget
+        self._records = Records(provider.cached_as, budget, answers, journal, recorder)
+        self._polling = polling
+        self._most_requests = most_requests
+        self._most_bytes = most_bytes
+        self._client = BatchClient(provider, batches, policy=retrying, now=now, timeout_s=timeout_s)
+        self._recovered = False
+        self._ready: deque[tuple[Queued[Owner], Outcome]] = deque()
+        self._wanted: dict[str, _Wanted[Owner]] = {}
+        self._queue: list[_Wanted[Owner]] = []
+        self._pending: dict[str, _Pending[Owner]] = {}
+
+    @property
+    def repeated(self) -> int:
+        """How many requests were submitted again though they may have been out: their batch could not be found."""
+        return self._client.repeated
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was strange about results, for people; no more than a hundred."""
+        return self._client.notes
+
+    def begin(self, stop: threading.Event) -> None:
+        """Take what ends the run."""
+        self._client.stop = stop
+
+    def send(self, place: Queued[Owner]) -> None:
+        """Have a request answered. One that is out already is not submitted twice."""
+        self.busy += 1
+        key = identity(place.request, self._whom)
+        wanted = self._wanted.get(key)
+        if wanted is not None:
+            wanted.places.append(place)
+            return
+        records = self._records
+        answer = records.resumed(place.request)
+        if answer is None and records.answers is not None:
+            answer = records.reused(place.request, records.answers.get(place.request, self._whom))
+        if answer is not None:
+            self._give(place, answer)
+            return
+        self._wanted[key] = _Wanted(key, place)
+        self._queue.append(self._wanted[key])
+
+    def take(self, timeout_s: float) -> tuple[Queued[Owner], Outcome] | None:
+        """Wait for an answer; None where none comes in time. What was sent is submitted here."""
+        if not self._ready:
+            self._step(timeout_s)
+            if not self._ready:
+                return None
+        self.busy -= 1
+        return self._ready.popleft()
+
+    def dismiss(self) -> None:
+        """Let go of everything; batches that are out stay out."""
+        self._queue.clear()
+        self._wanted.clear()
+        self._pending.clear()
+
+    def _step(self, timeout_s: float) -> None:
+        try:
+            self._client.pause(0.0)
+            if not self._recovered and self.breaker.reason("") is None:
+                self._client.recover()
+                self._recovered = True
+            self._submit()
+            self._wait(timeout_s)
+        except (StoppedError, ProviderError) as error:
+            self._end(error if isinstance(error, ProviderError) else ProviderError(Cause.STOPPED, str(error)))
+
+    def _end(self, error: ProviderError) -> None:
+        """Answer everything with why there is no more to come; what is wanted later is answered likewise."""
+        self.breaker.trip(f"stopped: {error}" if error.cause is not Cause.STOPPED else str(error))
+        for batch, pending in self._pending.items():
+            why = f"{error}; the batch {batch} is out, and the same run goes on with it"
+            for wanted in pending.requests.values():
+                wanted.has_lost = True  # it will be paid for, even if its answer is never read
+                self._fail(wanted, ProviderError(error.cause, why, status=error.status))
+        self._pending.clear()
+        queue, self._queue = self._queue, []
+        for wanted in queue:
+            self._fail(wanted, error)
+
+    def _submit(self) -> None:
+        """Submit what is wanted, in as few batches as the bounds allow."""
+        queue, self._queue = self._queue, []
+        chunk: list[_Wanted[Owner]] = []
+        size = 0
+        for number, wanted in enumerate(queue):
+            if not self._may_submit(wanted):
+                continue
+            more = self._provider.size(wanted.request)
+            if chunk and (len(chunk) >= self._most_requests or size + more > self._most_bytes):
+                self._create(chunk, queue[number:])
+                chunk, size = [], 0
+            chunk.append(wanted)
+            size += more
+        if chunk:
+            self._create(chunk, [])
+
+    def _may_submit(self, wanted: _Wanted[Owner]) -> bool:
+        """Return whether to submit a request now: not if it is out already, or is refused, or must wait."""
+        batch = self._client.held.pop(wanted.key, None)
+        if batch is not None:
+            wanted.reservation = self._budget.hold(wanted.request)
+            wanted.sent = 1
+            self._pending.setdefault(batch, _Pending(self._polling, old=True)).requests[wanted.key] = wanted
+            return False
+        stopped = self.breaker.reason(wanted.model)
+        if stopped is not None:
+            self._fail(wanted, ProviderError(Cause.STOPPED, stopped))
+            return False
+        if wanted.reservation is None:
+            wanted.reservation = self._budget.reserve(wanted.request)
+        if wanted.reservation is None and self._budget.later:
+            self._queue.append(wanted)
+        elif wanted.reservation is None:
+            self._fail(wanted, ProviderError(Cause.BUDGET, self._budget.reason or "the budget is used up"))
+        return wanted.reservation is not None
+
+    def _create(self, chunk: list[_Wanted[Owner]], rest: list[_Wanted[Owner]]) -> None:
+        """Submit a batch; where that fails, all that waits for one has failed."""
+        try:
+            batch = self._client.submit([(wanted.key, wanted.request) for wanted in chunk])
+        except (ProviderError, StoppedError) as error:
+            self._queue = [*chunk, *rest, *self._queue]
+            if isinstance(error, ProviderError) and error.lost:
+                for wanted in chunk:
+                    wanted.has_lost = True
+                    wanted.sent += 1
+            raise
+        self._pending[batch] = _Pending(self._polling, old=False)
+        for wanted in chunk:
+            wanted.sent += 1
+            self._pending[batch].requests[wanted.key] = wanted
+
+    def _wait(self, timeout_s: float) -> None:
+        """Look at the batches whose time has come; where none has, wait for the next."""
+        if self._ready or not self._pending:
+            return
+        left = min(pending.due for pending in self._pending.values()) - time.monotonic()
+        if left > 0:
+            self._client.pause(min(left, timeout_s))
+        now = time.monotonic()
+        for batch in [batch for batch, pending in self._pending.items() if pending.due <= now]:
+            self._look(batch, self._pending[batch])
+
+    def _look(self, batch: str, pending: _Pending[Owner]) -> None:
+        ended = False
+        try:
+            state = self._client.look(batch)
+            ended = state.ended
+            if ended:
+                self._collect(batch, pending)
+                return
+        except ProviderError as error:
+            if not self._client.is_gone(batch, error, ended=ended):
+                raise
+            self._client.note(f"the batch {batch} or its results are gone; what it held is submitted again")
+            self._resubmit(batch, f"the results of the batch {batch} are gone")
+            return
+        now = time.monotonic()
+        if now >= pending.last:
+            raise ProviderError(Cause.SERVER, f"the batch {batch} did not end in time")
+        pending.looked(now, state.retry_after_s or 0.0)
+
+    def _collect(self, batch: str, pending: _Pending[Owner]) -> None:
+        """Take the results of a batch that has ended."""
+        strange = 0
+
+        def take(line: Line) -> None:
+            nonlocal strange
+            wanted = pending.requests.pop(line.key, None)
+            if wanted is not None:
+                self._take_result(wanted, line.result)
+            elif not self._client.holds(batch, line.key):
+                strange += 1
+
+        try:
+            self._client.read(batch, take)
+        finally:
+            if strange:
+                self._client.note(
+                    f"the batch {batch} gave {strange} results that nobody asked for or that cannot be read"
+                )
+        self._resubmit(batch, f"the results of the batch {batch} leave it out")
+
+    def _resubmit(self, batch: str, why: str) -> None:
+        """Let go of a batch, and submit again what it held that has no result."""
+        for wanted in self._pending.pop(batch).requests.values():
+            self._retry(wanted, ProviderError(Cause.REPLY, why, retryable=True))
+
+    def _take_result(self, wanted: _Wanted[Owner], result: Mapping[str, Any]) -> None:
+        failure = None
+        try:
+            reply = self._provider.reply(wanted.request, result)
+        except ProviderError as error:
+            if error.cause is Cause.TOO_LONG:
+                reply = outgrown(wanted.request, error)
+            else:
+                failure = error
+        except UNREADABLE as error:  # its own words may quote what was sent
+            failure = ProviderError(Cause.REPLY, f"the reply cannot be read ({type(error).__name__})")
+        if failure is not None:
+            self._retry(wanted, failure)
+            return
+        self._wanted.pop(wanted.key, None)
+        self._answer(wanted, reply)
+
+    def _answer(self, wanted: _Wanted[Owner], reply: Reply) -> None:
+        """Count a reply, which was paid for whatever it is worth, store it, and give it to all who want it."""
+        assert wanted.reservation is not None
+        counted = self._budget.counted(wanted.reservation, reply.tokens, reply.model)
+        cost = self._budget.settle(wanted.reservation, reply.tokens, reply.model)
+        journal = self._records.journal
+        if journal is not None:
+            journal.sent(wanted.request, self._whom, wanted.reservation.usd)
+            journal.got(wanted.request, self._whom, reply, cost, counted)
+        for number, place in enumerate(wanted.places):
+            answer = _judged(place.request, reply)
+            if number:
+                answer = answer._replace(cached=True)
+                if journal is not None:
+                    journal.reused(place.request, self._whom, reply)
+            else:
+                answer = answer._replace(sent=wanted.sent, cost_usd=cost, tokens=reply.tokens or Tokens())
+            if answer.cause is not Cause.REPLY:
+                self._records.cache(place.request, reply, answer.status)
+            self._give(place, answer)
+
+    def _retry(self, wanted: _Wanted[Owner], error: ProviderError) -> None:
+        """Submit a request again that got no reply, or say why there is none."""
+        wanted.has_lost = wanted.has_lost or error.lost
+        if self._records.journal is not None and wanted.reservation is not None:
+            self._records.journal.sent(wanted.request, self._whom, wanted.reservation.usd)
+            cost = None if error.lost and not self._budget.free else 0.0
+            self._records.journal.lost(wanted.request, self._whom, cost)
+        if error.retryable and wanted.sent <= RESUBMITTED and wanted.reservation is not None:
+            if self._budget.reserve_retry(wanted.reservation, lost=error.lost):
+                self._queue.append(wanted)
+                return
+            error = ProviderError(Cause.BUDGET, f"{self._budget.reason or 'no budget is left'}; the last try: {error}")
+        elif error.cause in _FINAL:
+            self.breaker.failed(error, wanted.model)
+        self._fail(wanted, error)
+
+    def _fail(self, wanted: _Wanted[Owner], error: ProviderError) -> None:
+        """Answer all who want a request with why there is no reply."""
+        self._wanted.pop(wanted.key, None)
+        cost: float | None = 0.0
+        if wanted.reservation is not None:
+            if wanted.has_lost:  # what a lost answer cost is not known
+                cost = self._budget.settle(wanted.reservation, None, wanted.model)
+            else:
+                self._budget.release(wanted.reservation, sent=wanted.sent > 0)
+        reason = f"{error} (after {wanted.sent} tries)" if wanted.sent > 1 else str(error)
+        answer = Answer(Status.ERROR, cause=error.cause, reason=reason, sent=wanted.sent, cost_usd=cost)
+        for place in wanted.places:
+            self._give(place, answer)
+            answer = answer._replace(sent=0, cost_usd=0.0)
+
+    def _give(self, place: Queued[Owner], answer: Answer) -> None:
+        self._records.record(place.request, answer, self._provider)
+        self._ready.append((place, Outcome(answer)))
+
+
+def run(
+    layers: Sequence[Callable[[], Steps[T]]],
+    sender: BatchQueue[Any],
+    *,
+    watch: Watch | None = None,
+    stop: threading.Event | None = None,
+) -> Generator[T, None, None]:
+    """Run layers and yield their results in their order, as :func:`skillgate.llm.driver.run` does.
+
+    An exception in a layer ends the run where its result would have been taken; so does Ctrl-C, and the caller who
+    closes the iterator. Nothing is waited for then, and nothing canceled: with a journal of batches the same run, when
+    it is started again, takes their results. Once ``stop`` is set, what has no answer gets ``Cause.STOPPED``.
+    """
+    ends = stop if stop is not None else threading.Event()
+    sender.begin(ends)
+    yield from drive(layers, sender, watch=watch, stop=ends)
+
+
+def _judged(request: Request, reply: Reply) -> Answer:
+    try:
+        return classify(request, reply).answer(reply)
+    except UNREADABLE as error:
+        why = f"the reply cannot be read ({type(error).__name__})"
+        return Answer(Status.ERROR, None, reply, Cause.REPLY, why)

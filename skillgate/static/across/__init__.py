@@ -1,1 +1,0 @@
-"""The room of rules across skills."""

@@ -1,0 +1,227 @@
+"""Code blocks: does one parse, is its error certain, and which language is a block without a tag in?
+
+:func:`syntax_error` asks the parser, for a score. For a finding about one block :func:`certain_error` asks more: JSON
+with comments, several documents in one block, lines cut out of a larger file and code of another version of Python do
+not parse either, and are shown on purpose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from skillgate.model.yaml_bounded import check_syntax
+
+MAX_CHARACTERS = 65_536  # a larger block is not looked at
+MAX_DOTS = 4_000  # in a block that imports: names are joined one by one
+MAX_KEY_DOTS = 1_000  # on a line of TOML: a dotted key costs the square of its parts
+_KINDS = {"python": "python", "py": "python", "python3": "python", "json": "json", "toml": "toml"}
+_KINDS |= {"yaml": "yaml", "yml": "yaml"}
+# Text, not compiled patterns: most blocks parse, and then none is needed.
+_PROMPT = r"(?m)^[ \t]*+(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
+_PLACEHOLDER = r"(?i)\.\.\.|…|<[a-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[a-z_][\w .-]{0,60}\}"
+
+
+@lru_cache(maxsize=256)  # the blocks of the main file are asked for twice: by a sub-check, and by a rule
+def syntax_error(language: str, code: str) -> str | None:
+    """Say why a block does not parse; None if it does, or if its language is not judged.
+
+    Templates (with a placeholder) and transcripts (with a prompt) that do not parse are no errors.
+    """
+    kind = _KINDS.get(language)
+    error = _parse_error(kind, code) if kind and len(code) <= MAX_CHARACTERS else None
+    return None if error is None or re.search(_PLACEHOLDER, code) or re.search(_PROMPT, code) else error
+
+
+def _parse_error(kind: str, code: str) -> str | None:
+    if kind == "yaml":
+        problem = check_syntax(code)
+        return problem.message if problem else None
+    if kind == "python" and "import" in code and code.count(".") > MAX_DOTS:
+        return "it has too many dotted names"
+    if kind == "toml" and any(line.count(".") > MAX_KEY_DOTS for line in code.split("\n")):
+        return "it has too many dotted keys"
+    try:
+        _parse(kind, code)
+    except (SyntaxError, ValueError) as error:
+        if kind == "json":
+            return str(error).partition(": ")[0].lower()
+        return (error.msg if isinstance(error, SyntaxError) else None) or str(error)
+    except (RecursionError, MemoryError):
+        return "it nests too deeply"
+    return None
+
+
+def _parse(kind: str, code: str) -> None:
+    if kind == "json":
+        import json
+
+        json.loads(code)
+    elif kind == "toml":
+        import tomllib
+
+        tomllib.loads(code)
+    else:
+        import ast
+        import warnings
+        from textwrap import dedent
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(dedent(code))
+
+
+# -- What does not parse on purpose
+
+# What the parsers say of a text that is too much for them, or that its reader is to complete.
+_LIMITS = r"(?:larger than|more than \d|nested deeper|deeper than|it nests|(?:it has )?too many)"
+_TEMPLATE = r"\{%|<<|>>|\A\s*[-+](?![-+\d ])|\A\s*@@ |(?m:^[-+] ?[\"{\w])|(?m:^\.{2,}\s*$)|✅|❌|✓|✗|→|⇒|=>"
+
+
+def certain_error(language: str, code: str) -> str | None:
+    """Say why a block does not parse if nothing suggests that it is meant so; else None."""
+    reason = syntax_error(language, code)
+    if reason is None or re.match(_LIMITS, reason) or _LENIENT[_KINDS[language]](code, reason):
+        return None
+    return reason
+
+
+# A diff, or the shape of a value: `"ok" | "error"`, `"size": number`.
+_SKETCH = (
+    r"(?m)^[-+](?=\s|[\"{}\]])|\"\s*\|\s*\""
+    r"|:\s*(?:string|number|boolean|bool|int(?:eger)?|float|array|object|any|date)\b"
+)
+
+
+# What opens and never closes ends with its line, or with the block: else each of many would be followed to the end.
+_JSON_COMMENT = r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*'
+
+
+def _lenient_json(code: str, reason: str) -> bool:
+    """Accept comments, trailing commas, several values in a row, and members without the braces around them."""
+    del reason
+    import json
+
+    if re.search(_SKETCH, code):
+        return True
+    decoder = json.JSONDecoder(strict=False)
+    text = re.sub(_JSON_COMMENT, r"\1", code, flags=re.DOTALL)
+    text = re.sub(r",(?=\s*[}\]])", "", text)
+    position = _skip(text, 0)
+    while position < len(text):
+        try:
+            value, position = decoder.raw_decode(text, position)
+            position = _skip(text, position)
+            if isinstance(value, str) and text.startswith(":", position):
+                _, position = decoder.raw_decode(text, _skip(text, position + 1))
+        except (ValueError, RecursionError, MemoryError):
+            return False
+        position = _skip(text, position)
+    return True
+
+
+def _skip(text: str, position: int) -> int:
+    """Step over white space and commas."""
+    while position < len(text) and text[position] in " \t\r\n,":
+        position += 1
+    return position
+
+
+# What differs between versions of Python, and what a cut through a larger file leaves behind.
+_OTHER_PYTHON = (
+    r"(?m)^\s*%%\w|^\s*(?:type \w+.*=|(?:async )?def \w+\[|class \w+\["
+    r"|print [^(\n]|exec [^(\n]|raise \w+, |except [\w.]+, \w+:)"
+    r"|\blambda \(|\b0\d+\b|<>|\bur['\"]|[\w.)]\?{1,2}\s*$|^\s*\?\w"
+)
+_PART = r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:elif|else|except|finally|case)\b"
+_BARE_DECORATOR = r"(?m)^\s*@\w[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*(?!\s*(?:@|def |class |async |#|\)))"
+_SIGNATURE = r"(?m)^\s*(?:async )?(?:def|class) [^\n]*[^:,(\s\\]\s*$"  # a list of what there is to call
+_WHOLES = ("{{{}\n}}", "f({}\n)", "[{}\n]")  # members, arguments or items cut out of what holds them
+_PARTIAL_REASONS = ("expected an indented block", "unexpected indent", "unindent does not match", "f-string")
+_LATER_REASONS = ("multiple exception types", "Missing parentheses in call to", "cannot mix bytes", "t-string")
+_CERTAIN_CHARACTERS = "‘’“”„\u00a0–—"  # what an editor makes of quotation marks, spaces and hyphens
+
+
+def _lenient_python(code: str, reason: str) -> bool:
+    if reason.startswith((*_PARTIAL_REASONS, *_LATER_REASONS)):
+        return True
+    if reason.startswith("invalid character") and reason[19:20] not in _CERTAIN_CHARACTERS:
+        return True
+    if re.search(_OTHER_PYTHON, code) or re.match(_PART, code) or re.search(_TEMPLATE, code):
+        return True
+    if re.search(_BARE_DECORATOR, code) or (reason == "expected ':'" and re.search(_SIGNATURE, code)):
+        return True
+    return any(syntax_error("python", whole.format(code)) is None for whole in _WHOLES)
+
+
+def _lenient_toml(code: str, reason: str) -> bool:
+    """Accept two files in one block, and what TOML 1.1 allows in inline tables."""
+    repeats = "twice" in reason or "overwrite" in reason or "mutate" in reason
+    return repeats or bool(re.search(r"[{,]\s*(?:#[^\n]*)?\n[^\[\n]*[,}]|,\s*\}", code) or re.search(_TEMPLATE, code))
+
+
+def _lenient_yaml(code: str, reason: str) -> bool:
+    """Accept frontmatter with text below it, and examples set apart by blank lines or comments."""
+    if reason.startswith("the alias") or "escape character '/'" in reason:
+        return True  # its anchor is elsewhere; YAML 1.2 has that escape
+    if re.search(_TEMPLATE.replace("|->", "").replace(r"|(?m:^[-+] ?[\"{\w])", r"|(?m:^\+ ?[\"{\w])"), code):
+        return True
+    if code.startswith("---\n"):
+        head = code[4:].partition("\n---")[0]
+        return syntax_error("yaml", head) is None and "\n---" in code
+    parts = re.split(r"\n[ \t]*\n(?=\S)|\n(?=#)", code.strip("\n"))
+    return len(parts) > 1 and all(syntax_error("yaml", part) is None for part in parts)
+
+
+_LENIENT: dict[str, Callable[[str, str], bool]] = {
+    "python": _lenient_python,
+    "json": _lenient_json,
+    "toml": _lenient_toml,
+    "yaml": _lenient_yaml,
+}
+
+
+# -- The language of a block without a tag
+
+_INTERPRETERS = {
+    **{"sh": "bash", "bash": "bash", "zsh": "zsh", "fish": "fish", "python": "python", "python3": "python"},
+    **{"node": "javascript", "ruby": "ruby", "perl": "perl", "pwsh": "powershell"},
+}
+_SHEBANG = r"#![ \t]*(?:\S*/)?(?:env[ \t]+)?(?P<name>[a-z0-9.]+)(?=\s|\Z)"
+_SHELL_PROMPT = r"\$ [a-z./~][^\n]*"
+# How a document of a language begins and nothing else does, compared in lower case.
+_BEGINNINGS = {"<?xml ": "xml", "<?php": "php", "<!doctype html": "html", "diff --git a/": "diff", ">>> ": "pycon"}
+
+
+def certain_language(code: str) -> str | None:
+    """Name the language of a block as the tag of a fence, or None where another reading is possible.
+
+    JSON counts from one member or one object on: ``{}`` and ``[1, 2]`` are written alike in many languages.
+    """
+    text = code.strip()
+    if not text or len(code) > MAX_CHARACTERS:
+        return None
+    if text[0] in "{[":
+        return "json" if _is_json(text) else None
+    if text.startswith("#!"):
+        shebang = re.match(_SHEBANG, text)
+        return _INTERPRETERS.get(shebang["name"].rstrip(".0123456789")) if shebang else None
+    if text.startswith("$ "):
+        return "console" if re.match(_SHELL_PROMPT, text) else None
+    beginning = text[:32].lower()
+    return next((tag for start, tag in _BEGINNINGS.items() if beginning.startswith(start)), None)
+
+
+def _is_json(text: str) -> bool:
+    if text[-1] not in "}]" or '"' not in text:
+        return False
+    import json
+
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError, MemoryError):
+        return False
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(item, dict) and item for item in value)
+    return bool(value)

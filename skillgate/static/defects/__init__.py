@@ -1,1 +1,0 @@
-"""What reading can meet: each file is loaded only when it applies."""

@@ -1,1 +1,0 @@
-"""Sub-checks: each gives a score in [0, 1] with its evidence."""
