@@ -7,10 +7,13 @@ import hashlib
 import json
 import os
 import re
+import threading
+from contextlib import closing
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate import settings
 from skillgate.bench.catalog import BENCHMARK_JSON, find_benchmark, packaged, read_tasks
 from skillgate.bench.checking import (
     check_benchmark,
@@ -23,10 +26,19 @@ from skillgate.bench.checking import (
 )
 from skillgate.bench.documents import MAX_BYTES, parse_json, read_json, refuse, shortened
 from skillgate.bench.ports import UnscoredError, alone
-from skillgate.bench.skills import CONFIG_JSON, SKILL_JSON, check_runnable, misspelt_keys, read_config, read_skill
-from skillgate.errors import CodecError, UsageError
+from skillgate.bench.program import command_of
+from skillgate.bench.skills import (
+    CONFIG_JSON,
+    SKILL_JSON,
+    check_runnable,
+    has_address,
+    misspelt_keys,
+    read_config,
+    read_skill,
+)
+from skillgate.errors import CodecError, SkillgateError, UsageError
 from skillgate.files import write
-from skillgate.model.benchmark import ABSENT, Benchmark, Task
+from skillgate.model.benchmark import ABSENT, AdapterType, Benchmark, Task
 from skillgate.model.codec import decode
 from skillgate.registry import SCORERS
 from skillgate.skill.walk import SKIPPED
@@ -34,9 +46,10 @@ from skillgate.skill.walk import SKIPPED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from skillgate.bench.isolation.spawner import ProcessSpawner
     from skillgate.bench.ports import Scorer
     from skillgate.console import Console
-    from skillgate.model.benchmark import Loaded
+    from skillgate.model.benchmark import Loaded, Runnable
 
     Mapped = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
@@ -507,3 +520,51 @@ def _identifier(row: Mapping[str, Any], key: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise LineError(f"{key!r}: expected a text or a whole number")
     return str(value).strip()
+
+
+def validate(paths: Sequence[str], session: Console) -> list[Checked]:
+    """Check the files of skills that run and of benchmarks, and whether programs can be started here.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
+    return _with_starting(checked, session)
+
+
+def _with_starting(checked: Sequence[Checked], session: Console) -> list[Checked]:
+    """Add to each valid skill.json why its program, which exists, cannot be started here; nothing is run."""
+    skills = [one for one in checked if one.kind == "skill" and not one.problems]
+    if not skills or session.config.get(settings.ALLOW_EXEC) is not True:
+        return list(checked)
+    from skillgate.bench.isolation.spawner import ProcessSpawner  # only where programs may run
+
+    try:
+        spawner = ProcessSpawner(
+            path=session.environ.get("PATH", os.defpath),
+            stop=threading.Event(),
+            sandbox=session.config.get(settings.SANDBOX),
+        )
+    except SkillgateError as error:
+        session.note(f"not looked at whether programs can be started: {error}")
+        return list(checked)
+    with closing(spawner):
+        return [one._replace(not_started=_problem(one, spawner, session)) if one in skills else one for one in checked]
+
+
+def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
+    skill = read_skill(os.path.abspath(os.path.join(session.cwd, one.path)), one.path)
+    try:
+        argv = _command(skill)
+    except UsageError:  # the check of the file says so
+        return ""
+    if not argv:
+        return ""
+    copy = skill.config.work_dir == "copy"
+    return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
+
+
+def _command(skill: Runnable) -> tuple[str, ...]:
+    kind = skill.spec.adapter_type
+    is_program = kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not has_address(skill))
+    return command_of(skill) if is_program else ()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
+from skillgate.model.bench import comparable
 from skillgate.model.benchmark import Choice, Figures, SortKey
 from skillgate.model.report import GateOutcome
 from skillgate.model.score import Outcome
 from skillgate.scoring.gate import Measurement, at_least, at_most
-from skillgate.store.keeper import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,6 +4,7 @@ Annotations are evaluated when one is read or its schema is made. Keys are camel
 own are those of every document. Ratios lie in [0, 1], times are in milliseconds.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -428,3 +429,12 @@ class BenchDiff:
     config_digest: str | None = None
     schema_version: int = SCHEMA_VERSION
     scoring_version: int = SCORING_VERSION
+
+
+def comparable(run: RunSettings) -> str:
+    """Return what two evaluations of a skill on a benchmark must share to be compared, as JSON."""
+    found: dict[str, object] = {"evaluator": run.evaluator}
+    found |= {"tasks": sorted(run.tasks)} if run.tasks else {}
+    found |= {"tags": sorted(run.tags)} if run.tags else {}
+    found |= {"shard": run.shard} if run.shard else {}
+    return json.dumps(found, sort_keys=True, ensure_ascii=False)

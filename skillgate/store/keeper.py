@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import sqlalchemy as sa
 
 from skillgate.errors import UsageError
-from skillgate.model.bench import BenchReport
+from skillgate.model.bench import BenchReport, comparable
 from skillgate.model.codec import encode
 from skillgate.model.documents import PastEvaluation, PastScore, SingleReport
 from skillgate.model.finding import Severity
@@ -258,15 +258,6 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 - a row, or what a column takes
     if isinstance(value, dict):
         return {_clean(key): _clean(item) for key, item in value.items()}
     return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def comparable(run: RunSettings) -> str:
-    """Return what two evaluations of a skill on a benchmark must share to be compared, as JSON."""
-    found: Row = {"evaluator": run.evaluator}
-    found |= {"tasks": sorted(run.tasks)} if run.tasks else {}
-    found |= {"tags": sorted(run.tags)} if run.tags else {}
-    found |= {"shard": run.shard} if run.shard else {}
-    return json.dumps(found, sort_keys=True, ensure_ascii=False)
 
 
 def _evaluation_row(report: CompletionReport, run: RunSettings) -> Row:

@@ -166,7 +166,7 @@ def _import(args: argparse.Namespace, session: Console) -> int:
 
 
 def _validate(args: argparse.Namespace, session: Console) -> int:
-    from skillgate.bench.startable import validate
+    from skillgate.bench.authoring import validate
 
     checked = validate(args.paths or ["."], session)
     bad = [one for one in checked if one.problems]

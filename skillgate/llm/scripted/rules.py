@@ -85,7 +85,7 @@ class World(NamedTuple):
     outages: Outages = Outages()
     tokens: AnswerTokens = AnswerTokens()
     reads: Share = 0.5  # of sessions: those that read a file of ``references/`` where a loaded text names one
-    strengths: dict[str, Annotated[float, Range(0, 4000)]] = {}
+    strengths: dict[str, Annotated[float, Range(0, 4000)]] = {}  # noqa: RUF012 - as it is decoded; never written to
     """By a skill's name, on the Elo scale: one beats the other with probability
     1 / (1 + 10 ** ((other - one) / 400)), where the pair is no draw and the judge looks."""
     position_bias: Share = 0.0  # of pairs: those of which the judge prefers the first, in either order
