@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from packaging.requirements import Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PROJECT = Path(__file__).parents[2]
 TAG = "v9.9.9"
 RUNNERS = ("pre-commit", "prek")
-WHEELHOUSE = os.environ.get("SKILLGATE_WHEELHOUSE", "")
+# What a hook's environment needs: to build the project, and to run it.
+WHEELS = ("hatchling", "PyYAML", "markdown-it-py")
 
 GOOD = """\
 ---
@@ -36,8 +45,44 @@ class Done(NamedTuple):
 
 def tool(name: str) -> str | None:
     """Find a runner beside this interpreter or on PATH."""
-    beside = str(Path(sys.executable).parent)
-    return shutil.which(name, path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
+    own = str(Path(sys.executable).parent)
+    return shutil.which(name, path=os.pathsep.join([own, os.environ.get("PATH", "")]))
+
+
+def has_wheels() -> bool:
+    """Whether there is something to install hooks from without a network."""
+    try:
+        return bool(os.environ.get("SKILLGATE_WHEELHOUSE")) or all(map(distribution, WHEELS))
+    except PackageNotFoundError:
+        return False
+
+
+def wheelhouse(folder: Path) -> Path:
+    """Return a folder of wheels: the one that the environment names, else the installed packages, packed again."""
+    if named := os.environ.get("SKILLGATE_WHEELHOUSE"):
+        return Path(named)
+    folder.mkdir(parents=True)
+    for package in _with_requirements(WHEELS).values():
+        (tag, *_) = re.findall(r"^Tag: (\S+)$", package.read_text("WHEEL") or "", flags=re.MULTILINE)
+        wheel = folder / f"{re.sub(r'[-_.]+', '_', package.metadata['Name'])}-{package.version}-{tag}.whl"
+        with zipfile.ZipFile(wheel, "w") as file:
+            for path in package.files or ():
+                if ".." not in path.parts and path.suffix != ".pyc":
+                    file.write(str(path.locate()), path.as_posix())
+    return folder
+
+
+def _with_requirements(names: Iterable[str]) -> dict[str, Distribution]:
+    """Return installed packages and all that they require here, by name."""
+    found: dict[str, Distribution] = {}
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = distribution(name)
+            needs = map(Requirement, found[name].requires or ())
+            left += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found
 
 
 def can_unshare() -> bool:
@@ -53,6 +98,7 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.hooks = folder / "hook repository"
+        wheels = str(wheelhouse(folder / "wheels"))
         self._environ = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PRE_COMMIT"))},
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
@@ -63,11 +109,11 @@ class Workshop:
             "GIT_CONFIG_GLOBAL": str(folder / "gitconfig"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": WHEELHOUSE,
+            "PIP_FIND_LINKS": wheels,
             "PIP_CONFIG_FILE": os.devnull,
             "UV_OFFLINE": "1",
             "UV_NO_INDEX": "1",
-            "UV_FIND_LINKS": WHEELHOUSE,
+            "UV_FIND_LINKS": wheels,
             "UV_CACHE_DIR": str(folder / "uv cache"),
             "PYTHONDONTWRITEBYTECODE": "",
         }
