@@ -21,13 +21,12 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.checking import scorers_of, scoring_of
+from skillgate.bench.diff import diff, is_chance
+from skillgate.bench.documents import scorers_of, scoring_of
+from skillgate.bench.metrics import summarise
 from skillgate.bench.ports import Reply, Surroundings
 from skillgate.bench.request import DiffPolicy
-from skillgate.bench.results.diff import diff, is_chance
-from skillgate.bench.results.metrics import summarise
-from skillgate.bench.results.rerunning import Side, rerun
-from skillgate.bench.runner import Item, Job, items_of, run
+from skillgate.bench.runner import Item, Job, Side, items_of, rerun, run
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings
 from skillgate.model.benchmark import (
     AdapterConfig,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.bench.ports import Call
-    from skillgate.bench.results.rerunning import Wanted
+    from skillgate.bench.runner import Wanted
     from skillgate.model.bench import BenchDiff, TaskResult
 
 CHANCES = (0.9, 0.5)

@@ -45,7 +45,7 @@ def sources(*paths: Path) -> list[SkillSource]:
 
 def opened(facts: Assessment) -> Assessment:
     """Put what is read later in the place of what gives it, and leave out what only a keeper knows."""
-    later = {"told": facts.texts(), "detail": facts.detail()}
+    later = {"texts": facts.texts(), "detail": facts.detail()}
     return facts._replace(**later, duration_ms=0, mark="", outside=())  # type: ignore[arg-type]
 
 

@@ -39,7 +39,7 @@ def here():
     return [assess.entry(source, clock) for source in found()]
 
 def seen(facts):
-    return [(one.name, one.claims, one.told(), one.detail()) for one in facts]
+    return [(one.name, one.claims, one.texts(), one.detail()) for one in facts]
 
 def main():
 """

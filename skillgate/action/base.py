@@ -29,7 +29,7 @@ from skillgate.skill.walk import join
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.action.workspace import ActionSession
+    from skillgate.action.request import ActionSession
     from skillgate.config import Config, Files
     from skillgate.console import Console
     from skillgate.evaluation import pipeline

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate import __version__, settings
 from skillgate.action import outcome
 from skillgate.action.benchmark_skills import Sides, head_skills, pair_sides, place_of, top_of, touched
-from skillgate.action.workspace import ActionSession, inside
-from skillgate.bench.catalog import BENCHMARK_JSON, narrowed
+from skillgate.action.request import ActionSession, inside
+from skillgate.bench.documents import BENCHMARK_JSON, narrowed
 from skillgate.bench.evaluate import evaluated, results_of
 from skillgate.bench.plan import Plan, benchmark_of, files_of_benchmark, planned
 from skillgate.bench.request import BenchPolicy, EvalRequest, Execution, Output, Permissions, TaskChoice
-from skillgate.bench.results.rerunning import Reruns, Side, Wanted, rerun
-from skillgate.bench.runner import Item
+from skillgate.bench.runner import Item, Reruns, Side, Wanted, rerun
 from skillgate.bench.skills import Skills
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import ModelOptions
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.context import RunContext
     from skillgate.action.outcome import Results
-    from skillgate.llm.budget import Spent
+    from skillgate.llm.prices import Spent
     from skillgate.model.bench import BenchDiff, BenchReport, TaskResult
     from skillgate.model.benchmark import Loaded
     from skillgate.model.documents import ActionRun
@@ -173,7 +172,7 @@ def with_benchmark(results: Results, context: RunContext, session: ActionSession
         UsageError: an input, a skill or the benchmark does not do.
         IncompleteError: git fails.
     """
-    from skillgate.llm.budget import Spent
+    from skillgate.llm.prices import Spent
 
     usage = results.report.usage
     cost = usage.cost_usd or 0.0
@@ -440,8 +439,8 @@ def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession
 
 
 def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, context: RunContext) -> BenchDiff:
+    from skillgate.bench.diff import diff  # brings in numpy: where there is a base
     from skillgate.bench.request import DiffPolicy
-    from skillgate.bench.results.diff import diff  # brings in numpy: where there is a base
 
     label = (context.base.commit or context.compared.commit or "base")[:12]
     return diff(

@@ -17,7 +17,7 @@ from skillgate.model.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.action.workspace import Checkout
+    from skillgate.action.request import Checkout
     from skillgate.bench.request import EvalRequest
     from skillgate.model.benchmark import Runnable
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import config as configuration
 from skillgate import settings
-from skillgate.action.workspace import Checkout, Versions, inside
+from skillgate.action.request import Checkout, Versions, inside
 from skillgate.config import DISK, Files, Layer
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import MAX_BYTES, chosen_depth, read_whole

@@ -24,7 +24,7 @@ from skillgate.skill.git import changes, is_tracked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.workspace import ActionSession, Checkout
+    from skillgate.action.request import ActionSession, Checkout
     from skillgate.config import Files
     from skillgate.model.setting import Value
 

@@ -26,10 +26,19 @@ from skillgate.action.outcome import Results, store_target, with_gates
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import toplevel
-from skillgate.invocations.formats import Lines, Options, reader, recognise, unrecognised
-from skillgate.invocations.reading import Recording, lines, opened, recordings, sibling_lines
+from skillgate.invocations.formats import (
+    Counts,
+    Lines,
+    Options,
+    Problems,
+    places,
+    reader,
+    recognise,
+    take,
+    unrecognised,
+)
+from skillgate.invocations.importing import Recording, lines, opened, recordings, sibling_lines
 from skillgate.invocations.rubric import scorer
-from skillgate.invocations.taking import Counts, Problems, places, take
 from skillgate.model.invocation import Observation, Read
 from skillgate.model.invocation_gate import Gate, chosen, known
 from skillgate.model.report import SkillResult, Tool
@@ -41,7 +50,7 @@ from skillgate.store.target import Target, missing_package
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.action.workspace import ActionSession
+    from skillgate.action.request import ActionSession
     from skillgate.config import Files
     from skillgate.console import Console
     from skillgate.model.invocation import GateCheck, InvocationReport
@@ -262,8 +271,7 @@ def _report(
     session: ActionSession,
 ) -> InvocationReport:
     """Write the document: the figures of the skills by their paths, and what came of the gates."""
-    from skillgate.invocations.gates import check, check_each, verdict  # brings in numpy
-    from skillgate.invocations.summary import report
+    from skillgate.invocations.summary import check, check_each, report, verdict  # brings in numpy
 
     now, rubric = datetime.now(UTC).replace(microsecond=0), context.config.get(settings.RUBRIC)
     days = context.config.get(settings.LOG_DAYS)

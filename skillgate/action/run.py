@@ -16,15 +16,16 @@ from skillgate.action.gate_changes import corpus_changes, gate_changes, with_bas
 from skillgate.action.outcome import (
     BENCHMARK,
     Results,
+    digests,
     new_record,
     store_target,
     with_budget,
+    with_digests,
     with_failure,
     with_scores,
     write_results,
 )
-from skillgate.action.publish import digests, with_digests
-from skillgate.action.workspace import ActionSession, require_untracked
+from skillgate.action.request import ActionSession, require_untracked
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
 from skillgate.evaluation import pipeline
@@ -43,7 +44,7 @@ from skillgate.evaluation.request import (
 )
 from skillgate.evaluation.run import in_shard, reported
 from skillgate.format import printable
-from skillgate.llm.extras import require_packages
+from skillgate.llm import require_packages
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report, SkillResult, Verdict
 from skillgate.model.score import Depth, Outcome
@@ -302,7 +303,7 @@ def merge_reports(request: ActionRequest, event: Event, session: ActionSession) 
 
 def _joined(context: RunContext, session: ActionSession) -> Report:
     """Read the reports: one over all skills as it is, or all the shards of one run, joined."""
-    from skillgate.evaluation.shards import joined
+    from skillgate.evaluation.compare import joined
 
     names = [_inside(context, name, "reports") for name in context.request.reports]
     if len(names) == 1:

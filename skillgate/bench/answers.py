@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.ports import MAX_WORDS, Reply
 from skillgate.format import printable
-from skillgate.model.bench import BenchUsage, ErrorKind
+from skillgate.model.bench import BenchUsage, ErrorKind, Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 WRAPPERS = ("result", "output", "answer")
 MASK = "[redacted]"
+LIMIT = 16_384  # bytes of an answer, written as JSON, that a report holds
 _SHORTEST = 4  # characters of a secret: what is shorter stands in texts by chance
 _MOST_TOKENS = 10**15  # more is no count, and more than a database keeps
 _BLOCK = re.compile(r"^ {0,3}```[ \t]*([\w-]*)[ \t]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -268,3 +270,12 @@ def _broken(why: str) -> Reply:
 def _quoted(value: Any) -> str:  # noqa: ANN401 - JSON
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return _short(text.strip(), 200)
+
+
+def bounded_output(value: Any) -> Output:  # noqa: ANN401 - any JSON
+    """Return an answer as a report holds it: all of a small one, else its beginning, its size and its digest."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    if len(data) <= LIMIT:
+        return Output(value=value, size_bytes=len(data))
+    start, sha256 = data[:LIMIT].decode("utf-8", "ignore"), hashlib.sha256(data).hexdigest()
+    return Output(value=start, size_bytes=len(data), truncated=True, sha256=sha256)

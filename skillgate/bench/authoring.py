@@ -14,17 +14,24 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.catalog import BENCHMARK_JSON, find_benchmark, packaged, read_tasks
-from skillgate.bench.checking import (
+from skillgate.bench.documents import (
+    BENCHMARK_JSON,
+    MAX_BYTES,
     check_benchmark,
     check_task,
+    find_benchmark,
+    packaged,
+    parse_json,
     prepare_scorer,
+    read_json,
+    read_tasks,
+    refuse,
     rules_of,
     scorer_of,
     scorers_of,
     scoring_of,
+    shortened,
 )
-from skillgate.bench.documents import MAX_BYTES, parse_json, read_json, refuse, shortened
 from skillgate.bench.ports import UnscoredError, alone
 from skillgate.bench.program import command_of
 from skillgate.bench.skills import (

@@ -13,7 +13,7 @@ from skillgate.bench.ports import Call
 from skillgate.bench.scorers.llm_judge import Judge
 from skillgate.errors import UsageError
 from skillgate.evaluation.models import budget_of, closed, connect, open_answers
-from skillgate.evaluation.spending import UNASKED_USD, bound_of
+from skillgate.evaluation.sampled import UNASKED_USD, bound_of
 from skillgate.judge.asking import is_live
 from skillgate.llm import estimates
 from skillgate.llm.asker import PortAsker
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from skillgate.config import Config
     from skillgate.console import Console
     from skillgate.evaluation.request import ModelOptions
-    from skillgate.llm.budget import Spent
+    from skillgate.llm.prices import Spent
     from skillgate.model.exchange import Answer, Request, Steps
 
 

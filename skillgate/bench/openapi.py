@@ -10,8 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from skillgate.bench.checking import is_version
-from skillgate.bench.documents import parse_json, read_bytes
+from skillgate.bench.documents import is_version, parse_json, read_bytes
 from skillgate.bench.formats import FORMATS
 from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, as_json, program, readme, spec, tasks
 from skillgate.errors import UsageError

@@ -11,9 +11,17 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.catalog import PACKAGED_FOLDER, files_of, find_benchmark, narrowed, read_tasks, require_tasks
-from skillgate.bench.checking import scorers_of, scoring_of
-from skillgate.bench.documents import refuse
+from skillgate.bench.documents import (
+    PACKAGED_FOLDER,
+    files_of,
+    find_benchmark,
+    narrowed,
+    read_tasks,
+    refuse,
+    require_tasks,
+    scorers_of,
+    scoring_of,
+)
 from skillgate.bench.isolation.folders import SHARED, answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Starting, Surroundings
@@ -250,7 +258,7 @@ def _with_models(
     prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in skills)
     if not prose and not any(SCORERS.flag(rule.scorer, "ASKS_MODEL") for rule in rules.values()):
         return None, surroundings
-    from skillgate.llm.extras import require_packages  # most runs ask no model
+    from skillgate.llm import require_packages  # most runs ask no model
 
     try:
         require_packages()

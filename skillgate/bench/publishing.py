@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, settings
 from skillgate.bench.documents import MAX_BYTES, parse_json, read_json, refuse
-from skillgate.bench.results.metrics import gate, summarise
-from skillgate.bench.results.reports import best_first, totals, whole_verdict
+from skillgate.bench.metrics import gate, summarise
+from skillgate.bench.reports import best_first, totals, whole_verdict
 from skillgate.bench.skills import SKILL_JSON
 from skillgate.config import config_digest
 from skillgate.errors import UsageError

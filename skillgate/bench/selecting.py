@@ -10,19 +10,19 @@ import sys
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.choosing import (
+from skillgate.bench.documents import MAX_BYTES, decoded, parse_json, read_bytes, read_json, refuse
+from skillgate.bench.finding import (
     Entrant,
     by_skill,
     choose,
+    list_skills,
     newest_measure,
     newest_of,
     of_past,
     of_report,
     on_benchmark,
 )
-from skillgate.bench.documents import MAX_BYTES, decoded, parse_json, read_bytes, read_json, refuse
-from skillgate.bench.finding import list_skills
-from skillgate.bench.results.reports import bench_of, is_bench
+from skillgate.bench.reports import bench_of, is_bench
 from skillgate.errors import CodecError, UsageError
 from skillgate.evaluation.request import read_whole
 from skillgate.model.benchmark import Filters, FoundSkill, NotLoaded, SelectedSkill, Strategy
@@ -32,8 +32,7 @@ from skillgate.store.results import past_evaluations
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.bench.choosing import Evidence
-    from skillgate.bench.finding import Listed
+    from skillgate.bench.finding import Evidence, Listed
     from skillgate.console import Console
     from skillgate.model.benchmark import AdapterType, Choice, Order, SortKey
     from skillgate.store.results import StoreChoice

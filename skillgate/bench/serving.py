@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
-from skillgate.bench.catalog import find_benchmark
+from skillgate.bench.documents import find_benchmark
 from skillgate.bench.ports import Reply, Surroundings
 from skillgate.bench.program import variables_of
 from skillgate.bench.skills import SKILL_JSON, load_skills

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.checking import check_config, check_executable, unsupported
-from skillgate.bench.documents import decoded, read_json, refuse
+from skillgate.bench.documents import check_config, check_executable, decoded, read_json, refuse, unsupported
 from skillgate.bench.ports import require_passable
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean, printable

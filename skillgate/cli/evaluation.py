@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
     from skillgate.evaluation.run import Evaluation
-    from skillgate.evaluation.spending import DryRun
+    from skillgate.evaluation.sampled import DryRun
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report
 

@@ -1,28 +1,36 @@
-"""What a run is compared with: a written report, or a revision in git."""
+"""What was before: the baseline that a run is compared with, and past results in a store."""
 # ruff: noqa: PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillgate import settings
-from skillgate.errors import UsageError
+from skillgate import __version__, settings
+from skillgate.errors import CodecError, UsageError
 from skillgate.evaluation import pipeline
 from skillgate.evaluation.pipeline import Baseline, Deepened, SampledLayers, judged_as, main_digest
 from skillgate.evaluation.request import read_whole
 from skillgate.files import toplevel
+from skillgate.model.bench import BenchReport
+from skillgate.model.codec import decode
+from skillgate.model.documents import History, SingleReport
 from skillgate.model.layers import JudgeLayer
-from skillgate.model.report import Report, SkillName, SkillResult
+from skillgate.model.report import Report, SkillName, SkillResult, Tool
+from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.skill import SKILL_FILE, SkillRoot, SkillSource
 from skillgate.report.across_change import across_change as changed
+from skillgate.report.json import kind_of, parsed
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.pairing import Marks, by_repository, marks_of, names_of, pair, repository_path
 from skillgate.skill.find import read
 from skillgate.skill.walk import join
+from skillgate.store.results import named_store
+from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from skillgate.config import Config
     from skillgate.console import Console
@@ -128,8 +136,6 @@ def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) ->
 
 def _read_report(text: str, shown: str, sampled: SampledLayers | None) -> tuple[SkillResult, ...]:
     """Return the results of a report that this run can be compared with."""
-    from skillgate.model.documents import SingleReport
-    from skillgate.model.report import Report
     from skillgate.model.score import SCORING_VERSION, Depth
     from skillgate.report.json import read as read_document
 
@@ -406,3 +412,127 @@ def _still_there(top: str, root: SkillRoot) -> bool:
     """Whether it is on disk where it was, not through a link that came in its directory's place."""
     folder = os.path.normpath(os.path.join(top, root.directory))
     return os.path.realpath(folder) == folder and os.path.lexists(os.path.join(folder, root.file_name))
+
+
+_MOST_ROWS = 100_000  # of each kind that are read, the newest
+
+
+class HistoryRequest(NamedTuple):
+    """Which results of a store are wanted; None for no condition."""
+
+    store: str | None  # what ``--store`` names, None for that of the configuration
+    skill: str | None  # for scores a name or a path too
+    benchmark: str | None
+    kind: str | None  # ``bench`` or ``score``
+    limit: int | None  # how many of each kind, the newest, or how many trends
+    since: datetime | None
+    trend: bool  # whether they are compared over time
+
+
+class HistoryImportRequest(NamedTuple):
+    """Take JSON reports into a store."""
+
+    store: str | None  # what ``--store`` names, None for that of the configuration
+    files: tuple[str, ...]  # reports of eval, score and certify
+    commit: str | None  # what was evaluated
+    branch: str | None
+    at: datetime | None  # when scores were made, None for now
+
+
+class HistoryImport(NamedTuple):
+    """What became of the files of an import."""
+
+    store: str  # its name for messages
+    files: tuple[tuple[str, bool], ...]  # each that could be read, with whether it is new
+    problems: tuple[str, ...]  # what is wrong with the others, a text each
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        rows = [{"file": file, "result": "imported" if new else "known"} for file, new in self.files]
+        return {"store": self.store, "files": rows, "problems": [*self.problems]}
+
+    def line(self) -> str:
+        """Return it in a line."""
+        new = sum(is_new for _, is_new in self.files)
+        known = f", {len(self.files) - new} known already" if len(self.files) > new else ""
+        wrong = f", {len(self.problems)} not readable" if self.problems else ""
+        return f"{new} of {len(self.files) + len(self.problems)} imported{known}{wrong}"
+
+
+def history(request: HistoryRequest, session: Console) -> History:
+    """Return past results, the newest first, or how they changed.
+
+    Raises:
+        UsageError: the store cannot be used, or a benchmark is asked for and scores alone.
+        IncompleteError: the database failed.
+    """
+    target, _ = named_store(request.store, session)
+    if request.kind == "score" and request.benchmark is not None:
+        raise UsageError("--benchmark is of benchmarks; leave it out, or --kind score")
+    require_packages(target)
+    from skillgate.store.keeper import Filter, open_store  # brings in the database's packages
+
+    most = _MOST_ROWS if request.trend or request.limit is None else request.limit
+    wanted = Filter(skill=request.skill, benchmark=request.benchmark, since=request.since, limit=most)
+    store = open_store(target, create=False)
+    try:
+        evaluations = () if request.kind == "score" else store.evaluations(wanted)
+        scores = () if request.kind == "bench" or request.benchmark is not None else store.scores(wanted)
+    finally:
+        store.close()
+    tool = Tool(version=__version__)
+    if not request.trend:
+        return History(tool=tool, store=target.shown, evaluations=evaluations, scores=scores)
+    from skillgate.report.trends import bench_trends, score_trends  # scipy
+
+    trends = (*bench_trends(evaluations), *score_trends(scores))
+    return History(tool=tool, store=target.shown, trends=trends[: request.limit])
+
+
+def import_reports(request: HistoryImportRequest, session: Console) -> HistoryImport:
+    """Import every file that can be.
+
+    Raises:
+        UsageError: the store cannot be used.
+        IncompleteError: the database failed.
+    """
+    target, _ = named_store(request.store, session)
+    require_packages(target)
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+
+    about = Provenance("import", commit_id=request.commit, branch=request.branch, at=request.at)
+    done: list[tuple[str, bool]] = []
+    problems: list[str] = []
+    store = open_store(target, create=True)
+    try:
+        for shown in request.files:
+            try:
+                place = os.path.join(session.cwd, shown)
+                data = parsed(read_whole(place, shown, "the report"), source=shown)
+                report = _report(data, shown)
+                named = about._replace(source=os.path.basename(shown))  # noqa: PTH119
+                done.append((shown, store.write(report, document_digest(data), named)))
+            except UsageError as error:
+                problem = str(error)
+                problems.append(problem if shown in problem else f"{shown}: {problem}")
+    finally:
+        store.close()
+    return HistoryImport(target.shown, tuple(done), tuple(problems))
+
+
+def _report(data: Any, shown: str) -> BenchReport | Report | SingleReport:  # noqa: ANN401 - JSON
+    """Return the report that a file holds."""
+    kind = kind_of(data)
+    if kind not in ("bench", "score"):
+        what = "no kind" if kind is None else f"kind {kind!r}"
+        raise UsageError(f"{shown}: expected a JSON report of eval, score or certify, found {what}")
+    version = data.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise UsageError(f"{shown} has schema version {version}: a later skillgate wrote it; update this one")
+    shape: type[BenchReport | Report | SingleReport] = BenchReport
+    if kind == "score":
+        shape = Report if "results" in data else SingleReport
+    try:
+        return decode(shape, data)
+    except (CodecError, RecursionError) as error:
+        raise UsageError(f"{shown} is not a report of {kind}: {error}") from None

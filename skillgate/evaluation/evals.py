@@ -18,7 +18,7 @@ from skillgate.evals.rules import THRESHOLD, Subject, lint
 from skillgate.evaluation.request import EvaluateRequest, read_whole
 from skillgate.evaluation.run import evaluate
 from skillgate.files import require_place, write
-from skillgate.llm.extras import require_packages
+from skillgate.llm import require_packages
 from skillgate.model.codec import encode
 from skillgate.model.evals import EvalSet, EvalsReport, SetSummary, ShownCase, Unread
 from skillgate.model.finding import Finding, Severity
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.console import Console
-    from skillgate.evaluation.spending import DryRun
+    from skillgate.evaluation.sampled import DryRun
 
 
 class LintRequest(NamedTuple):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.evaluation.pipeline import Baseline, Evaluated, Evaluator, Touched
     from skillgate.evaluation.request import EvaluateRequest, Reading, Scope
-    from skillgate.evaluation.spending import DryRun
+    from skillgate.evaluation.sampled import DryRun
     from skillgate.model.finding import Assessment
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.skill import SkillRoot
@@ -126,7 +126,7 @@ def _measured(
         from skillgate.evaluation.sampled import require_benchmark  # few runs write one
 
         require_benchmark(options, session, discovery.roots)
-    from skillgate.llm.extras import require_packages
+    from skillgate.llm import require_packages
 
     require_packages()
     from skillgate.evaluation.sampled import run_name, sampling  # brings in the judge

@@ -1,4 +1,7 @@
-"""Single invocations of a store: add, list, show, rescore and delete them."""
+"""Requests of the commands of ``log``; and single invocations of a store: add, list, show, rescore and delete them.
+
+``store`` of a request is what ``--store`` names, None for that of the configuration.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.format import plural, printable
-from skillgate.invocations.formats import Options, reader
-from skillgate.invocations.formats._names import skill_name, stored_id
+from skillgate.invocations.formats import Options, digest_of, reader
+from skillgate.invocations.formats._input import skill_name, stored_id
 from skillgate.invocations.rubric import explainer, scorer
-from skillgate.invocations.taking import digest_of
 from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, Scored, Tier
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
@@ -24,9 +26,110 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skillgate.console import Console
-    from skillgate.invocations.request import AddRequest, PurgeRequest, RescoreRequest, Selection, ShowRequest
     from skillgate.model.invocation import InvocationScore, Part
     from skillgate.store.invocations import InvocationStore, Record
+
+
+class ImportRequest(NamedTuple):
+    """Take files of recorded invocations into a store.
+
+    Attributes:
+        form: the files' format; ``auto`` recognises it.
+        category: of invocations that name none.
+        keep_text: whether texts under unknown keys are stored.
+        update: whether what is there under the same id is replaced.
+        strict: whether nothing is taken of a file with a bad line.
+        project: what is stored as the origin, None for a digest of the files' folder.
+    """
+
+    store: str | None
+    files: tuple[str, ...]
+    form: str
+    rubric: str
+    category: str | None
+    keep_text: bool
+    update: bool
+    strict: bool
+    project: str | None
+
+
+class ScoreRequest(NamedTuple):
+    """Score the invocations of files, and store nothing; the attributes are those of an import."""
+
+    files: tuple[str, ...]
+    form: str
+    rubric: str
+    category: str | None
+
+
+class AddRequest(NamedTuple):
+    """Record one invocation, or more signals of one that is there.
+
+    Attributes:
+        invocation: a JSON object, ``-`` for the standard input, None for none.
+        fields: each ``KEY=VALUE``.
+        skill, id: the skill's name and the invocation's id; None where they are among the fields.
+        update: whether it is there already.
+    """
+
+    store: str | None
+    invocation: str | None
+    fields: tuple[str, ...]
+    skill: str | None
+    id: str | None
+    rubric: str
+    category: str | None
+    keep_text: bool
+    update: bool
+
+
+class Selection(NamedTuple):
+    """Which invocations of a store are looked at, and by which rubric.
+
+    Attributes:
+        skills: by name; empty for all.
+        days: how far to look back, None for all.
+        until: what began later is left out; None for nothing, since a recorder's clock may be ahead.
+    """
+
+    store: str | None
+    skills: tuple[str, ...]
+    rubric: str
+    days: int | None
+    until: datetime | None
+
+
+class ShowRequest(NamedTuple):
+    """Show one invocation; ``id`` may be how its id begins."""
+
+    store: str | None
+    id: str
+    rubric: str
+
+
+class RescoreRequest(NamedTuple):
+    """Score what is there by another rubric; ``skill`` and ``since`` are None for everything."""
+
+    store: str | None
+    rubric: str
+    skill: str | None
+    since: datetime | None
+
+
+class PurgeRequest(NamedTuple):
+    """Delete what is of a skill, and what began before a time; one of both is None at most.
+
+    Attributes:
+        dry_run: whether they are only counted.
+        agreed: whether no question is needed.
+    """
+
+    store: str | None
+    before: datetime | None
+    skill: str | None
+    dry_run: bool
+    agreed: bool
+
 
 _NAMED = 10  # ids that a message names
 _MOST = 1_000_000  # characters of an invocation that is added

@@ -13,11 +13,10 @@ from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.format import did_you_mean
-from skillgate.invocations.gates import check, check_each, gate_json, verdict
+from skillgate.invocations.figures import tally_of, trend_json, with_bootstrap
+from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store
-from skillgate.invocations.summary import report
-from skillgate.invocations.trends import tally_of, trend_json, with_bootstrap
-from skillgate.invocations.trends import trend as compared
+from skillgate.invocations.summary import check, check_each, gate_json, report, verdict
 from skillgate.model.codec import encode
 from skillgate.model.invocation_gate import chosen, known
 from skillgate.model.report import Tool
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.console import Console
-    from skillgate.invocations.request import Selection
+    from skillgate.invocations.records import Selection
     from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend, Observation
     from skillgate.model.invocation_gate import Gate
     from skillgate.store.invocations import InvocationStore

@@ -26,7 +26,7 @@ from skillgate.cache import MAX_BYTES, Cache, directory
 from skillgate.errors import UsageError
 from skillgate.llm import prices
 from skillgate.llm.flow import KeyLocks
-from skillgate.llm.replies import UNREADABLE
+from skillgate.llm.port import UNREADABLE
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Reply, Status, Tokens
 from skillgate.registry import PROVIDERS
@@ -34,8 +34,7 @@ from skillgate.registry import PROVIDERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skillgate.llm.port import Provider
-    from skillgate.llm.replies import Classified
+    from skillgate.llm.port import Classified, Provider
     from skillgate.model.exchange import Request
 
 API_VERSION = "2026-10-21"  # of the Messages API, as the SDK sends it: what bodies and replies mean

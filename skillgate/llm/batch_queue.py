@@ -3,6 +3,12 @@
 All layers are open at once. What they want goes out together, and when a batch has ended its answers go to the layers,
 which then want what comes next; so a run takes as many rounds as the longest of its layers has questions that wait for
 one another. A batch that is out when a run ends early is left alone: the same run goes on with it.
+
+Every call is repeated while that can help, within bounds; it raises ProviderError, or StoppedError once the run ends.
+What was submitted is on disk first; where a connection was lost while a batch was being submitted, or the process ended
+then, the batch is looked for among the provider's latest before it is submitted again. The provider does not say which
+requests a batch holds, only how many: a match is one of as many requests, made since then, that this run does not know;
+its results tell by their keys whether it was.
 """
 
 from __future__ import annotations
@@ -10,31 +16,180 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from skillgate.llm.answers import identity
-from skillgate.llm.asker import Records
-from skillgate.llm.batch_client import PATIENT, TIMEOUT_S, BatchClient
-from skillgate.llm.driver import drive
-from skillgate.llm.flow import CircuitBreaker, Outcome, StoppedError
-from skillgate.llm.port import ProviderError
-from skillgate.llm.replies import UNREADABLE, classify, outgrown
+from skillgate.llm.asker import Records, drive
+from skillgate.llm.flow import CircuitBreaker, Outcome, RetryPolicy, StoppedError, with_retries
+from skillgate.llm.journal import Intent
+from skillgate.llm.port import UNREADABLE, ProviderError, classify, outgrown
 from skillgate.model.exchange import Answer, Cause, Status, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from skillgate.llm.answers import Answers
-    from skillgate.llm.batch_client import BatchJournal
-    from skillgate.llm.budget import BatchBudget, Reservation
-    from skillgate.llm.flow import Queued, RetryPolicy
-    from skillgate.llm.journal import Journal
+    from skillgate.llm.flow import Queued
+    from skillgate.llm.journal import BatchJournal, Journal
     from skillgate.llm.port import Watch
-    from skillgate.llm.providers.batch import Batches, Line
+    from skillgate.llm.prices import BatchBudget, Reservation
+    from skillgate.llm.providers.batch import Batches, Line, State
     from skillgate.llm.providers.replay import Recorder
     from skillgate.model.exchange import Reply, Request, Steps
 
 T = TypeVar("T")
+
+PATIENT = RetryPolicy(tries=10, first_wait_s=2.0, longest_wait_s=300.0, deadline_s=1_800.0)
+"""Who waits for hours need not give up after three minutes."""
+TIMEOUT_S = 600.0  # of one call: a batch of 64 MB is sent in it
+_CLOCKS_S = 300.0  # that the provider's clock may be behind ours
+_LOOK_S = 60.0  # of one look
+_TICK_S = 0.5  # Windows notices Ctrl-C only between waits
+_GONE = (404, 410)
+_MOST_NOTES = 100
+
+
+class BatchClient:
+    """Submits batches and reads them. For one thread."""
+
+    def __init__(
+        self,
+        provider: Batches,
+        journal: BatchJournal | None,
+        *,
+        policy: RetryPolicy = PATIENT,
+        now: Callable[[], float],
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """Take whom to send to, and where to write down what is out; None: a run that ends early cannot be resumed.
+
+        ``policy`` and ``timeout_s`` are of one call; ``now`` gives seconds since 1970.
+        """
+        self.held: dict[str, str] = {}  # by a request's key, the batch of an earlier process of this run that holds it
+        self.repeated = 0  # requests submitted again though they may have been out: their batch could not be found
+        self.stop = threading.Event()  # ends every wait
+        self.notes: tuple[str, ...] = ()  # what was strange, for people
+        self._provider = provider
+        self._journal = journal
+        self._policy = policy
+        self._now = now
+        self._timeout_s = timeout_s
+        self._ids: set[str] = set()
+        self._keys: dict[str, frozenset[str]] = {}
+
+    def recover(self) -> None:
+        """Find out which batches of earlier processes are out; where one is not found its requests are repeated."""
+        for intent in self._journal.intents if self._journal is not None else ():
+            batch: str | None = intent.batch
+            if not batch:
+                batch = self._with_retries(partial(self._find, intent))
+                if batch is None:
+                    self.repeated += len(intent.keys)
+                self._settle(intent, batch)
+            if batch:
+                self._keys[batch] = frozenset(intent.keys)
+                self.held.update(dict.fromkeys(intent.keys, batch))
+
+    def submit(self, requests: Sequence[tuple[str, Request]]) -> str:
+        """Submit a batch and return its id.
+
+        Raises ProviderError where it was not taken, or (``lost``) it is not known whether it was.
+        """
+        keys = tuple(key for key, _ in requests)
+        intent = self._intended(keys)
+        lost = False
+
+        def once() -> str:
+            nonlocal lost
+            batch = self._find(intent) if lost else None
+            if lost and batch is None:
+                self.repeated += len(keys)
+            lost = False
+            try:
+                return batch or self._provider.create(requests, timeout_s=self._timeout_s).batch
+            except ProviderError as error:
+                lost = error.lost
+                raise
+
+        try:
+            batch = self._with_retries(once)
+        except (ProviderError, StoppedError):
+            if not lost:
+                self._settle(intent, None)
+            raise
+        self._ids.add(batch)
+        self._keys[batch] = frozenset(keys)
+        self._settle(intent, batch)
+        return batch
+
+    def look(self, batch: str) -> State:
+        """Look how a batch is."""
+        return self._with_retries(lambda: self._provider.retrieve(batch, timeout_s=min(_LOOK_S, self._timeout_s)))
+
+    def read(self, batch: str, take: Callable[[Line], None]) -> None:
+        """Read all results of a batch; after a connection was lost ``take`` gets those before it once more."""
+
+        def once() -> None:
+            for line in self._provider.results(batch):
+                take(line)
+
+        self._with_retries(once)
+
+    def note(self, text: str) -> None:
+        """Note what was strange, unless very much was."""
+        if len(self.notes) < _MOST_NOTES:
+            self.notes = (*self.notes, text)
+
+    def holds(self, batch: str, key: str) -> bool:
+        """Return whether this run submitted a request in a batch."""
+        return key in self._keys.get(batch, ())
+
+    def is_gone(self, batch: str, error: ProviderError, *, ended: bool) -> bool:
+        """Return whether a batch is no longer there; one that was just taken cannot be gone before it has ended."""
+        return error.status in _GONE and (ended or batch not in self._ids)
+
+    def pause(self, seconds: float) -> None:
+        """Wait; raise StoppedError as soon as the run ends."""
+        end = time.monotonic() + seconds
+        while not self.stop.is_set() and (left := end - time.monotonic()) > 0:
+            self.stop.wait(min(left, _TICK_S))
+        if self.stop.is_set():
+            raise StoppedError("the run was stopped")
+
+    def _intended(self, keys: tuple[str, ...]) -> Intent:
+        if self._journal is None:
+            return Intent("", self._now(), keys)
+        try:
+            return self._journal.intend(keys)
+        except OSError as error:
+            raise ProviderError(Cause.STOPPED, f"what is submitted cannot be written down: {error.strerror}") from None
+
+    def _settle(self, intent: Intent, batch: str | None) -> None:
+        """Write down what became of an intent; a batch that is out is waited for even where its id is not written."""
+        try:
+            if self._journal is not None and batch is not None:
+                self._journal.submitted(intent, batch)
+            elif self._journal is not None:
+                self._journal.void(intent)
+        except OSError:
+            self._journal = None  # the next one would not be written down either; its intent tells of this one
+
+    def _find(self, intent: Intent) -> str | None:
+        """Look for the batch of an intent among the provider's latest: the one made nearest to its time."""
+        known = self._ids | (self._journal.known if self._journal is not None else set())
+        since = intent.at_s - _CLOCKS_S
+        fitting = [
+            state
+            for state in self._provider.recent(timeout_s=self._timeout_s)
+            if state.requests == len(intent.keys) and state.created_s >= since and state.batch not in known
+        ]
+        return min(fitting, key=lambda state: abs(state.created_s - intent.at_s)).batch if fitting else None
+
+    def _with_retries(self, once: Callable[[], T]) -> T:
+        return with_retries(once, self._policy, self.pause)
+
+
 Owner = TypeVar("Owner")
 
 RESUBMITTED = 2  # how often a request is submitted again that expired or failed for a reason that may pass
@@ -392,7 +547,7 @@ def run(
     watch: Watch | None = None,
     stop: threading.Event | None = None,
 ) -> Generator[T, None, None]:
-    """Run layers and yield their results in their order, as :func:`skillgate.llm.driver.run` does.
+    """Run layers and yield their results in their order, as :func:`skillgate.llm.asker.run` does.
 
     An exception in a layer ends the run where its result would have been taken; so does Ctrl-C, and the caller who
     closes the iterator. Nothing is waited for then, and nothing canceled: with a journal of batches the same run, when

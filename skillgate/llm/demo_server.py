@@ -12,13 +12,13 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO, cast
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.llm.scripted.engine import Failure, Message, document, error_document, failure
+from skillgate.llm.providers.scripted import Failure, Message, document, error_document, failure
 from skillgate.llm.scripted.requests import complaint, input_tokens, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from skillgate.llm.scripted.engine import Engine
+    from skillgate.llm.providers.scripted import Engine
     from skillgate.model.marks import Json
 
 

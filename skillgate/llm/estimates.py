@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
 from skillgate.llm import prices
-from skillgate.llm.driver import run
-from skillgate.llm.replies import schema_of
+from skillgate.llm.asker import run
+from skillgate.llm.port import schema_of
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
 
 if TYPE_CHECKING:

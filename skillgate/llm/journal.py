@@ -6,6 +6,8 @@ comes back as often as it was answered. Failures of a provider are not stored: w
 
 A line outlives its process, however that ends; a power failure may take the last ones along. With a key each is signed:
 what comes out of a journal is cached as a model's answer, so nothing else may have written it.
+
+A run by batches has a list of them as well (:class:`BatchJournal`).
 """
 # ruff: noqa: PTH103, PTH108, PTH116, PTH118
 
@@ -21,18 +23,19 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillgate.errors import UsageError
 from skillgate.llm.answers import fields_of, identity, reply_of, seconds_of
-from skillgate.llm.budget import Spent
-from skillgate.llm.replies import UNREADABLE, classify
+from skillgate.llm.port import UNREADABLE, classify, is_batch_id
+from skillgate.llm.prices import Spent
 from skillgate.model.digest import DIGEST_BYTES, digest
 from skillgate.model.layers import Resumed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skillgate.llm.answers import Seal
-    from skillgate.llm.budget import Budget
     from skillgate.llm.port import Provider
+    from skillgate.llm.prices import Budget
     from skillgate.model.exchange import Answer, Reply, Request
 
 FORMAT = 1  # of a line: changes with what is written
@@ -51,6 +54,8 @@ _OPENINGS = 5  # times that a journal may be removed, by a run that ends, just w
 _FLAGS = ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY", "O_NONBLOCK")  # not blocking: there may be a pipe in its place
 _KEY_DIGITS = 2 * DIGEST_BYTES
 _HEXADECIMAL = frozenset("0123456789abcdef")
+BATCH_FORMAT = 1  # of a line of a list of batches
+MOST_BATCH_BYTES = 512 << 20  # of a list of batches that is read; 10,000 requests take about 0.4 MB
 
 
 class Extent(NamedTuple):
@@ -436,3 +441,109 @@ def _sweep(folder: str, before: float) -> None:
         with suppress(OSError):  # another run may have been faster
             if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < before:
                 os.unlink(entry.path)
+
+
+class Intent(NamedTuple):
+    """A batch that was to be submitted: its name in the file, the time in seconds since 1970, the requests' keys."""
+
+    name: str
+    at_s: float
+    keys: tuple[str, ...]
+    batch: str = ""  # its id, "" where that was not written down
+
+
+class BatchJournal:
+    """Which batches of a run are out, on disk first: a run that was killed asks for them, and pays once.
+
+    A line of JSON each: what is about to be submitted (``intent``, with the keys of its requests and the time), the id
+    it got (``batch``), or that it was refused (``void``). A run that ends between submitting and the second line knows
+    of a batch without an id. For one process at a time.
+    """
+
+    def __init__(self, file: str, *, now: Callable[[], float]) -> None:
+        """Open the file, which may exist.
+
+        Raises UsageError where it cannot be read or written, or was written by another version.
+        """
+        self._now = now
+        self._count = 0
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        try:
+            self._file = os.open(file, flags | getattr(os, "O_BINARY", 0), 0o600)
+            with os.fdopen(os.dup(self._file), "rb") as reader:
+                data = reader.read(MOST_BATCH_BYTES + 1)
+        except OSError as error:
+            raise UsageError(f"{file}: the batches of a run cannot be kept there: {error.strerror}") from error
+        if len(data) > MOST_BATCH_BYTES:
+            os.close(self._file)
+            raise UsageError(f"{file} is larger than {MOST_BATCH_BYTES >> 20} MiB: it is no list of batches")
+        # What earlier processes submitted and was not refused, oldest first; and how many lines could not be read.
+        self.intents, self.unread = _intents(data)
+        self.known = {intent.batch for intent in self.intents if intent.batch}  # the ids of all batches of this run
+        self._salt = digest(data)
+        if data and not data.endswith(b"\n"):
+            os.write(self._file, b"\n")  # a line that was cut off stays alone
+
+    def intend(self, keys: Sequence[str]) -> Intent:
+        """Write down that a batch is about to be submitted.
+
+        Raises OSError where it cannot be written: then it must not be submitted, or it would be paid for in vain.
+        """
+        self._count += 1
+        name = digest(self._salt.encode(), str(os.getpid()).encode(), str(self._count).encode())
+        intent = Intent(name, self._now(), tuple(keys))
+        self._append({"format": BATCH_FORMAT, "intent": name, "at": intent.at_s, "keys": list(keys)})
+        return intent
+
+    def submitted(self, intent: Intent, batch: str) -> None:
+        """Write down the id that a batch got; may raise OSError."""
+        self.known.add(batch)
+        self._append({"batch": batch, "intent": intent.name})
+
+    def void(self, intent: Intent) -> None:
+        """Write down that a batch was not taken; may raise OSError."""
+        self._append({"void": intent.name})
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        while data:
+            data = data[os.write(self._file, data) :]
+        os.fsync(self._file)
+
+
+def _intents(data: bytes) -> tuple[tuple[Intent, ...], int]:
+    """Read the lines of a file, and count those that say nothing; raise UsageError for those of another version."""
+    intents: dict[str, Intent] = {}
+    unread = 0
+    for text in data.split(b"\n"):
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text)
+            unread += not (isinstance(line, dict) and _notes_intent(line, intents))
+        except (ValueError, RecursionError):
+            unread += 1
+    return tuple(intents.values()), unread
+
+
+def _notes_intent(line: dict[str, Any], intents: dict[str, Intent]) -> bool:
+    """Add what a line says to the intents; return whether it says anything."""
+    name, batch, void = line.get("intent"), line.get("batch"), line.get("void")
+    if "keys" in line:
+        if line.get("format") != BATCH_FORMAT:
+            raise UsageError(f"a list of batches of format {line.get('format')!r}: this version reads {BATCH_FORMAT}")
+        keys, at_s = line["keys"], line.get("at")
+        if not (isinstance(name, str) and isinstance(keys, list) and isinstance(at_s, int | float)):
+            return False
+        if not all(isinstance(key, str) for key in keys):
+            return False
+        intents[name] = Intent(name, float(at_s), tuple(keys))
+        return True
+    if isinstance(name, str) and name in intents and is_batch_id(batch):
+        intents[name] = intents[name]._replace(batch=batch)
+        return True
+    return isinstance(void, str) and intents.pop(void, None) is not None

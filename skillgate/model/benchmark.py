@@ -2,7 +2,7 @@
 
 Annotations are evaluated when such a file is read or its schema is made. Keys are camelCase, as their documents have
 them. Shapes are checked here; what a shape cannot say (a semantic version, a pattern of ids) is checked by
-:mod:`skillgate.bench.checking`. Ratios lie in [0, 1], times are in milliseconds.
+:mod:`skillgate.bench.documents`. Ratios lie in [0, 1], times are in milliseconds.
 """
 
 from collections.abc import Mapping

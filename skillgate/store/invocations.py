@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Observation, Scored
-from skillgate.store.bulk import ONCE, bulk
-from skillgate.store.engine import READING, failing, foreign, opened, refusing
 from skillgate.store.invocation_rows import (
     FIELDS,
+    ONCE,
     SCORE_COLUMNS,
     SCORES,
     ForeignError,
     added_of,
     added_text,
+    bulk,
     combined,
     extra_of,
     invocations,
@@ -30,6 +30,7 @@ from skillgate.store.invocation_rows import (
     of_scores,
     second,
 )
+from skillgate.store.schema import READING, failing, foreign, opened, refusing
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from skillgate.store.bulk import Bulk
-    from skillgate.store.invocation_rows import Columns
+    from skillgate.store.invocation_rows import Bulk, Columns
     from skillgate.store.target import Target
 
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]

@@ -15,8 +15,16 @@ from skillgate.model.bench import BenchReport, comparable
 from skillgate.model.codec import encode
 from skillgate.model.documents import PastEvaluation, PastScore, SingleReport
 from skillgate.model.finding import Severity
-from skillgate.store.engine import READING, failing, foreign, opened
-from skillgate.store.schema import BENCH_EVALUATIONS, DOCUMENTS, SCORE_RESULTS, TASK_RESULTS
+from skillgate.store.schema import (
+    BENCH_EVALUATIONS,
+    DOCUMENTS,
+    READING,
+    SCORE_RESULTS,
+    TASK_RESULTS,
+    failing,
+    foreign,
+    opened,
+)
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:

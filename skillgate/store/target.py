@@ -1,4 +1,4 @@
-"""Where results are stored: a SQLite file or a PostgreSQL database, as the user names it.
+"""Where results are stored: a SQLite file or a PostgreSQL database, as the user names it; and the schema's versions.
 
 This needs no package of an extra, so that a run can refuse a bad place before it starts anything.
 """
@@ -17,6 +17,9 @@ DEFAULT = os.path.join(".skillgate", "store.db")
 FOLDER = ".skillgate"
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 _HEADER = b"SQLite format 3\0"
+TABLE = "skillgate_schema"  # where a store says its version; other programs' migrations may stand in the same database
+KNOWN = ("0001", "0002", "0003")  # the revisions in the directory of migrations, the newest last
+HEAD = KNOWN[-1]
 _PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
 
 
@@ -134,8 +137,6 @@ def _make_folder(folder: str) -> None:
 def _require_ours(target: Target, path: str) -> None:
     import sqlite3  # only where there is a file to ask
 
-    from skillgate.store.migrations import TABLE, require_known
-
     connection = None
     try:
         connection = sqlite3.connect(path, timeout=30)
@@ -150,3 +151,12 @@ def _require_ours(target: Target, path: str) -> None:
     finally:
         if connection is not None:
             connection.close()
+
+
+def require_known(found: str | None, shown: str) -> None:
+    """Raise UsageError for a store that a later version of this program made: writing to it could break it."""
+    if found is not None and found not in KNOWN:
+        raise UsageError(
+            f"the store {shown} has schema {str(found)[:50]}, which a later skillgate made; this one knows {HEAD}:"
+            " update skillgate, or name another store"
+        )

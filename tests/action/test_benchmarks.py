@@ -351,8 +351,8 @@ def test_hostile_names_are_inert_in_the_comment(repository: PullRequest) -> None
 def test_another_run_tells_it_too(repository: PullRequest) -> None:
     """The documents of the first half hold the benchmark, and the second reads them as data."""
     from skillgate.action.comment.comment import comment
-    from skillgate.action.fork_comment import read_artifact
     from skillgate.action.github import Event, WorkflowRun
+    from skillgate.action.main import read_artifact
 
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS)

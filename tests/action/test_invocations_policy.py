@@ -186,8 +186,8 @@ def test_secrets_are_taken_out_of_all_that_is_told(tmp_path: Path) -> None:
 def test_another_run_tells_it_too(tmp_path: Path) -> None:
     """The documents of the first half hold the gates, and the second reads them as data."""
     from skillgate.action.comment.comment import comment
-    from skillgate.action.fork_comment import read_artifact
     from skillgate.action.github import Event, WorkflowRun
+    from skillgate.action.main import read_artifact
     from skillgate.errors import UsageError
 
     made = repository(tmp_path, log("merge-sheets", well=False))

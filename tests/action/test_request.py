@@ -7,8 +7,7 @@ import io
 import pytest
 
 from skillgate.action.protocol import Redactor
-from skillgate.action.request import BenchmarkRequest, read_inputs, request_of
-from skillgate.action.workspace import ActionSession
+from skillgate.action.request import ActionSession, BenchmarkRequest, read_inputs, request_of
 from skillgate.config import Config
 from skillgate.console import Console
 

@@ -36,7 +36,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.action.api": {"github", "requests"},
     "skillgate.report.html_shell": {"jinja2", "markupsafe"},
     "skillgate.http_transport": {"httpx2", "httpcore2"},
-    "skillgate.llm.replies": {"jsonschema"},  # within a function
+    "skillgate.llm.port": {"jsonschema"},  # within a function
     "skillgate.llm.providers.anthropic": {"anthropic", "httpx2"},
     "skillgate.llm.providers.batch": {"anthropic"},
     "skillgate.llm.agent_sdk": {"claude_agent_sdk", "asyncio"},
@@ -50,9 +50,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},
     "skillgate.store.keeper": {"sqlalchemy"},
-    "skillgate.store.engine": {"sqlalchemy", "alembic"},
-    "skillgate.store.bulk": {"sqlalchemy"},
-    "skillgate.store.schema": {"sqlalchemy"},
+    "skillgate.store.schema": {"sqlalchemy", "alembic"},
+    "skillgate.store.invocation_rows": {"sqlalchemy"},
     "skillgate.store.migrations.env": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0001_results": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0002_invocations": {"sqlalchemy", "alembic"},
@@ -65,7 +64,7 @@ ARRAYS = (
     *("skillgate.stats.", "skillgate.judge.calibration"),
     *("skillgate.scoring.sampled", "skillgate.scoring.paired"),
     *("skillgate.montecarlo.measures", "skillgate.ranking.ratings"),
-    "skillgate.bench.results.diff",
+    "skillgate.bench.diff",
 )
 PURE_PACKAGES = {
     *("evals", "fixes", "judge", "model", "montecarlo", "ranking", "report", "scoring", "static", "stats"),

@@ -85,7 +85,7 @@ def test_nobody_swallows_every_exception_but_the_boundary() -> None:
             if isinstance(node, ast.ExceptHandler) and caught in ("Exception", "BaseException", "bare"):
                 broad.append(module.name)
     # The driver hands what a layer or a thread raised to whoever takes the result.
-    assert set(broad) == {"skillgate.cli.main", "skillgate.llm.flow", "skillgate.llm.driver"}
+    assert set(broad) == {"skillgate.cli.main", "skillgate.llm.flow", "skillgate.llm.asker"}
 
 
 def test_the_home_page_is_that_of_the_package() -> None:

@@ -56,8 +56,8 @@ def test_text_says_the_verdict_the_figures_and_the_tasks(worse: Path) -> None:
 
 
 def test_text_on_a_terminal_is_coloured_by_what_is_worse(worse: Path) -> None:
+    from skillgate.bench.diff import diff
     from skillgate.bench.request import DiffPolicy
-    from skillgate.bench.results.diff import diff
     from skillgate.report.bench_diff_text import render
     from skillgate.report.terminal import Style
 
@@ -231,8 +231,8 @@ def test_an_older_report_is_compared_with_one_of_ours(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_every_format_lists_what_was_run_again(tmp_path: Path, form: str) -> None:
+    from skillgate.bench.diff import diff
     from skillgate.bench.request import DiffPolicy
-    from skillgate.bench.results.diff import diff
     from skillgate.model.bench import Rerun, RerunOutcome
 
     a, b = whole(skill_report(results(runs=1), "calc")), whole(skill_report(results(3, runs=1), "calc"))

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.catalog import find_benchmark, listed, narrowed, packaged, packaged_ids, read_tasks, require_tasks
+from skillgate.bench.documents import (
+    find_benchmark,
+    listed,
+    narrowed,
+    packaged,
+    packaged_ids,
+    read_tasks,
+    require_tasks,
+)
 from skillgate.bench.skills import load_skills, read_skill
 from skillgate.errors import UsageError
 from skillgate.model.benchmark import AdapterType

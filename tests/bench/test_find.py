@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.choosing import Wanted, fits, folded, ranked, relevance
+from skillgate.bench.finding import Wanted, fits, folded, ranked, relevance
 from skillgate.model.benchmark import AdapterType, FoundSkill, Past
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill, task

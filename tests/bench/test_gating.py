@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from skillgate.bench.metrics import gate, summarise
 from skillgate.bench.request import BenchPolicy
-from skillgate.bench.results.metrics import gate, summarise
 from skillgate.model.bench import Status
 from skillgate.model.score import Outcome
 from tests.bench.made import result

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from skillgate.bench.answers import bounded_output
 from skillgate.bench.request import BenchPolicy
-from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import (
     Attempt,
     BenchChange,

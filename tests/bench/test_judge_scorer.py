@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("anthropic")
 pytest.importorskip("numpy")
 
-from skillgate.bench.catalog import packaged, packaged_ids
+from skillgate.bench.documents import packaged, packaged_ids
 from tests.bench.made import answering, benchmark, skill, task
 from tests.bench.prose import bodies, evaluated, results, rule, rules, texts
 from tests.llm.gateway import Keeps, gateway

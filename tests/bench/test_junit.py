@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from skillgate.bench.answers import bounded_output
 from skillgate.bench.request import BenchPolicy
-from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import ErrorKind, Status
 from skillgate.report.bench_junit import render
 from tests.bench.made import answering, benchmark, result, run, skill, task

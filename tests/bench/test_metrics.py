@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.bench.results.metrics import RESAMPLES, latency_of, mean_interval, summarise
+from skillgate.bench.metrics import RESAMPLES, latency_of, mean_interval, summarise
 from skillgate.model.bench import BenchUsage, ErrorKind, Status
 from skillgate.model.benchmark import Benchmark, Expected, Method, Task
 from skillgate.stats.plain import wilson_ends

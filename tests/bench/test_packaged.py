@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.catalog import packaged, packaged_ids
+from skillgate.bench.documents import packaged, packaged_ids
 from skillgate.model.benchmark import State
 from tests.architecture.source import ROOT
 from tests.bench.made import answering, benchmark, run, skill

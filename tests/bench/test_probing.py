@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.bench.catalog import packaged_ids
+from skillgate.bench.documents import packaged_ids
 from tests.bench.made import benchmark, run, task
 
 if TYPE_CHECKING:

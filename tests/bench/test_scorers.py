@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillgate.bench.checking import prepare_scorer, rules_of
+from skillgate.bench.documents import prepare_scorer, rules_of
 from skillgate.bench.ports import Scored, Surroundings, UnscoredError
 from skillgate.errors import CodecError
 from skillgate.model.bench import ErrorKind

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.bench.choosing import Entrant, choose
+from skillgate.bench.finding import Entrant, choose
 from skillgate.model.bench import BenchUsage, RunSettings, Status
 from skillgate.model.benchmark import Figures, Filters, Order, SortKey, Strategy
 from skillgate.model.codec import encode

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from skillgate.bench.answers import bounded_output
+from skillgate.bench.metrics import gate, summarise
 from skillgate.bench.request import BenchPolicy
-from skillgate.bench.results.metrics import gate, summarise
-from skillgate.bench.runner import bounded_output
 from skillgate.model.bench import Attempt, BenchReport, BenchUsage, CompletionReport, ErrorKind, RunSettings, Status
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.report import Tool, Verdict

@@ -12,7 +12,7 @@ import pytest
 
 from skillgate.evaluation.certify import content_of
 from skillgate.llm.demo_server import DemoServer, Options
-from skillgate.llm.scripted.engine import Engine
+from skillgate.llm.providers.scripted import Engine
 from skillgate.llm.scripted.rules import parse
 from tests.cli.running import commit
 from tests.cli.running import run as plain

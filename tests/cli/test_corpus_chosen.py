@@ -9,7 +9,7 @@ import pytest
 
 from skillgate.config import load
 from skillgate.errors import UsageError
-from skillgate.evaluation.layers import Contest, contest
+from skillgate.evaluation.models import Contest, contest
 from skillgate.judge.subject import Opinion, Panel
 from tests.cli.test_corpus_command import built, rated, skills
 

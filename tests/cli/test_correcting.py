@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.evaluation.shards import corrected
+from skillgate.evaluation.compare import corrected
 from skillgate.model.layers import DropTest
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge, Outcome

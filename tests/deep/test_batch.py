@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("anthropic")
 
-from skillgate.llm.scripted.engine import Engine, Failure, document
+from skillgate.llm.providers.scripted import Engine, Failure, document
 from skillgate.llm.scripted.rules import parse
 from tests.deep.test_resume import ROOT, _plain
 from tests.llm.batch_server import BatchServer, errored

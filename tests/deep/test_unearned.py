@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.evaluation.layers import LayerResults
+from skillgate.evaluation.models import LayerResults
 from skillgate.evaluation.sampled import deeper
 from skillgate.judge.subject import Judged, Ratings
 from skillgate.model.layers import Estimate, JudgeLayer, MonteCarloLayer, RankingLayer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.bench.catalog import packaged_ids
+from skillgate.bench.documents import packaged_ids
 from skillgate.bench.formats import FORMATS
 from skillgate.model.benchmark import CHECKS, Evaluator
 from skillgate.model.marks import key_of

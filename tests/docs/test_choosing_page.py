@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from skillgate.bench.choosing import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
-from skillgate.bench.select_run import TOP_K
+from skillgate.bench.evaluate import TOP_K
+from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
 from skillgate.model.benchmark import Filters, SortKey, Strategy
 from skillgate.model.marks import json_keys
 from tests.docs.page import Page

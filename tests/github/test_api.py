@@ -13,16 +13,15 @@ import pytest
 pytest.importorskip("github", reason="PyGithub is not installed: pip install skillgate-action[action]")
 pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip install skillgate-action[dev]")
 
-from skillgate.action.api import MAX_WAIT_S
+from skillgate.action.api import MAX_WAIT_S, open_repository
 from skillgate.action.comment import sticky
 from skillgate.action.github import GitHubError
-from skillgate.action.repository import open_repository
 from tests.github.fake_github import ACTIONS, NAME, NUMBER, TOKEN, FakeGitHub, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.repository import Posted, Repository
+    from skillgate.action.api import Posted, Repository
 
 MARK = sticky.marker("default")
 BODY = f"{MARK}\n### passed\n\nAll is well.\n"
@@ -523,7 +522,7 @@ def test_no_log_reaches_a_stream_whatever_its_level(fake: FakeGitHub) -> None:
     program = f"""
 import logging, sys
 logging.basicConfig(level=logging.DEBUG)
-from skillgate.action.repository import open_repository
+from skillgate.action.api import open_repository
 logging.getLogger("github").setLevel(logging.DEBUG)
 made = open_repository(sys.argv[1], {TOKEN!r}, {NAME!r}, sleep=lambda _: None, clock=lambda: 0.0, jitter=float)
 print(made.put_comment({NUMBER}, {BODY!r}, {MARK!r}).status)

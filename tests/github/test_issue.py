@@ -9,17 +9,17 @@ import pytest
 pytest.importorskip("github", reason="PyGithub is not installed: pip install skillgate-action[action]")
 pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip install skillgate-action[dev]")
 
+from skillgate.action.api import open_repository
 from skillgate.action.comment.fit import utf16
 from skillgate.action.comment.issue import issue, mark_of
 from skillgate.action.comment.sticky import bears, marker
-from skillgate.action.repository import open_repository
 from tests.github import build
 from tests.github.fake_github import NAME, TOKEN, FakeGitHub, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skillgate.action.repository import Repository
+    from skillgate.action.api import Repository
 
 MARK = mark_of("default")
 BODY = f"{MARK}\nThese skills have got worse.\n"

@@ -15,7 +15,7 @@ from skillgate.invocations.formats import Options, claude_code
 from skillgate.invocations.formats.claude_code import _NOT_LOADED
 from skillgate.llm.agent_session import RESTRAINTS
 from skillgate.llm.demo_server import events
-from skillgate.llm.scripted.engine import Message
+from skillgate.llm.providers.scripted import Message
 from skillgate.model.exchange import Tokens
 from skillgate.model.invocation import Ending, Invocation
 from tests.invocations.transcripts import MODEL, NOW, Transcript, example, use

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.invocations.formats import Options, claude_code
-from skillgate.invocations.formats._names import REPLACED, REPLACED_WARNING
+from skillgate.invocations.formats._input import REPLACED, REPLACED_WARNING
 from skillgate.invocations.formats.claude_code import MOST_LINES, MOST_PATHS
 from tests.invocations.transcripts import BEGAN, NOW, Transcript, beside, example, use
 

@@ -10,7 +10,7 @@ pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from skillgate.errors import UsageError
-from skillgate.invocations.gates import check, check_each, exit_code, gate_json, verdict
+from skillgate.invocations.summary import check, check_each, exit_code, gate_json, verdict
 from skillgate.model.invocation_gate import PACKAGED, Gate, chosen, known
 from skillgate.model.score import Outcome
 from tests.invocations.observed import NOW, many, seen

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillgate.format import printable
 from skillgate.invocations.formats import LONGEST, Options, reader
-from skillgate.invocations.formats._names import REPLACED
+from skillgate.invocations.formats._input import REPLACED
 from skillgate.model.invocation import Accuracy, Ending
 from tests.invocations.readings import LEAST, NOW, OPTIONS, SAMPLES, lines_of, one, problem, read, record, taken
 from tests.properties.documents import CI

@@ -17,10 +17,8 @@ from typing import Any
 import pytest
 
 from skillgate.evaluation.workers import processors
-from skillgate.invocations.formats import LONGEST
-from skillgate.invocations.importing import WORTH, portions
-from skillgate.invocations.reading import lines, lines_between
-from skillgate.invocations.taking import MOST_WARNINGS
+from skillgate.invocations.formats import LONGEST, MOST_WARNINGS
+from skillgate.invocations.importing import WORTH, lines, lines_between, portions
 from tests.cli.running import run
 from tests.invocations.recorded import BAD, GOOD, line, write
 

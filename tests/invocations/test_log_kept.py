@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.invocations.formats._names import REPLACED
+from skillgate.invocations.formats._input import REPLACED
 from tests.cli.running import run
 from tests.invocations.recorded import AT, GOOD, line, write
 from tests.invocations.transcripts import Transcript, use

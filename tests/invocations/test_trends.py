@@ -9,7 +9,7 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.invocations.trends import (  # noqa: E402
+from skillgate.invocations.figures import (  # noqa: E402
     LEAST_PERCENT,
     LEAST_POINTS,
     recommendation,

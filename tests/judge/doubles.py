@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from skillgate.judge.layer import judge
 from skillgate.judge.subject import Dossier, Judged, Opinion, Page, Panel, Sibling
-from skillgate.llm.replies import classify
+from skillgate.llm.port import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Steps, Together, Tokens
 from skillgate.model.layers import TriggerPrompt
 from skillgate.montecarlo.subject import Plan, Served, Subject

@@ -9,7 +9,7 @@ import pytest
 
 from skillgate.judge.layer import judge
 from skillgate.judge.subject import Dossier, Judged, Opinion, Page, Panel, Sibling
-from skillgate.llm import driver
+from skillgate.llm import asker
 from skillgate.model.exchange import Answer, Cause, Request, Status, Steps, Tokens
 from skillgate.model.layers import Assessment, Cut, Quotation
 from skillgate.model.score import Dimension
@@ -391,7 +391,7 @@ def test_answers_that_come_in_any_order_give_the_same_result() -> None:
     def steps() -> Steps[Judged]:
         return judge(skill(), Panel((Opinion(MODEL), Opinion("another"), Opinion(MODEL))), lambda: 0)
 
-    (threaded,) = driver.run([steps], Judge(), in_flight=8)
+    (threaded,) = asker.run([steps], Judge(), in_flight=8)
     assert threaded == drive(steps(), Judge())
 
 

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from skillgate.llm.answers import Answers
-from skillgate.llm.asker import PortAsker
-from skillgate.llm.budget import Budget
-from skillgate.llm.driver import run
+from skillgate.llm.asker import PortAsker, run
 from skillgate.llm.flow import CircuitBreaker, RetryPolicy
 from skillgate.llm.journal import Journal
-from skillgate.llm.port import ProviderError
-from skillgate.llm.replies import classify
+from skillgate.llm.port import ProviderError, classify
+from skillgate.llm.prices import Budget
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Together, Tokens
 
 if TYPE_CHECKING:

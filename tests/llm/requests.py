@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.budget import Budget
 from skillgate.llm.flow import CircuitBreaker, RetryPolicy
 from skillgate.llm.port import Connection
+from skillgate.llm.prices import Budget
 from skillgate.llm.providers import anthropic
 from skillgate.model.exchange import Request
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.judge.siblings import COMMON
 from skillgate.judge.subject import Opinion
-from skillgate.llm.replies import classify
-from skillgate.llm.scripted.engine import Engine, Failure
+from skillgate.llm.port import classify
+from skillgate.llm.providers.scripted import Engine, Failure
 from skillgate.llm.scripted.rules import parse
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status, Together
 from skillgate.model.layers import TriggerPrompt

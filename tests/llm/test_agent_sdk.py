@@ -18,12 +18,11 @@ import pytest
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.llm.agent_session import Guard, Runners, Workspace, binary, directories, lay_out, with_runner
-from skillgate.llm.budget import Budget
 from skillgate.llm.demo_server import DemoServer, Options, events
 from skillgate.llm.port import Connection, ProviderError
-from skillgate.llm.prices import cost, session_most
+from skillgate.llm.prices import Budget, cost, session_most
 from skillgate.llm.providers import anthropic as direct
-from skillgate.llm.scripted.engine import Engine, Message
+from skillgate.llm.providers.scripted import Engine, Message
 from skillgate.model.exchange import Cause, Reply, Request, Tokens
 from tests.llm.server import ModelServer, hang, message, refusal
 

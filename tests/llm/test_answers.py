@@ -17,7 +17,7 @@ import pytest
 from skillgate.cache import Cache
 from skillgate.llm.answers import Answers, canonical, folder_of, identity
 from skillgate.llm.flow import HAS_LOCKS, KeyLocks
-from skillgate.llm.replies import Classified
+from skillgate.llm.port import Classified
 from skillgate.model.exchange import Answer, Reply, Request, Status, Tokens
 from tests.llm.askers import Named, reply, request
 

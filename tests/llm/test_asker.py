@@ -13,10 +13,9 @@ pytest.importorskip("anthropic")
 
 from skillgate.llm.answers import Answers
 from skillgate.llm.asker import requests_of
-from skillgate.llm.budget import Budget
 from skillgate.llm.flow import CircuitBreaker, RetryPolicy
-from skillgate.llm.port import ProviderError
-from skillgate.llm.replies import classify
+from skillgate.llm.port import ProviderError, classify
+from skillgate.llm.prices import Budget
 from skillgate.model.exchange import Cause, Reply, Request, Status, Tokens
 from tests.llm.requests import asking, connected, request
 from tests.llm.server import ModelServer, cut, hang, hang_up, message, raw, refusal

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("jsonschema")
 pytest.importorskip("tenacity")
 
-from skillgate.llm.replies import classify
+from skillgate.llm.port import classify
 from skillgate.model.exchange import Reply, Request, Status, Tokens
 from tests.llm.requests import SCHEMA, request
 

@@ -18,14 +18,12 @@ import pytest
 from skillgate.errors import UsageError
 from skillgate.llm import batch_queue, prices
 from skillgate.llm.answers import Answers, identity
-from skillgate.llm.batch_client import BatchJournal
 from skillgate.llm.batch_queue import Polling
-from skillgate.llm.budget import BatchBudget
 from skillgate.llm.flow import RetryPolicy
-from skillgate.llm.journal import Journal
-from skillgate.llm.port import Connection, Progress, ProviderError
+from skillgate.llm.journal import BatchJournal, Journal
+from skillgate.llm.port import Connection, Progress, ProviderError, classify
+from skillgate.llm.prices import BatchBudget
 from skillgate.llm.providers import batch
-from skillgate.llm.replies import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Status
 from tests import listening
 from tests.llm.askers import MODEL, USED, judge, request
@@ -507,10 +505,9 @@ CHILD = """
 import sys, time
 from functools import partial
 from skillgate.llm import batch_queue
-from skillgate.llm.budget import BatchBudget
-from skillgate.llm.batch_client import BatchJournal
+from skillgate.llm.prices import BatchBudget
 from skillgate.llm.batch_queue import Polling
-from skillgate.llm.journal import Journal
+from skillgate.llm.journal import BatchJournal, Journal
 from skillgate.llm.port import Connection
 from skillgate.llm.providers import batch
 from tests.llm.askers import chain

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from skillgate.errors import UsageError
 from skillgate.llm import prices
-from skillgate.llm.budget import ENVELOPE_TOKENS, BatchBudget, Budget, Spent
+from skillgate.llm.prices import ENVELOPE_TOKENS, BatchBudget, Budget, Spent
 from skillgate.model.exchange import Request, Tokens
 from tests.llm.askers import MODEL, request
 

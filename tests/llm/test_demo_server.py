@@ -22,8 +22,8 @@ import pytest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.llm import demo_server
 from skillgate.llm.demo_server import DemoServer, Options
+from skillgate.llm.providers.scripted import Engine
 from skillgate.llm.scripted.answering import OPENING
-from skillgate.llm.scripted.engine import Engine
 from skillgate.llm.scripted.rules import parse
 from tests import listening
 from tests.llm.scripted_bodies import assessments, plain

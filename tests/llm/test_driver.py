@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.judge_schedule import rounds_of
-from skillgate.llm.driver import AHEAD, OPEN, run
+from skillgate.llm.asker import AHEAD, OPEN, run
 from skillgate.llm.port import Progress
 from skillgate.model.exchange import Answer, Cause, Request, Status, Together
 from tests import listening
@@ -389,7 +389,7 @@ INTERRUPTED = """
 import sys, time, threading
 from functools import partial
 from pathlib import Path
-from skillgate.llm.driver import run
+from skillgate.llm.asker import run
 from skillgate.model.exchange import Answer, Status
 from tests.llm.askers import one
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from skillgate.llm import prices
 from skillgate.llm.answers import Answers
-from skillgate.llm.driver import run
+from skillgate.llm.asker import run
 from skillgate.llm.estimates import (
     INPUT_HIGH,
     INPUT_LOW,
@@ -27,7 +27,7 @@ from skillgate.llm.estimates import (
     lines,
     made_up,
 )
-from skillgate.llm.replies import Classified
+from skillgate.llm.port import Classified
 from skillgate.model.exchange import Reply, Request, Status, Together
 from tests.llm.askers import MODEL, Named, judge, one, reply, request
 

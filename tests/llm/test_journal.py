@@ -22,11 +22,10 @@ pytest.importorskip("jsonschema")
 
 from skillgate.llm.answers import Answers, Seal, identity
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.budget import Budget
 from skillgate.llm.flow import CircuitBreaker
 from skillgate.llm.journal import MOST_LINE, STORED_DAYS, SUFFIX, Journal
-from skillgate.llm.port import ProviderError
-from skillgate.llm.replies import classify
+from skillgate.llm.port import ProviderError, classify
+from skillgate.llm.prices import Budget
 from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
 from skillgate.model.layers import Resumed

@@ -11,9 +11,9 @@ pytest.importorskip("jsonschema")
 pytest.importorskip("tenacity")
 
 from skillgate.llm.asker import PortAsker
-from skillgate.llm.budget import Budget
 from skillgate.llm.flow import STEADY, CircuitBreaker, RateLimiter, RetryPolicy
 from skillgate.llm.port import ProviderError
+from skillgate.llm.prices import Budget
 from skillgate.model.exchange import Cause, Reply, Request, Status, Tokens
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ pytest.importorskip("anthropic")
 pytest.importorskip("tenacity")
 
 from skillgate.errors import UsageError
-from skillgate.llm.budget import Budget
 from skillgate.llm.port import Connection
+from skillgate.llm.prices import Budget
 from skillgate.llm.providers import replay
 from skillgate.llm.providers.replay import Recorder, read
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens

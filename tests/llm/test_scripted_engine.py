@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from skillgate.judge.document import Library, find_all
+from skillgate.llm.providers.scripted import Engine, Failure, Message, scripted_name
 from skillgate.llm.scripted.answering import OPENING
-from skillgate.llm.scripted.engine import Engine, Failure, Message, scripted_name
 from skillgate.llm.scripted.requests import MOST_LEVELS, question_of
 from skillgate.llm.scripted.rules import parse
 from skillgate.model.exchange import SCRIPTED_PREFIX

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillgate.errors import UsageError
-from skillgate.llm.scripted.engine import Engine, Failure, Message
+from skillgate.llm.providers.scripted import Engine, Failure, Message
 from skillgate.llm.scripted.rules import Match, Scripted, parse
 from tests.llm.scripted_bodies import SKILL, assessments
 

@@ -13,9 +13,8 @@ import pytest
 
 from skillgate.llm.demo_server import MESSAGES, DemoServer, Options
 from skillgate.llm.port import Connection, ProviderError
-from skillgate.llm.scripted.engine import Engine
-from skillgate.llm.scripted.rules import parse
-from skillgate.llm.scripted.session import truths
+from skillgate.llm.providers.scripted import Engine
+from skillgate.llm.scripted.rules import parse, truths
 from skillgate.model.exchange import Cause, Reply
 from skillgate.model.layers import TriggerPrompt
 from skillgate.montecarlo.session import session

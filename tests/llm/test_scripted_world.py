@@ -18,9 +18,19 @@ from skillgate.judge.asking import fenced
 from skillgate.judge.requests import STYLES
 from skillgate.judge.siblings import COMMON
 from skillgate.judge.subject import Opinion
-from skillgate.llm.scripted.engine import Engine, Failure, Message
-from skillgate.llm.scripted.rules import Activation, AnswerTokens, Chance, Failures, Outages, Quality, World, parse
-from skillgate.llm.scripted.session import ticket, truths
+from skillgate.llm.providers.scripted import Engine, Failure, Message
+from skillgate.llm.scripted.rules import (
+    Activation,
+    AnswerTokens,
+    Chance,
+    Failures,
+    Outages,
+    Quality,
+    World,
+    parse,
+    ticket,
+    truths,
+)
 from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, TriggerPrompt
 from skillgate.montecarlo.prompts import prompts
 from skillgate.montecarlo.session import session

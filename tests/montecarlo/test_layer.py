@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="measures need the stats extra")
 
-from skillgate.llm import driver
+from skillgate.llm import asker
 from skillgate.model.exchange import Answer, Cause, Request, Steps
 from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED, NOT_RUN, TriggerPrompt
 from skillgate.model.score import Dimension
@@ -290,7 +290,7 @@ def test_sessions_with_one_prompt_are_told_apart() -> None:
 
 def test_results_do_not_depend_on_the_order_in_which_answers_come() -> None:
     one = _simulated(Model(_world))
-    (other,) = driver.run([lambda: _steps(cases(20, 5))], Model(_world), in_flight=8)
+    (other,) = asker.run([lambda: _steps(cases(20, 5))], Model(_world), in_flight=8)
     assert other.layer.runs == one.layer.runs
     assert other.layer.measures == one.layer.measures
 

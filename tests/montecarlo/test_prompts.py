@@ -15,7 +15,7 @@ from skillgate.judge.asking import OPEN
 from skillgate.judge.subject import Opinion, Sibling
 from skillgate.judge.triggering import prompts_digest
 from skillgate.llm.estimates import estimate
-from skillgate.llm.replies import classify
+from skillgate.llm.port import classify
 from skillgate.model.exchange import Answer, Cause, Reply, Request, Status
 from skillgate.model.layers import TriggerPrompt
 from skillgate.montecarlo import prompts as wording

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillgate.bench.checking import check_benchmark, check_config, check_executable
+from skillgate.bench.documents import check_benchmark, check_config, check_executable
 from skillgate.config import LayerReader
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.benchmark import AdapterConfig, Benchmark, Executable, Strategy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.llm import driver
+from skillgate.llm import asker
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.score import Badge, Dimension
 from skillgate.ranking.corpus import Corpus, Entrant, Text
@@ -360,7 +360,7 @@ def test_threads_give_what_one_after_the_other_gives() -> None:
     ticks = iter(range(0, 10**12, 7_000_000))
     corpus = shelf(OTHERS)
     layers = [lambda: rank(entrant(strength=7), corpus, ARENA, lambda: next(ticks))] * 2
-    one, two = driver.run(layers, honest(), in_flight=8)
+    one, two = asker.run(layers, honest(), in_flight=8)
     assert one._replace(layer=one.layer._replace(duration_ms=0)) == two._replace(
         layer=two.layer._replace(duration_ms=0)
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 import skillgate.model
 from skillgate import __version__
+from skillgate.bench.diff import diff as bench_diff
 from skillgate.bench.request import DiffPolicy
-from skillgate.bench.results.diff import diff as bench_diff
 from skillgate.model.benchmark import AdapterType, FoundSkill, FoundSkills
 from skillgate.model.corpus import (
     CorpusExport,

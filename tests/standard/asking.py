@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.cli.main import main
 from skillgate.llm.demo_server import DemoServer, Options
-from skillgate.llm.scripted.engine import Engine
+from skillgate.llm.providers.scripted import Engine
 from skillgate.llm.scripted.rules import parse
 from tests.cli.running import Done
 

@@ -14,11 +14,10 @@ from alembic.migration import MigrationContext
 from skillgate.errors import UsageError
 from skillgate.model.bench import ErrorKind, Output, Status
 from skillgate.model.codec import encode
-from skillgate.store.engine import opened as engine_of
 from skillgate.store.keeper import Filter, Provenance, document_digest, open_store
-from skillgate.store.migrations import HEAD, KNOWN, TABLE
 from skillgate.store.schema import METADATA
-from skillgate.store.target import target_of
+from skillgate.store.schema import opened as engine_of
+from skillgate.store.target import HEAD, KNOWN, TABLE, target_of
 from tests.store.made import NOON, document, evaluation, opened, put, report, result
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from alembic.config import Config
 
 import skillgate.store
 from skillgate.errors import UsageError
-from skillgate.store.engine import opened as engine_of
 from skillgate.store.keeper import Filter, Provenance, Store
-from skillgate.store.migrations import HEAD, KNOWN, TABLE
 from skillgate.store.schema import METADATA
-from skillgate.store.target import target_of
+from skillgate.store.schema import opened as engine_of
+from skillgate.store.target import HEAD, KNOWN, TABLE, target_of
 from tests.store import invocations_made, made
 
 PLAIN = {  # what PostgreSQL says of its tables

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _list(args: argparse.Namespace, session: Console) -> int:
-    from skillgate.bench.catalog import listed
+    from skillgate.bench.documents import listed
 
     known = listed(args.benchmarks_dir, cwd=session.cwd)
     for notice in known.notices:
@@ -115,7 +115,7 @@ def _list(args: argparse.Namespace, session: Console) -> int:
 
 
 def _show(args: argparse.Namespace, session: Console) -> int:
-    from skillgate.bench.catalog import find_benchmark
+    from skillgate.bench.documents import find_benchmark
 
     loaded, notices = find_benchmark(args.benchmark, args.benchmarks_dir, cwd=session.cwd)
     for notice in notices:
@@ -198,7 +198,7 @@ def _validate(args: argparse.Namespace, session: Console) -> int:
 
 def _check(args: argparse.Namespace, session: Console) -> int:
     from skillgate.bench.authoring import probe_benchmark
-    from skillgate.bench.catalog import packaged_ids
+    from skillgate.bench.documents import packaged_ids
 
     folder = args.benchmarks_dir if args.benchmarks else None
     probed = [probe_benchmark(word, folder, session) for word in args.benchmarks or packaged_ids()]
@@ -241,7 +241,7 @@ def _entry(loaded: Loaded) -> dict[str, Any]:
 
 
 def _scorer(task: Any) -> str:  # noqa: ANN401 - a Task
-    from skillgate.bench.checking import scorer_of
+    from skillgate.bench.documents import scorer_of
 
     return scorer_of(task, None) or "(default)"
 

@@ -51,8 +51,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     Raises:
         UsageError: there is no such directory; or a skill in it is broken, after the others were listed.
     """
-    from skillgate.bench.choosing import Wanted
-    from skillgate.bench.finding import FindRequest, find
+    from skillgate.bench.finding import FindRequest, Wanted, find
 
     wanted = Wanted(args.query, args.tag, args.adapter, args.min_completion, args.limit)
     document, left_out = find(FindRequest(args.skills_dir, wanted, args.prose, store_choice(args)), session)

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     """List, compare or import."""
     if args.word == "import":
         return _import(args, session)
-    from skillgate.evaluation.history import HistoryRequest, history
+    from skillgate.evaluation.baseline import HistoryRequest, history
 
     request = HistoryRequest(
         store=args.store,
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 def _import(args: argparse.Namespace, session: Console) -> int:
     """Take reports in."""
-    from skillgate.evaluation.history import HistoryImportRequest, import_reports
+    from skillgate.evaluation.baseline import HistoryImportRequest, import_reports
 
     request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)
     done = import_reports(request, session)

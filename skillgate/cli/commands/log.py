@@ -18,7 +18,7 @@ from skillgate.cli.store_options import add_store, day_of, past
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place
 from skillgate.format import printable
-from skillgate.invocations.request import (
+from skillgate.invocations.records import (
     AddRequest,
     ImportRequest,
     PurgeRequest,
@@ -205,7 +205,7 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 def _run_import(args: argparse.Namespace, session: Console) -> int:
     """Take files in."""
-    from skillgate.invocations.formats._names import fit_name
+    from skillgate.invocations.formats._input import fit_name
     from skillgate.invocations.importing import import_files
 
     if args.project is not None and not fit_name(args.project):
@@ -362,8 +362,8 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
         1 where one failed or was triggered, else 3 where one could not be decided, else 0.
     """
     _require_statistics()
-    from skillgate.invocations.gates import exit_code
     from skillgate.invocations.reporting import gate, gate_document
+    from skillgate.invocations.summary import exit_code
     from skillgate.report.invocations_text import render_gates
 
     selection = _selection(args, session)

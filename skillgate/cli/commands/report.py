@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
 from skillgate.bench.publishing import rendered as rendered_bench
-from skillgate.bench.results.reports import KIND, are_benchmarks, bench_of, data_of, is_bench, kinds_of
+from skillgate.bench.reports import KIND, are_benchmarks, bench_of, data_of, is_bench, kinds_of
 from skillgate.cli.bench_options import add_gates, merge_policy, named_gates
 from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
 from skillgate.cli.options import (
@@ -142,8 +142,8 @@ def run(args: argparse.Namespace, session: Console) -> int:
 def _merge(args: argparse.Namespace, session: Console) -> int:
     if KIND in kinds_of(args.shards, session).values():
         return _merge_benchmarks(args, session)
+    from skillgate.evaluation.compare import merge
     from skillgate.evaluation.run import exit_code
-    from skillgate.evaluation.shards import merge
 
     _refuse_bench_options(args)
     require_places(args, session)
@@ -259,7 +259,7 @@ def _named_limits(args: argparse.Namespace) -> list[str]:
 
 def _merge_benchmarks(args: argparse.Namespace, session: Console) -> int:
     """Join shards of a benchmark run, write the report, and return the exit code that the whole run would have had."""
-    from skillgate.bench.results.reports import exit_code, merge
+    from skillgate.bench.reports import exit_code, merge
 
     _refuse_score_options(args)
     forms = [output_format(args), *(form for form, _ in args.output_file)]
@@ -287,8 +287,8 @@ def _refuse_bench_options(args: argparse.Namespace) -> None:
 
 def _diff_benchmarks(args: argparse.Namespace, form: str, session: Console) -> int:
     """Compare two benchmark reports, write what differs in a format, and return the exit code."""
+    from skillgate.bench.reports import DiffRequest, bench_diff
     from skillgate.bench.request import DiffPolicy
-    from skillgate.bench.results.reports import DiffRequest, bench_diff
 
     if args.max_drop is not None:
         option = f"--{settings.MAX_DROP.key}"
@@ -403,7 +403,7 @@ def _convert(args: argparse.Namespace, session: Console) -> int:
 def _as_report(document: Any, shown: str) -> Any:  # noqa: ANN401 - a document of any kind
     """Return a document over one skill, or of a check, as the report over several that writers know."""
     if isinstance(document, SingleReport):
-        from skillgate.evaluation.shards import spread
+        from skillgate.evaluation.compare import spread
 
         return spread(document, 1, ())
     if isinstance(document, CheckReport):

@@ -26,7 +26,7 @@ from skillgate.cli.store_options import add_keeping
 if TYPE_CHECKING:
     import argparse
 
-    from skillgate.bench.select_run import Selected
+    from skillgate.bench.evaluate import Selected
     from skillgate.console import Console
 
 GROUP = "programs"
@@ -52,9 +52,9 @@ def run(args: argparse.Namespace, session: Console) -> int:
     Raises:
         UsageError: something is not valid, or nothing was found; nothing was run.
     """
-    from skillgate.bench.choosing import Wanted
-    from skillgate.bench.select_run import RunRequest, preview
-    from skillgate.bench.select_run import run as find_and_select
+    from skillgate.bench.evaluate import RunRequest, preview_search
+    from skillgate.bench.evaluate import find_and_select as find_and_select
+    from skillgate.bench.finding import Wanted
     from skillgate.cli.bench_options import eval_request, strategy_request
     from skillgate.store.results import settled
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.dry_run:
         from skillgate.cli.commands.eval import print_preview
 
-        shown, notes = preview(request, session)
+        shown, notes = preview_search(request, session)
         return print_preview(shown, session, notes=notes)
     done = find_and_select(request, session)
     session.out(_shown(done, session))

@@ -12,11 +12,10 @@ from skillgate.errors import UsageError
 from skillgate.evaluation.corpus.members import CorpusChange, RateRequest, StoredCorpus, member
 from skillgate.evaluation.corpus.store import Store, require_index, rerated, store_of
 from skillgate.evaluation.models import Models
-from skillgate.evaluation.spending import DryRun, approve, clear, dry_run, watching
+from skillgate.evaluation.sampled import DryRun, approve, clear, dry_run, watching
 from skillgate.format import printable
 from skillgate.judge.asking import is_live
-from skillgate.llm import estimates
-from skillgate.llm.extras import require_packages
+from skillgate.llm import estimates, require_packages
 from skillgate.model.corpus import LIVE, CorpusIndex, Fit, Played, Provoked
 from skillgate.model.exchange import SCRIPTED_PREFIX, Steps, Together
 from skillgate.ranking import MEDIAN
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from skillgate.config import Config
     from skillgate.console import Console
-    from skillgate.evaluation.layers import ModelSetup
+    from skillgate.evaluation.models import ModelSetup
 
 _REASON = 300  # characters of what is stored of a reason
 _SAMPLED = 64  # pairs from which the cost of all is estimated before the user is asked

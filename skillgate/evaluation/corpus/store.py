@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate import __version__, files, settings
 from skillgate.errors import CodecError, IncompleteError, UsageError
-from skillgate.llm.extras import missing_extra
+from skillgate.llm import missing_extra
 from skillgate.model.codec import decode, encode
 from skillgate.model.corpus import (
     CORPUS_VERSION,

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from skillgate.invocations.formats import Options, short, short_key
-from skillgate.invocations.formats._names import (
+from skillgate.invocations.formats._input import (
     MOST,
     NAME_CHARACTERS,
     REPLACED_WARNING,

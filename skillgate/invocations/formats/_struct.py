@@ -14,7 +14,7 @@ import msgspec
 
 from skillgate.invocations.formats import Options
 from skillgate.invocations.formats import _record as record
-from skillgate.invocations.formats._names import MOST
+from skillgate.invocations.formats._input import MOST
 from skillgate.model.invocation import Ending, Invocation, Read
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.invocations.formats._names import REPLACED_WARNING, is_model, skill_name
+from skillgate.invocations.formats._input import REPLACED_WARNING, is_model, skill_name
 from skillgate.model.invocation import SEEN_UNTIL, Ending, Invocation, Read
 
 if TYPE_CHECKING:

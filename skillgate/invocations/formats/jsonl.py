@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from skillgate.invocations.formats import LONGEST, Lines, Options
-from skillgate.invocations.formats._json import NotJsonError, parsed
+from skillgate.invocations.formats._input import NotJsonError, parsed
 from skillgate.invocations.formats._record import invocation_of
 from skillgate.model.invocation import Read
 

@@ -20,8 +20,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from skillgate.invocations.formats import LONGEST, Lines, Options
-from skillgate.invocations.formats._json import BrokenError, Element, NotJsonError, elements, parsed
-from skillgate.invocations.formats._names import MOST
+from skillgate.invocations.formats._input import MOST, BrokenError, Element, NotJsonError, elements, parsed
 from skillgate.invocations.formats._record import invocation_of, shown
 from skillgate.model.invocation import Invocation, Read
 

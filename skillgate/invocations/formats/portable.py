@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from skillgate.invocations.formats import LONGEST, Lines, Options
-from skillgate.invocations.formats._json import BrokenError, NotJsonError, elements, parsed
+from skillgate.invocations.formats._input import BrokenError, NotJsonError, elements, parsed
 from skillgate.invocations.formats._record import invocation_of
 from skillgate.model.invocation import Read
 

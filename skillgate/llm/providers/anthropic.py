@@ -19,8 +19,18 @@ import anthropic
 from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import wire
-from skillgate.llm.port import Destination, ProviderError, no_message, of_status, shown, words
-from skillgate.llm.replies import Dialect, instruction, schema_of, with_instruction
+from skillgate.llm.port import (
+    Destination,
+    Dialect,
+    ProviderError,
+    instruction,
+    no_message,
+    of_status,
+    schema_of,
+    shown,
+    with_instruction,
+    words,
+)
 from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:

@@ -10,16 +10,15 @@ would: key and skill go where the user sent them. What the API says is read with
 from __future__ import annotations
 
 import json
-import re
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anthropic
 
 from skillgate.errors import UsageError
 from skillgate.llm import wire
-from skillgate.llm.port import ProviderError, no_message, of_status, retry_after, words
+from skillgate.llm.port import ProviderError, is_batch_id, no_message, of_status, retry_after, words
 from skillgate.llm.providers import anthropic as direct
 from skillgate.model.exchange import Cause
 
@@ -40,7 +39,6 @@ MOST_RESULT_BYTES = 1 << 30  # of all results of a batch
 _SILENCE_S = 120.0  # within results
 _ENVELOPE_BYTES = 128  # of a request in a batch: its key and what is around it
 _LOOK_S = 5.0  # between two looks at a batch of one
-_ID = re.compile(r"[A-Za-z0-9_-]{1,200}")  # it becomes a part of addresses
 _STATUS = {  # what the API calls its errors, by the status that it would give the request alone
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -263,17 +261,12 @@ class Batches:
             opened.close()
 
 
-def is_id(value: object) -> TypeGuard[str]:
-    """Return whether a value can be the id of a batch."""
-    return isinstance(value, str) and _ID.fullmatch(value) is not None
-
-
 def state_of(document: object) -> State | None:
     """Read a batch; None for what is none, whatever it is."""
     if not isinstance(document, dict):
         return None
     batch, status, counts = (document.get(name) for name in ("id", "processing_status", "request_counts"))
-    if not is_id(batch) or not isinstance(status, str):
+    if not is_batch_id(batch) or not isinstance(status, str):
         return None
     numbers = counts.values() if isinstance(counts, dict) else ()
     total = sum(number for number in numbers if type(number) is int)

@@ -12,8 +12,17 @@ from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.llm import wire
 from skillgate.llm.answers import OPENAI_KEY
-from skillgate.llm.port import Destination, ProviderError, no_message, of_status, words
-from skillgate.llm.replies import Dialect, instruction, schema_of, with_instruction
+from skillgate.llm.port import (
+    Destination,
+    Dialect,
+    ProviderError,
+    instruction,
+    no_message,
+    of_status,
+    schema_of,
+    with_instruction,
+    words,
+)
 from skillgate.model.exchange import Cause, Reply, Tokens, answering_model
 
 if TYPE_CHECKING:

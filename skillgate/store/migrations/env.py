@@ -3,8 +3,8 @@
 from alembic import context
 from sqlalchemy.engine import Connection
 
-from skillgate.store.migrations import TABLE
 from skillgate.store.schema import METADATA
+from skillgate.store.target import TABLE
 
 
 def _run(connection: Connection) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.bench.request import DiffPolicy
-    from skillgate.bench.results.rerunning import Reruns
+    from skillgate.bench.runner import Reruns
     from skillgate.model.bench import BenchReport, CompletionReport, Rerun, TaskResult
     from skillgate.stats.intervals import Interval
 

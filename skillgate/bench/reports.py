@@ -1,32 +1,49 @@
-"""Read reports of benchmark runs, join the shards of one, compare two: ``report merge`` and ``report diff``."""
+"""Read reports of benchmark runs, also an older evaluator's; join the shards of one, and compare two.
+
+This is what ``report merge`` and ``report diff`` do.
+"""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from dataclasses import fields, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, settings
+from skillgate.bench.answers import bounded_output
 from skillgate.bench.documents import refuse
+from skillgate.bench.metrics import gate, summarise
+from skillgate.bench.ports import MAX_WORDS
 from skillgate.bench.request import shard_of
-from skillgate.bench.results.metrics import gate, summarise
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, CodecError, UsageError
 from skillgate.evaluation.request import read_whole
-from skillgate.model.bench import BenchReport
+from skillgate.model.bench import (
+    BenchReport,
+    BenchUsage,
+    CompletionReport,
+    ErrorKind,
+    Latency,
+    Output,
+    RunSettings,
+    Status,
+    TaskResult,
+)
 from skillgate.model.benchmark import Benchmark
 from skillgate.model.codec import decode
-from skillgate.model.report import Verdict
+from skillgate.model.report import Tool, Verdict
 from skillgate.model.score import SCHEMA_VERSION, Outcome
 from skillgate.report.json import kind_of, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.bench.request import BenchPolicy, DiffPolicy
     from skillgate.console import Console
-    from skillgate.model.bench import BenchDiff, CompletionReport, TaskResult
+    from skillgate.model.bench import BenchDiff, BenchSummary
 
 KIND = "bench"
 _SAME = (
@@ -34,6 +51,12 @@ _SAME = (
     *("max_latency_ms", "model"),
 )
 _MOST = 20  # problems that are reported
+_OLDER = "an older evaluator"
+_UNKNOWN = "unknown"
+_WRITTEN = {"partialScore": "partial_score", "compositeScore": "composite_score"}
+_COMPUTED = {"completionRate": "completion_rate", "errorRate": "error_rate", "consistencyScore": "consistency_score"}
+_STATUSES = {status.value: status for status in Status}
+_ROUNDED = 0.0005  # figures stand in such reports with four decimals
 
 
 def data_of(shown: str, session: Console) -> Any:  # noqa: ANN401 - JSON
@@ -70,8 +93,6 @@ def bench_of(data: Any, shown: str, session: Console) -> BenchReport:  # noqa: A
         UsageError: it is none, or a later version's; the message names the file and the place in it.
     """
     if isinstance(data, list):
-        from skillgate.bench.results.foreign import mapped  # few have such files
-
         report = mapped(data, shown)
         for notice in report.notices:
             session.note(f"{shown}: {notice}")
@@ -318,7 +339,7 @@ def bench_diff(request: DiffRequest, session: Console) -> tuple[BenchDiff, int]:
         UsageError: one is not valid, a golden task is in neither, or numpy and scipy are missing.
     """
     try:
-        from skillgate.bench.results.diff import diff, is_chance
+        from skillgate.bench.diff import diff, is_chance
     except ModuleNotFoundError as error:
         install = 'pip install "skillgate-action[stats]"'
         raise UsageError(f"comparing benchmark reports needs {error.name}: {install}") from error
@@ -354,3 +375,204 @@ def _unambiguous(shown: str, session: Console) -> BenchReport:
     if len(set(keys)) < len(keys):
         raise UsageError(f"{shown} is not a benchmark report: a skill stands twice in it on one benchmark")
     return report
+
+
+class _At(NamedTuple):
+    """A value and where it stands."""
+
+    value: Any
+    where: str
+
+    def key(self, name: str) -> _At:
+        found = self.value.get(name) if isinstance(self.value, dict) else None
+        return _At(found, f"{self.where}.{name}")
+
+    def items(self) -> list[_At]:
+        return [_At(value, f"{self.where}[{index}]") for index, value in enumerate(self.value)]
+
+
+def mapped(data: list[Any], shown: str) -> BenchReport:
+    """Make a report of such a list, which is not empty; its notices say what is not known of it.
+
+    Raises:
+        UsageError: it is no such list; the message names the file and the place in it.
+    """
+    try:
+        found = [_skill(item) for item in _At(data, "$").items()]
+    except ValueError as error:
+        raise UsageError(f"{shown} is not a benchmark report: {error}") from None
+    results = [result for report, _ in found for result in report.task_results]
+    measured = sum(result.status is not Status.SKIPPED for result in results)
+    notices = [
+        "written by an older evaluator: versions and digests of benchmarks, settings, isolation and what each error was"
+        " are not known; settings are shown as they are by default"
+    ]
+    for _, contradictions in found:
+        notices += contradictions
+    return BenchReport(
+        reports=tuple(report for report, _ in found),
+        tool=Tool(version=_UNKNOWN, name=_OLDER),
+        config_digest="",
+        run=RunSettings(runs=max((result.run for result in results), default=1)),
+        coverage=measured / len(results) if results else None,
+        notices=tuple(dict.fromkeys(notices)),
+    )
+
+
+def _skill(at: _At) -> tuple[CompletionReport, list[str]]:
+    if not isinstance(at.value, dict):
+        raise _problem(at, "an object")
+    name = _text(at.key("skillId"))
+    summary_at, latency_at = at.key("summary"), at.key("latency")
+    if not isinstance(summary_at.value, dict):
+        raise _problem(summary_at, "an object")
+    results = tuple(_results(at.key("taskResults"), name))
+    runs = max((result.run for result in results), default=1)
+    benchmark = _text(at.key("benchmarkId"))
+    figures = summarise(results, Benchmark(id=benchmark, name=benchmark, version=_UNKNOWN, tasks=()), runs=runs)
+    shares = {key: _share(summary_at.key(key)) for key in (*_WRITTEN, *_COMPUTED)}
+    latency = figures.latency if results else _latency(latency_at)
+    summary, notices = figures.summary, list(_contradictions(name, shares, figures.summary))
+    reasons = dict(summary.reasons)
+    changes: dict[str, Any] = {}
+    for key, field in _WRITTEN.items() if results else {**_WRITTEN, **_COMPUTED}.items():
+        changes[field] = shares[key]
+        reasons.pop(key, None)
+        if shares[key] is None:
+            reasons[key] = "the older report does not say"
+    if not results:
+        reasons["counts"] = "the older report holds no results"
+    report = CompletionReport(
+        skill_id=name,
+        skill_version=_text(at.key("skillVersion"), _UNKNOWN),
+        benchmark_id=benchmark,
+        timestamp=_time(at.key("timestamp")),
+        summary=replace(summary, **changes, reasons=reasons),
+        latency=latency,
+        task_results=results,
+        benchmark_version="",
+        token_cost=_usage(at.key("tokenCost")) or figures.token_cost,
+        by_tag=figures.by_tag,
+    )
+    return report, notices
+
+
+def _contradictions(name: str, shares: Mapping[str, float | None], summary: BenchSummary) -> Iterator[str]:
+    """Yield where a report's own figures are not what its results give."""
+    if not summary.counts.total:
+        return
+    for key, field in _COMPUTED.items():
+        written, computed = shares[key], getattr(summary, field)
+        if written is not None and computed is not None and abs(written - computed) > _ROUNDED:
+            yield f"{name}: the report says {key} {written:g}, its results give {computed:.4g}, which is shown"
+
+
+def _results(at: _At, name: str) -> Iterator[TaskResult]:
+    if at.value is None:
+        return
+    if not isinstance(at.value, list):
+        raise _problem(at, "a list")
+    items = at.items()
+    numbers = sorted({_number(item.key("runId"), 1.0) for item in items})  # some count from 0
+    for item in items:
+        word = _text(item.key("status"))
+        if word not in _STATUSES:
+            raise _problem(item.key("status"), ", ".join(_STATUSES))
+        yield _result(item, name, _STATUSES[word], numbers.index(_number(item.key("runId"), 1.0)) + 1)
+
+
+def _result(at: _At, name: str, status: Status, run: int) -> TaskResult:
+    score, latency = _number(at.key("score"), 0.0), _number(at.key("latencyMs"), 0.0)
+    weight = _number(at.key("weight"), 1.0)
+    scores = {Status.SKIPPED: None, Status.ERROR: 0.0, Status.TIMEOUT: 0.0}
+    return TaskResult(
+        task_id=_text(at.key("taskId")),
+        skill_id=name,
+        run=run,
+        status=status,
+        score=scores.get(status, min(1.0, score)),
+        latency_ms=latency if latency > 0 and status is not Status.SKIPPED else None,  # failed calls have 0
+        scorer_type=_text(at.key("scorerType"), "")[:MAX_WORDS],
+        output=_output(at.key("output").value),
+        error=_words(at.key("error")),
+        error_kind=ErrorKind.TIMEOUT if status is Status.TIMEOUT else None,
+        reason=_words(at.key("reason")),
+        usage=_usage(at.key("usage")),
+        weight=weight if weight > 0 else 1.0,
+    )
+
+
+def _output(value: Any) -> Output | None:  # noqa: ANN401 - JSON
+    """Return an answer as a report holds it; one with numbers that JSON does not have becomes a text."""
+    if value is None:
+        return None
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return bounded_output(json.dumps(value))
+    return bounded_output(value)
+
+
+def _latency(at: _At) -> Latency:
+    found = [_number(at.key(key), 0.0) or None for key in ("p50Ms", "p95Ms", "p99Ms")]
+    return Latency(p50=found[0], p95=found[1], p99=found[2])
+
+
+def _usage(at: _At) -> BenchUsage | None:
+    if not isinstance(at.value, dict):
+        return None
+    used, answered, total = (_number(at.key(key), 0.0) for key in ("inputTokens", "outputTokens", "totalTokens"))
+    if not (used or answered or total):
+        return None
+    cost = at.key("estimatedUSD")
+    cost_usd = None if cost.value is None else _number(cost, 0.0)
+    return BenchUsage(input=int(used), output=int(answered), total=int(total or used + answered), cost_usd=cost_usd)
+
+
+def _time(at: _At) -> datetime:
+    try:
+        found = datetime.fromisoformat(_text(at))
+    except ValueError:
+        raise _problem(at, "a time such as 2026-01-02T03:04:05Z") from None
+    if found.tzinfo is None:
+        raise _problem(at, "a time with its zone")
+    return found
+
+
+def _words(at: _At) -> str | None:
+    return None if at.value is None else _text(at)[:MAX_WORDS] or None
+
+
+def _text(at: _At, default: str | None = None) -> str:
+    if at.value is None and default is not None:
+        return default
+    if not isinstance(at.value, str):
+        raise _problem(at, "a text")
+    return at.value
+
+
+def _number(at: _At, default: float) -> float:
+    """Return a number of at least 0; older reports write ``null`` for what is none."""
+    if at.value is None:
+        return default
+    if isinstance(at.value, bool) or not isinstance(at.value, int | float):
+        raise _problem(at, "a number")
+    if not math.isfinite(at.value) or at.value < 0:
+        raise _problem(at, "a number of at least 0")
+    return float(at.value)
+
+
+def _share(at: _At) -> float | None:
+    if at.value is None:
+        return None
+    value = _number(at, 0.0)
+    if value > 1:
+        raise _problem(at, "a number from 0 to 1")
+    return value
+
+
+def _problem(at: _At, expected: str) -> ValueError:
+    found = "nothing" if at.value is None else repr(at.value)[:80]
+    if isinstance(at.value, dict | list):
+        found = "an object" if isinstance(at.value, dict) else "a list"
+    return ValueError(f"{at.where}: expected {expected}, found {found}")

@@ -1,1 +1,0 @@
-"""Results of benchmarks: figures and gates, reports and their shards, differences, reruns."""
