@@ -76,8 +76,10 @@ def signed(value: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun, as in ``1 skill`` or ``1,200 skills``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Write a count with its noun, as in ``1 skill``, ``2 matches`` or ``1,200 tries``."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("try") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count:,} {noun}"
 
 
 def percent(share: float, digits: int = 1) -> str:

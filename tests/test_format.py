@@ -45,6 +45,8 @@ def test_a_change_has_its_sign_and_reaches_no_whole_number_by_rounding(value: fl
         (plural(0, "skill"), "0 skills"),
         (plural(1, "skill"), "1 skill"),
         (plural(1200, "skill"), "1,200 skills"),
+        (plural(3, "match"), "3 matches"),
+        (plural(2, "try"), "2 tries"),
         (percent(0.9333), "93.3 %"),
         (percent(0.5, 0), "50 %"),
         (interval(61.6, 71), "62–71"),

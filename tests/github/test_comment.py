@@ -156,7 +156,7 @@ def test_many_skills_are_cut_and_counted() -> None:
     text = comment(build.many())
     assert "<details><summary>288 more skills</summary>" in text
     assert "268 more in the [full report]" in text
-    assert "**New findings**: 10200 errors" in text
+    assert "**New findings**: 10,200 errors" in text
     assert utf16(text) <= COMMENT_UNITS
     longer = summary(build.many())
     assert longer.count("| ❌ |") == 300

@@ -105,7 +105,7 @@ def test_sub_agents_within_one_another_are_read_once_each() -> None:
         asked.append(path)
         return enumerate(files[path].lines, 1)
 
-    (found,) = opened().agent_done("a1").say().runs(beside=lines)
+    (found,) = opened().agent_done("a1").say().runs(sibling=lines)
     assert (found.tokens_used, found.tool_call_count) == (8 * 130, 4)
     assert asked == list(files)
 
