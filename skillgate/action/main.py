@@ -48,7 +48,6 @@ from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, CodecError, Skillgate
 from skillgate.model.bench import BenchDiff, BenchReport
 from skillgate.model.codec import decode
 from skillgate.model.documents import ActionRun, Diff
-from skillgate.model.invocation import InvocationReport
 from skillgate.model.report import Report, Tool
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.report import addresses
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from skillgate.action.outcome import Results
     from skillgate.console import Console
     from skillgate.model.finding import Page
+    from skillgate.model.invocation import InvocationReport
 
 _DOCUMENTS = ("run", "report", "diff", "bench", "bench_diff", "invocations")
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -320,6 +320,8 @@ def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Sub
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
     bench = _other_document(workspace, f"{folder}/{BENCH}", BenchReport)
     bench_diff = _other_document(workspace, f"{folder}/{BENCH_DIFF}", BenchDiff)
+    from skillgate.model.invocation import InvocationReport  # only where another run left documents
+
     invocations = _other_document(workspace, f"{folder}/{INVOCATIONS}", InvocationReport)
     _require_bounds(report, diff)
     _require_bench_bounds(bench, bench_diff)

@@ -22,7 +22,8 @@ from skillgate.bench.documents import (
     scorers_of,
     scoring_of,
 )
-from skillgate.bench.isolation.folders import SHARED, answers_of
+from skillgate.bench.isolation.processes import SHARED
+from skillgate.bench.isolation.sandbox import answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Starting, Surroundings
 from skillgate.bench.program import command_of
@@ -40,7 +41,7 @@ from skillgate.store.target import FOLDER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.bench.isolation.folders import Answers
+    from skillgate.bench.isolation.sandbox import Answers
     from skillgate.bench.models import Models
     from skillgate.bench.ports import Adapter, Rules, Scorer
     from skillgate.bench.request import EvalRequest

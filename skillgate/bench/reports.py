@@ -93,7 +93,7 @@ def bench_of(data: Any, shown: str, session: Console) -> BenchReport:  # noqa: A
         UsageError: it is none, or a later version's; the message names the file and the place in it.
     """
     if isinstance(data, list):
-        report = mapped(data, shown)
+        report = _older_report(data, shown)
         for notice in report.notices:
             session.note(f"{shown}: {notice}")
         return report
@@ -391,8 +391,12 @@ class _At(NamedTuple):
         return [_At(value, f"{self.where}[{index}]") for index, value in enumerate(self.value)]
 
 
-def mapped(data: list[Any], shown: str) -> BenchReport:
-    """Make a report of such a list, which is not empty; its notices say what is not known of it.
+def _older_report(data: list[Any], shown: str) -> BenchReport:
+    """Make a report of what an older evaluator wrote: a list that is not empty, of one object for each skill.
+
+    It holds no version, settings or digests, as the notices say. What the results say is computed anew from them; what
+    only the benchmark would say (how partial scores are put together, the latency limit of the composite) is taken as
+    it is written.
 
     Raises:
         UsageError: it is no such list; the message names the file and the place in it.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.bench.isolation import sandbox
-from skillgate.bench.isolation.folders import answers_of
+from skillgate.bench.isolation.sandbox import answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Limits
 from tests.bench.made import answering, benchmark, run, skill, task

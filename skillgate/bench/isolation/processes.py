@@ -1,12 +1,13 @@
 """Processes of foreign programs: their users, the kernel's limits for them, what belongs to a call, and how it ends.
 
-As Linux shows them in ``/proc``; elsewhere only the program itself is known.
+Also the files that they leave behind. As Linux shows them in ``/proc``; elsewhere only the program itself is known.
 """
-# ruff: noqa: PTH110, PTH112, PTH116, PTH120, PTH123, PTH208
+# ruff: noqa: PTH108, PTH110, PTH112, PTH116, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -16,11 +17,10 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.bench.isolation.folders import disk_usage
 from skillgate.bench.isolation.seclusion import adopts_orphans
 from skillgate.errors import IncompleteError
 from skillgate.model.bench import ErrorKind
-from skillgate.process import children, ends_within
+from skillgate.process import children, ends_within, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +39,11 @@ ENDED_BECAUSE = {
     ErrorKind.STOPPED: "was ended with the run",
 }
 """What follows the program's name in a message, by kind; a format that takes ``limits``."""
+SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/dev/mqueue")  # noqa: S108 - where every user may write
+ENDLESS = 2**63
+_MOST_COUNTED = 100_000
+_DEEPEST = 100
+_DISK_BLOCK = 512  # st_blocks counts in these
 _BLOCKS = 16
 _BLOCK = 256  # as many calls as can run at once
 _PROC = "/proc"
@@ -380,3 +385,60 @@ def _read_process(pid: int, *, thorough: bool) -> _Process | None:
         return None
     parent, session, started, pages = (int(fields[index]) for index in (1, 3, 19, 21))
     return _Process(parent, session, started / _TICKS, pages * _PAGE, user, ended=fields[0] in (b"Z", b"X"))
+
+
+def disk_usage(folder: str) -> int:
+    """Return the bytes on disk of all below a directory; ``ENDLESS`` for what cannot be counted in time.
+
+    That is more than 100,000 files, or more than 100 directories in one another. Files that were deleted and are still
+    open are not seen.
+    """
+    total = files = 0
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        if depth > _DEEPEST:
+            return ENDLESS
+        with suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                files += 1
+                with suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * _DISK_BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+                if files > _MOST_COUNTED:
+                    return ENDLESS
+    return total
+
+
+def remove(folder: str) -> None:
+    """Remove a directory, whatever was done to it: closed or endlessly nested directories included."""
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return
+    with suppress(IncompleteError):  # tools without Python's bounds
+        run(["chmod", "-R", "u+rwX", "--", folder])
+    with suppress(IncompleteError):
+        run(["rm", "-rf", "--", folder])
+
+
+def remove_of(user: int, since_ns: int = 0) -> None:
+    """Remove what a user that nothing else runs as left where everybody may write.
+
+    Args:
+        user: the user's number.
+        since_ns: nanoseconds since the epoch: a place that was not changed since then is not looked through. Only its
+            owner, the system, can make such a place look older.
+    """
+    for place in SHARED:
+        with suppress(OSError):
+            if os.stat(place).st_mtime_ns < since_ns:
+                continue
+        with suppress(OSError), os.scandir(place) as entries:
+            for entry in [entry for entry in entries if entry.stat(follow_symlinks=False).st_uid == user]:
+                if entry.is_dir(follow_symlinks=False):
+                    remove(entry.path)
+                else:
+                    with suppress(OSError):
+                        os.unlink(entry.path)

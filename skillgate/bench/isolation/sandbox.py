@@ -1,28 +1,33 @@
-"""What a program sees: a sandbox of bubblewrap, or, as root on Linux, mounts of its own."""
-# ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH111, PTH112, PTH113, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120
+"""What a program sees: no expected answers, copies of skills; a sandbox of bubblewrap, or mounts as root on Linux."""
+# ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH111, PTH112, PTH113, PTH114, PTH115, PTH116, PTH117, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from skillgate.bench.isolation import relay
-from skillgate.bench.isolation.folders import NOTHING, SHARED
+from skillgate.bench.isolation.processes import SHARED
 from skillgate.bench.isolation.relay import Bridges
 from skillgate.bench.isolation.seclusion import libc
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.files import is_within, open_to_all
+from skillgate.files import READ, closed_by, is_within, open_to_all
 from skillgate.process import located
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.bench.isolation.folders import Answers
-
+FOLDERS = ("tests", "evals")
+"""The directories of a skill that hold what is expected of it."""
+_ENDINGS = (".eval.json",)
+_NAMES = ("benchmark.json", "evals.json")
+_REPORTS, _REPORT_ENDINGS = "eval-result", (".json", ".md", ".html", ".csv", ".xml", ".txt")
+_MOST_FILES = 20_000
+_MOST_ABOVE = 64
 _BASE = (
     *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "skill"),
     *("--proc", "/proc", "--dev", "/dev"),
@@ -43,6 +48,157 @@ _INTERPRETERS = ("python3", "python", "node", "deno", "bun", "ruby", "perl", "ja
 
 
 T = TypeVar("T")
+
+
+class Answers(NamedTuple):
+    """What holds expected answers: absolute paths without links; what is not there yet may be when a call begins."""
+
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def within(self, folder: str) -> Answers:
+        """Return those that are below a directory."""
+        real = os.path.realpath(folder)
+        return Answers(*(tuple(one for one in part if is_within(one, real) and one != real) for part in self))
+
+    def are_open(self) -> bool:
+        """Return whether a user who may only do what all users may can read one of them."""
+        return any(map(_is_open, (*self.files, *(one for folder in self.folders for one in _files_below(folder)))))
+
+
+NOTHING = Answers()
+
+
+def answers_of(
+    roots: Iterable[str], *, files: Iterable[str], folders: Iterable[str], needed: Iterable[str] = ()
+) -> Answers:
+    """Return what programs of some skills may not see.
+
+    Args:
+        roots: the skills' directories.
+        files: of the run: benchmarks, the store, custom scorers.
+        folders: of the run: reports, recordings.
+        needed: files that the skills' commands name; a directory that holds one stays, but for the files in it that
+            are known to hold answers.
+    """
+    places = [os.path.realpath(root) for root in roots]
+    visible = [*places, *map(os.path.realpath, needed)]
+    found_files = {os.path.realpath(file) for file in files if not os.path.isdir(file)}
+    found_folders: set[str] = set()
+    wanted = [os.path.realpath(folder) for folder in folders if not os.path.isfile(folder)]
+    wanted += [folder for place in places for folder in _own_folders(place)]
+    for folder in wanted:
+        if any(is_within(one, folder) for one in visible):
+            found_files |= set(_known(folder))
+        else:
+            found_folders.add(folder)
+    for place in places:
+        found_files |= {file for file in _known(place) if not any(is_within(file, one) for one in found_folders)}
+    for start in (*places, *(os.path.dirname(file) for file in found_files)):
+        found_folders |= set(_history(start, visible))
+    top = [one for one in found_folders if not any(is_within(one, other) for other in found_folders - {one})]
+    alone = [one for one in found_files if not any(is_within(one, folder) for folder in top)]
+    return Answers(tuple(sorted(top)), tuple(sorted(alone)))
+
+
+def _own_folders(place: str) -> Iterator[str]:
+    """Yield the directories of a skill that hold answers; none through a link that leads out of it."""
+    for name in FOLDERS:
+        real = os.path.realpath(os.path.join(place, name))
+        if os.path.isdir(real) and real != place and is_within(real, place):
+            yield real
+
+
+def _known(folder: str) -> Iterator[str]:
+    """Yield the files below a directory that are known by their names to hold answers."""
+    for file in _files_below(folder):
+        name = os.path.basename(file)
+        is_report = name.startswith(_REPORTS) and name.endswith(_REPORT_ENDINGS)
+        if is_report or name.endswith(_ENDINGS) or name in _NAMES:
+            yield file
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    left = _MOST_FILES
+    for above, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in (".git", "node_modules")]
+        for name in names:
+            path = os.path.join(above, name)
+            left -= 1
+            if left < 0:
+                return
+            if not os.path.islink(path) and os.path.isfile(path):
+                yield path
+
+
+def _history(start: str, visible: Iterable[str]) -> Iterator[str]:
+    """Yield the directory of the repository that a directory is in: its history holds the answers too."""
+    for _ in range(_MOST_ABOVE):
+        own = os.path.join(start, ".git")
+        if os.path.lexists(own):
+            real = _linked(own) if os.path.isfile(own) else os.path.realpath(own)
+            if os.path.isdir(real) and not any(is_within(one, real) for one in visible):
+                yield real
+            return
+        if os.path.dirname(start) == start:
+            return
+        start = os.path.dirname(start)
+
+
+def _linked(file: str) -> str:
+    """Return the repository's directory that a linked working tree's ``.git`` file leads to."""
+    with suppress(OSError, ValueError), open(file, encoding="utf-8") as text:
+        word, _, path = text.read(4096).strip().partition(": ")
+        if word == "gitdir" and "\n" not in path:
+            real = os.path.realpath(os.path.join(os.path.dirname(file), path))
+            above = os.path.dirname(os.path.dirname(real))
+            is_tree = os.path.basename(os.path.dirname(real)) == "worktrees" and os.path.isfile(f"{above}/HEAD")
+            return above if is_tree else real if os.path.isfile(f"{real}/HEAD") else ""
+    return ""
+
+
+def _is_open(file: str) -> bool:
+    try:
+        return closed_by(file, READ) is None
+    except OSError:  # it is gone
+        return False
+
+
+def copy_for_all(root: str, place: str, hidden: Collection[str] = ()) -> None:
+    """Copy a skill's directory to ``place`` so that every user can read and run it; for ``hidden`` see :func:`copy_of`.
+
+    Raises:
+        IncompleteError: it cannot be copied.
+    """
+    try:
+        copy_of(root, place, hidden)
+        for path in paths_below(place):
+            if not os.path.islink(path):
+                os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
+    except (OSError, shutil.Error) as error:
+        reason = getattr(error, "strerror", None) or "a file of it is in the way"
+        raise IncompleteError(f"{root} cannot be copied for the user it runs as: {reason}") from error
+
+
+def copy_of(root: str, place: str, hidden: Collection[str] = ()) -> None:
+    """Copy a skill's directory, without its repository's own and the real paths in ``hidden``; links stay links.
+
+    Raises:
+        OSError, shutil.Error: it cannot be copied.
+    """
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        real = os.path.realpath(folder)
+        return {name for name in names if name in (".git", "__pycache__") or os.path.join(real, name) in hidden}
+
+    shutil.copytree(root, place, symlinks=True, ignore=left_out)
+
+
+def paths_below(place: str) -> Iterator[str]:
+    """Yield the paths of a directory and of all below it."""
+    for folder, _, names in os.walk(place):
+        yield folder
+        yield from (os.path.join(folder, name) for name in names)
 
 
 class Sandbox:

@@ -13,10 +13,29 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from skillgate.bench.isolation.folders import NOTHING, SHARED, copy_for_all, copy_of, paths_below, remove, remove_of
 from skillgate.bench.isolation.pipes import Pipes, exchange
-from skillgate.bench.isolation.processes import ENDED_BECAUSE, FIRST_USER, Owned, Slots, bounded, end_all, request_end
-from skillgate.bench.isolation.sandbox import Sandbox, View, can_mount, in_view
+from skillgate.bench.isolation.processes import (
+    ENDED_BECAUSE,
+    FIRST_USER,
+    SHARED,
+    Owned,
+    Slots,
+    bounded,
+    end_all,
+    remove,
+    remove_of,
+    request_end,
+)
+from skillgate.bench.isolation.sandbox import (
+    NOTHING,
+    Sandbox,
+    View,
+    can_mount,
+    copy_for_all,
+    copy_of,
+    in_view,
+    paths_below,
+)
 from skillgate.bench.isolation.seclusion import adopt_orphans, gain_no_privileges, gains_no_privileges, is_secluded
 from skillgate.bench.ports import Ended, Limits
 from skillgate.bench.program import Ground, NoProgramError, kind_of, require_startable
@@ -27,8 +46,8 @@ from skillgate.process import MissingExecutableError, start
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.bench.isolation.folders import Answers
     from skillgate.bench.isolation.processes import Slot
+    from skillgate.bench.isolation.sandbox import Answers
     from skillgate.process import Child
 
 
