@@ -15,7 +15,7 @@ from pathlib import Path
 from action import action_yml, example_workflows, inputs_table  # beside this file
 
 from skillgate.cli.main import main as skillgate
-from skillgate.cli.parser import Parser
+from skillgate.cli.options import Parser
 from skillgate.model.score import Dimension
 from skillgate.registry import Room
 from skillgate.report import rules

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillgate.model.digest import DIGEST_BYTES, digest
+from skillgate.model.skill import DIGEST_BYTES, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillgate.model.invocation_gate import MOST_GATES, REQUIREMENT, TRIGGER, built
 from skillgate.model.setting import (
     BASE,
     BASE_ALONE,
@@ -19,7 +18,9 @@ from skillgate.model.setting import (
     KEY,
     NEVER,
     OUTPUT,
+    REQUIREMENT,
     SHARD,
+    TRIGGER,
     UNTRACKED,
     WORDS,
     Group,
@@ -778,6 +779,14 @@ INVOCATION_GATE: Setting[tuple[str, ...] | None] = Setting(
     action=Input(form=WORDS),
     configured=False,
 )
+
+
+def _gate(name: str, table: Table) -> None:
+    from skillgate.model.invocation_gate import built  # few configurations have such gates
+
+    built(name, table)
+
+
 _GATE_FIELDS = (
     Setting(key="min_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="The least average."),
     Setting(key="max_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="Of a trigger: the largest average."),
@@ -839,8 +848,8 @@ GATES: Setting[Mapping[str, Table] | None] = Setting(
     "gates",
     Kind.TABLES,
     fields=_GATE_FIELDS,
-    maximum=MOST_GATES,
-    check=built,
+    maximum=50,
+    check=_gate,
     example={"publish": {"min_score": 75, "max_unrecovered_rate": 0.05}},
     help="Gates of recorded invocations beside publish, feature and deprecation, or other bounds of these.",
 )

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate.cache import DAY_S, Cache, directory
-from skillgate.model.digest import digest
+from skillgate.model.skill import digest
 from tests.skills import run_python
 
 KEY = digest(b"a skill")

@@ -24,7 +24,7 @@ from skillgate.action.request import read_inputs
 from skillgate.errors import UsageError
 from skillgate.invocations.formats import reader
 from skillgate.model.benchmark import UNSUPPORTED, AdapterType, Evaluator, Expected
-from skillgate.model.marks import key_of
+from skillgate.model.score import key_of
 from skillgate.model.setting import Setting
 from skillgate.registry import (
     ADAPTERS,

@@ -15,8 +15,8 @@ from skillgate.errors import UsageError
 from skillgate.evaluation.baseline import BaselineOptions, load_baseline
 from skillgate.evaluation.request import MAX_BYTES, policies, read_whole, selections
 from skillgate.files import toplevel
-from skillgate.model.digest import digest
 from skillgate.model.documents import Diff, DiffSide
+from skillgate.model.skill import digest
 from skillgate.report.across_change import across_findings
 from skillgate.report.diff import Siblings, diff
 from skillgate.report.known import EXACT, folded

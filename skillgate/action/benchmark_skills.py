@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.action.context import RunContext, excluded_paths
 from skillgate.bench.skills import Skills, load_skills
 from skillgate.errors import UsageError
-from skillgate.model.digest import digest
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

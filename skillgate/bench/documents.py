@@ -37,7 +37,7 @@ from skillgate.model.benchmark import (
 )
 from skillgate.model.benchmark import BENCHMARK_ID as BENCHMARK_ID
 from skillgate.model.codec import decode
-from skillgate.model.digest import digest
+from skillgate.model.skill import digest
 from skillgate.registry import SCORERS, SERVERS, scorers
 
 if TYPE_CHECKING:

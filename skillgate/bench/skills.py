@@ -14,8 +14,8 @@ from skillgate.bench.ports import require_passable
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean, printable
 from skillgate.model.benchmark import AdapterConfig, AdapterType, Executable, NotLoaded, Runnable
-from skillgate.model.digest import digest
-from skillgate.model.marks import key_of
+from skillgate.model.score import key_of
+from skillgate.model.skill import digest
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from skillgate.bench.request import (
     TaskChoice,
 )
 from skillgate.bench.selecting import StrategyRequest
-from skillgate.cli.options import option_values, read_number, section, shard_of_word, whole_number
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, option_values, read_number, section, shard_of_word, whole_number
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import ModelOptions

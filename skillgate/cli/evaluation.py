@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.options import (
+    Rare,
     add_allow_empty,
     add_findings,
     add_output,
@@ -17,7 +18,6 @@ from skillgate.cli.options import (
     style_of,
     write_text,
 )
-from skillgate.cli.parser import Rare
 from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.files import require_folder
 from skillgate.report.rendering import writer

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from skillgate.cli.parser import HELP_ALL, Answer, Parser, shared_defaults, takes_value
+from skillgate.cli.options import HELP_ALL, Answer, Parser, shared_defaults, takes_value
 from skillgate.console import Console, deliver
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
 from skillgate.format import printable

@@ -6,7 +6,7 @@ import argparse
 import re
 from datetime import UTC, datetime, timedelta
 
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare
 from skillgate.store.results import StoreChoice
 from skillgate.store.target import DEFAULT
 

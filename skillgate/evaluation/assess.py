@@ -9,14 +9,14 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from skillgate.model.digest import digest
 from skillgate.model.finding import Assessment, Detail, Listing, SkillTexts, assessment_text
 from skillgate.model.score import Dimension
+from skillgate.model.skill import digest
 from skillgate.scoring import composite, result
 from skillgate.skill.parse import parse
-from skillgate.skill.witness import WatchedTree
+from skillgate.skill.walk import WatchedTree
 from skillgate.static import layer
-from skillgate.static.signals import needs_no_trigger
+from skillgate.static.text import needs_no_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,9 +21,9 @@ from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, Sc
 from skillgate.evaluation.run import Evaluation, evaluate, in_shard
 from skillgate.files import require_folder, require_place, toplevel, write
 from skillgate.format import did_you_mean
-from skillgate.model.digest import digest
 from skillgate.model.documents import Certificate, CertificateCheck, CertifiedSkill, Content
 from skillgate.model.report import Report, Tool
+from skillgate.model.skill import digest
 from skillgate.scoring.gate import sampled_layers
 from skillgate.skill.find import discover
 from skillgate.skill.walk import SKIPPED, VERSION_CONTROL

@@ -12,8 +12,7 @@ from skillgate import settings
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import MAX_BYTES, read_whole
 from skillgate.files import require_place, write
-from skillgate.model.digest import digest
-from skillgate.model.skill import SKILL_FILE
+from skillgate.model.skill import SKILL_FILE, digest
 from skillgate.report.known import EXACT, Known, Seen, read, render, without_known
 from skillgate.report.merge import attach, read_sarif
 

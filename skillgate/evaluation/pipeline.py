@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.model import finding
-from skillgate.model.digest import digest
 from skillgate.model.finding import Assessment, Member
 from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth
-from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver
+from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver, digest
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.composite import summarise
 from skillgate.scoring.gate import Policy, judge, judge_outside, sampled_drops, together
@@ -31,8 +30,7 @@ from skillgate.scoring.listing import listing_use
 from skillgate.scoring.result import Deeper, result
 from skillgate.scoring.selection import Selection, settle
 from skillgate.skill.similarity import nearest
-from skillgate.skill.walk import shown_plugin
-from skillgate.skill.witness import holds
+from skillgate.skill.walk import holds, shown_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

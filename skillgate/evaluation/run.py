@@ -176,7 +176,7 @@ def in_shard(shard: tuple[int, int] | None, roots: Sequence[SkillRoot], touched:
     """Narrow a test to one shard of the skills, where one is asked for."""
     if shard is None:
         return touched
-    from skillgate.model.digest import dealt  # few runs are split
+    from skillgate.model.skill import dealt  # few runs are split
 
     part, of = shard
     own = {root.path for root in roots if dealt(str(root.path), of) == part}

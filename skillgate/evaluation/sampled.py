@@ -22,11 +22,10 @@ from skillgate.evaluation.request import SIMULATED, CompareRequest, EvaluateRequ
 from skillgate.files import require_folder, write
 from skillgate.judge.siblings import Shelves
 from skillgate.llm import estimates, prices
-from skillgate.model.digest import digest
 from skillgate.model.finding import Claim, Hit, Severity
 from skillgate.model.layers import FAILED, Agreement, Estimate, JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import Layer, Report, SkillResult, StaticLayer
-from skillgate.model.skill import EntryKind, SkillRoot, SkillSource, Unreadable
+from skillgate.model.skill import EntryKind, SkillRoot, SkillSource, Unreadable, digest
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.gate import NOT_RANKED, sampled_layers
 from skillgate.scoring.result import Deeper

@@ -34,9 +34,9 @@ from skillgate.invocations.figures import (
 from skillgate.invocations.rubric import LITERAL, baseline_of
 from skillgate.model.codec import encode
 from skillgate.model.invocation import Component, DayFigures, GateCheck, InvocationReport, Opportunity, Tier
-from skillgate.model.invocation_gate import TRIGGER
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Outcome
+from skillgate.model.setting import TRIGGER
 from skillgate.scoring.gate import Measurement, at_least, at_most
 
 if TYPE_CHECKING:

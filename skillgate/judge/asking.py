@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from skillgate.format import printable
 from skillgate.judge.questions import HIGHEST
 from skillgate.llm.prices import is_other
-from skillgate.model.digest import digest
 from skillgate.model.exchange import SCRIPTED_PREFIX, Answer, Cause, Request, Status, Tokens
 from skillgate.model.layers import Usage
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.judge import asking
 from skillgate.judge.asking import EXPLAINED, TEXT, TEXTS, fenced, form, list_of
 from skillgate.judge.questions import BANDS
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Request
 from skillgate.model.score import Dimension
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from skillgate.scoring.listing import LIMITS
 from skillgate.skill import frontmatter
 from skillgate.skill.similarity import Index
 from skillgate.skill.walk import SKIPPED, join, main_file
-from skillgate.static.signals import needs_no_trigger
+from skillgate.static.text import needs_no_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -15,9 +15,9 @@ from skillgate.judge import requests
 from skillgate.judge.asking import ask, ask_better, one_line, provoked, reason_of
 from skillgate.judge.requests import Missing
 from skillgate.judge.subject import Sibling
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Status, Together
 from skillgate.model.layers import Estimate, Triggering, TriggerPrompt
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

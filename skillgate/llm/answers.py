@@ -27,8 +27,8 @@ from skillgate.errors import UsageError
 from skillgate.llm import prices
 from skillgate.llm.flow import KeyLocks
 from skillgate.llm.port import UNREADABLE
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Reply, Status, Tokens
+from skillgate.model.skill import digest
 from skillgate.registry import PROVIDERS
 
 if TYPE_CHECKING:

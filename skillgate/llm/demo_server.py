@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from skillgate.llm.providers.scripted import Engine
-    from skillgate.model.marks import Json
+    from skillgate.model.score import Json
 
 
 MOST_BYTES = 32 << 20  # of one request, as the API takes them

@@ -27,8 +27,8 @@ from skillgate.errors import UsageError
 from skillgate.llm.answers import fields_of, identity, reply_of, seconds_of
 from skillgate.llm.port import UNREADABLE, classify, is_batch_id
 from skillgate.llm.prices import Spent
-from skillgate.model.digest import DIGEST_BYTES, digest
 from skillgate.model.layers import Resumed
+from skillgate.model.skill import DIGEST_BYTES, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

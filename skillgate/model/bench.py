@@ -12,9 +12,8 @@ from enum import Enum
 from typing import Annotated, Any, ClassVar
 
 from skillgate.model.benchmark import Method, NotLoaded, Selection
-from skillgate.model.marks import Count, Milliseconds, Range, Ratio, camel
 from skillgate.model.report import Tool, Verdict
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Outcome
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Count, Milliseconds, Outcome, Range, Ratio, camel
 
 
 class Status(Enum):

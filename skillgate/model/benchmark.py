@@ -11,9 +11,19 @@ from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from skillgate.model.marks import NO_NUL, NOT_BLANK, Count, Form, Milliseconds, Range, Ratio, camel, whole
 from skillgate.model.report import Tool
-from skillgate.model.score import SCHEMA_VERSION
+from skillgate.model.score import (
+    NO_NUL,
+    NOT_BLANK,
+    SCHEMA_VERSION,
+    Count,
+    Form,
+    Milliseconds,
+    Range,
+    Ratio,
+    camel,
+    whole,
+)
 
 
 class AdapterType(Enum):

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from skillgate.errors import CodecError
-from skillgate.model.marks import Json, is_record, json_keys, tag_of
+from skillgate.model.score import Json, is_record, json_keys, tag_of
 
 if TYPE_CHECKING:
     from types import UnionType

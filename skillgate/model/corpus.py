@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
-from skillgate.model.marks import Range, Ratio
 from skillgate.model.report import Tool
-from skillgate.model.score import SCORING_VERSION, Dimension
+from skillgate.model.score import SCORING_VERSION, Dimension, Range, Ratio
 
 CORPUS_VERSION = 1
 """Of these documents; one with another number is not read."""

@@ -15,7 +15,6 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.finding import AcrossChange, Finding, ListingUse, Suppressed
 from skillgate.model.layers import Agreement, DropTest, Estimate, Lift, Resumed, Trust, Usage
-from skillgate.model.marks import Count, Milliseconds, Points, Range, Ratio, camel, tagged
 from skillgate.model.report import (
     Advice,
     Composite,
@@ -29,7 +28,21 @@ from skillgate.model.report import (
     Tool,
     Verdict,
 )
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Outcome
+from skillgate.model.score import (
+    SCHEMA_VERSION,
+    SCORING_VERSION,
+    Badge,
+    Count,
+    Depth,
+    Dimension,
+    Milliseconds,
+    Outcome,
+    Points,
+    Range,
+    Ratio,
+    camel,
+    tagged,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

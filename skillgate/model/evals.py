@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from skillgate.model.documents import Header
 from skillgate.model.finding import Finding, Severity
-from skillgate.model.marks import Count, Range
 from skillgate.model.report import Verdict
+from skillgate.model.score import Count, Range
 
 STYLES = ("direct", "indirect")
 

@@ -9,10 +9,8 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from skillgate.model.digest import digest
-from skillgate.model.marks import Count
-from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
-from skillgate.model.skill import Skill, Span, Waiver
+from skillgate.model.score import Count, Dimension, Evidence, Measured, SubCheck
+from skillgate.model.skill import Skill, Span, Waiver, digest
 
 HOMEPAGE = "https://github.com/OWNER/skillgate"
 

@@ -13,9 +13,8 @@ from datetime import datetime
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from skillgate.model.marks import Count, Points, Ratio
 from skillgate.model.report import Tool, Verdict
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
+from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Count, Points, Ratio
 
 SEEN_UNTIL = "transcript_seen_until"
 """Key in ``extra``: the last time in the recording, in seconds since 1970: of two readings the later knows more."""

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
+from skillgate.model.setting import REQUIREMENT, TRIGGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-REQUIREMENT, TRIGGER = "requirement", "trigger"
-MOST_GATES = 50
 
 
 class Gate(NamedTuple):

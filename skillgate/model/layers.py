@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillgate.model.marks import Count, Ratio, tagged
-from skillgate.model.score import Dimension
+from skillgate.model.score import Count, Dimension, Ratio, tagged
 
 
 class Usage(NamedTuple):

@@ -23,8 +23,20 @@ from skillgate.model.layers import (
     Trust,
     Usage,
 )
-from skillgate.model.marks import Count, Points, Ratio, tagged
-from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Depth, Dimension, Evidence, Grade, Outcome
+from skillgate.model.score import (
+    SCHEMA_VERSION,
+    SCORING_VERSION,
+    Badge,
+    Count,
+    Depth,
+    Dimension,
+    Evidence,
+    Grade,
+    Outcome,
+    Points,
+    Ratio,
+    tagged,
+)
 
 
 class SkillName(NamedTuple):

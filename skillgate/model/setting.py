@@ -32,6 +32,7 @@ CHANGE, BASE, BASE_ALONE, UNTRACKED, OUTPUT, NEVER = "change", "base", "base alo
 """Where the file or directory that an input names comes from in a change; docs/action.py says it in sentences."""
 WORDS, KEY, SHARD = "names, comma-separated", "letters, digits, ., _ and -", "I/N"
 """How the text of an input is read where its kind does not say it."""
+REQUIREMENT, TRIGGER = "requirement", "trigger"  # the kinds of gates of recorded invocations
 
 
 class Group(NamedTuple):

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 from skillgate.errors import CodecError
-from skillgate.model.marks import MAX_PROBLEMS, Field, Form, Json, Range, is_record, json_keys, tag_of
+from skillgate.model.score import MAX_PROBLEMS, Field, Form, Json, Range, is_record, json_keys, tag_of
 
 Where: TypeAlias = "str | tuple[Any, str | int]"  # a path, or a parent and one step: text is made for problems only
 

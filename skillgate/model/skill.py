@@ -1,7 +1,8 @@
 """A skill, from the tree of files it was found in to the values that parsing gives: all frozen, none of it judged.
 
 Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run. For the same
-reason annotations are evaluated here: as text each would be compiled once more.
+reason annotations are evaluated here: as text each would be compiled once more. Last come the digests of bytes, and the
+shards they decide.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,11 @@ from enum import Enum
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
+
+try:
+    from _blake2 import blake2b  # without OpenSSL: loading it takes longer than a whole cached run
+except ImportError:  # an interpreter that keeps it elsewhere
+    from hashlib import blake2b
 
 
 class EntryKind(Enum):
@@ -317,3 +323,23 @@ def anchor_key(text: str) -> str:
 BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence goes on across it
 BLOAT_LINES = 800
 MAX_BODY_TOKENS = 10_000
+
+
+DIGEST_BYTES = 16  # 128 bits: no two contents are found to share one
+
+
+def digest(*parts: bytes) -> str:
+    """Return 32 hexadecimal digits for byte strings, each told from its neighbours by its length."""
+    found = blake2b(digest_size=DIGEST_BYTES)
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()
+
+
+def dealt(path: str, of: int) -> int:
+    """Return which of ``of`` shards a skill belongs to, from 1, by its shown path alone.
+
+    Answers are stored by shard between runs, and a skill that changed its shard would be paid for again.
+    """
+    return int(digest(path.encode("utf-8", "surrogatepass"))[:8], 16) % of + 1

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.judge.asking import provoked, reason_of, text_block
 from skillgate.llm.prices import about
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Cause, Request, Status
 from skillgate.model.layers import COMPLETED, FAILED, NOT_MEASURED
+from skillgate.model.skill import digest
 from skillgate.montecarlo import tools
 from skillgate.montecarlo.library import FOLDERS
 

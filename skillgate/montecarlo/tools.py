@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.judge.asking import one_line
-from skillgate.model.digest import digest
 from skillgate.model.finding import Client
+from skillgate.model.skill import digest
 from skillgate.scoring.listing import LIMITS
 
 if TYPE_CHECKING:

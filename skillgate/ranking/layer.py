@@ -20,11 +20,10 @@ from skillgate.judge.document import Shown, first_few, place, shown
 from skillgate.judge.questions import RUBRICS
 from skillgate.judge.requests import RUBRIC_VERSION, question_text
 from skillgate.judge.subject import PARTLY, SWAYED, Dossier, Page
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Request, Together
 from skillgate.model.layers import Estimate, Match, RankingLayer
 from skillgate.model.score import Badge, Dimension
-from skillgate.model.skill import Problem, Span
+from skillgate.model.skill import Problem, Span, digest
 from skillgate.ranking import MEDIAN
 from skillgate.ranking.corpus import opponents
 

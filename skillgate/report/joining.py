@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.model.digest import dealt
 from skillgate.model.layers import JudgeLayer, Resumed, Usage
 from skillgate.model.report import Report, SkillResult, StaticLayer, Verdict
+from skillgate.model.skill import dealt
 from skillgate.scoring.composite import summarise
 from skillgate.scoring.gate import Policy, judge, sampled_layers, together
 

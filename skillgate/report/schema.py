@@ -8,18 +8,9 @@ from skillgate.model.benchmark import CHECK_TYPE, CHECKS, STATIC, AdapterConfig,
 from skillgate.model.codec import schema
 from skillgate.model.documents import SingleReport
 from skillgate.model.finding import HOMEPAGE
-from skillgate.model.invocation_gate import (
-    BOUNDS,
-    CONDITIONS,
-    OF_REQUIREMENTS,
-    OF_TRIGGERS,
-    PACKAGED,
-    REQUIREMENT,
-    TRIGGER,
-)
-from skillgate.model.marks import NOT_BLANK, whole
-from skillgate.model.score import SCHEMA_VERSION
-from skillgate.model.setting import Kind, Setting
+from skillgate.model.invocation_gate import BOUNDS, CONDITIONS, OF_REQUIREMENTS, OF_TRIGGERS, PACKAGED
+from skillgate.model.score import NOT_BLANK, SCHEMA_VERSION, whole
+from skillgate.model.setting import REQUIREMENT, TRIGGER, Kind, Setting
 from skillgate.registry import SCORERS, SERVERS, scorers
 from skillgate.report.kinds import KINDS, model_of
 from skillgate.settings import SETTINGS

@@ -1,21 +1,36 @@
-"""Bytes to a Skill. Never raises on content: what is wrong becomes a problem, and what cannot be read is left empty."""
+"""Bytes to a Skill, with its other files: Markdown documents, scripts, and the names of all of them.
+
+Never raises on content: what is wrong becomes a problem, and what cannot be read is left empty.
+"""
 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.model.skill import BETWEEN_BLOCKS, Document, EntryKind, Frontmatter, Problem, Skill, Span, Waiver
-from skillgate.skill import documents, frontmatter
+from skillgate.model.skill import (
+    BETWEEN_BLOCKS,
+    Document,
+    EntryKind,
+    Frontmatter,
+    Problem,
+    Skill,
+    Span,
+    TextFile,
+    Waiver,
+)
+from skillgate.skill import frontmatter
 from skillgate.skill.description import routing_of
 from skillgate.skill.links import Resolver
 from skillgate.skill.markdown import Body
 from skillgate.skill.suppressions import waivers
+from skillgate.skill.walk import SKIPPED, VERSION_CONTROL, join, main_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from skillgate.model.skill import SkillRoot, SkillSource, Tree
+
 
 MAX_BYTES = 5_000_000
 CHARACTERS_PER_TOKEN = 2.6  # a cautious figure: vendors' tokenisers give 2.6 to 4 characters a token on such text
@@ -58,9 +73,9 @@ def _assemble(
         message = "there are no instructions below the frontmatter"
         problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
     main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
-    names = documents.survey(root, main)
+    names = survey(root, main)
     problems += _clashes(root, names.files)
-    read = tuple(documents.documents(root, names))
+    read = tuple(documents(root, names))
     parsed = (main, *(one for one in read if isinstance(one, Document)))
     problems += (one for one in read if isinstance(one, Problem))
     aside = [one for document in parsed for one in waivers(document, main=document is main)]
@@ -90,7 +105,7 @@ def _assemble(
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
         documents=parsed,
-        scripts=tuple(documents.scripts(root, names.files)),
+        scripts=tuple(scripts(root, names.files)),
         files=names.files,
         waivers=tuple(one for one in aside if isinstance(one, Waiver)),
     )
@@ -213,3 +228,257 @@ def _files(tree: Tree, directory: str) -> Iterator[str]:
 
 def _mentioned(resolver: Resolver, word: str) -> str | None:
     return resolver.resolve(word, resolver.classify(word)) if "/" in word else None
+
+
+MAX_FILES = 2_000  # names that are looked at
+MAX_DOCUMENT_BYTES = 1 << 20  # of one document: a longer one is data
+MAX_SCRIPT_BYTES = 1 << 18
+MAX_DOCUMENTS = 300
+MAX_TOTAL_BYTES = 8 << 20  # of all documents, and again of all scripts; published skills stay below 1 MB
+# What lies there is filled in or read by programs; the model does not follow it.
+NOT_INSTRUCTIONS = frozenset(("assets", "templates", "template", "fixtures", ".github"))
+TESTS = frozenset(("evals", "tests", "test"))  # below references/ a folder of that name holds guides to testing
+REFERENCES = frozenset(("references", "reference", "resources", "rules", "workflows", "guides"))
+# At the top of a skill these are written for people; further down a README often is the page of its folder.
+PAPERS = frozenset(("readme", "license", "licence", "changelog", "contributing", "notice"))
+SHOUTED_PAPERS = frozenset(("SECURITY", "SUPPORT", "AUTHORS", "CODE"))  # security.md may well be an instruction
+MARKDOWN = (".md", ".markdown")
+SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".txt", ".json", ".yaml", ".yml", ".toml")
+OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
+
+
+class Survey(NamedTuple):
+    """The names of a skill's files."""
+
+    files: tuple[str, ...]  # their tree paths, sorted
+    cut: bool  # whether documents may be among the names that were not looked at
+    closed: tuple[str, ...] = ()  # directories that may not be read
+
+
+def survey(root: SkillRoot, main: Document) -> Survey:
+    """List the tree paths of a skill's files, without those of skills that lie below it.
+
+    A symbolic link is followed where it leads to another place below the skill. Where there are more than
+    :data:`MAX_FILES` names, folders of instructions come first. What the main file links is among them even where it
+    comes after these, lies behind a link out of the skill, or in a directory that tools fill.
+    """
+    found, whole = _walk(root)
+    return found if whole else found._replace(files=tuple(sorted({*found.files, *_linked(root, main, found.files)})))
+
+
+def _walk(root: SkillRoot) -> tuple[Survey, bool]:
+    """Return what lies in a skill's directory, and whether no name, tool's directory or link out of it was left out."""
+    tree, inside = root.tree, f"{root.directory}/" if root.directory else ""
+    found, pending, left = [], [root.directory], MAX_FILES
+    entered, whole, cut, closed = {root.directory}, True, [], []
+    while pending and left:
+        current = pending.pop()
+        names = tree.names(current)
+        closed += [current] if _is_closed(tree, current, names) else []
+        cut += [current] if len(names) > left else []
+        names = names[:left]
+        left -= len(names)
+        below = []
+        for name in names:
+            path = f"{current}/{name}" if current else name
+            entry, real = tree.entry(path), tree.real(path)
+            if entry is None or real is None:
+                continue
+            if not real.startswith(inside):
+                whole = False
+            elif entry.kind is EntryKind.FILE:
+                found.append(path)
+            elif entry.kind is EntryKind.DIRECTORY and name in SKIPPED:
+                whole = whole and name in VERSION_CONTROL
+            elif entry.kind is EntryKind.DIRECTORY and real not in entered:
+                entered.add(real)
+                if main_file(dict.fromkeys(tree.names(path))) is None:
+                    below.append(path)
+        pending += sorted(below, key=_comes_late, reverse=True)
+    cut += pending
+    may_instruct = any(_instructs(root, join(place, "a.md")) for place in cut)
+    return Survey(tuple(sorted(found)), cut=may_instruct, closed=tuple(sorted(closed))), whole and not cut
+
+
+def _is_closed(tree: Tree, directory: str, names: Sequence[str]) -> bool:
+    """Return whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
+    entry = tree.entry(join(directory, names[0] if names else "a.md"))
+    return entry is not None and entry.kind is EntryKind.UNREADABLE
+
+
+def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[str, None]:
+    """Return the files of a skill that its main file leads to; the documents among them that are not listed lead on."""
+    pending, found, left, known = [main], dict[str, None](), MAX_TOTAL_BYTES, frozenset(listed)
+    reach = _Reach(root)
+    for document in pending:  # which grows
+        for target in reach.files(document):
+            if target in found:
+                continue
+            found[target] = None
+            if target in known or len(pending) > MAX_DOCUMENTS or not _instructs(root, target):
+                continue
+            text, _ = _text(root, target, min(left, MAX_DOCUMENT_BYTES))
+            if text is not None:
+                left -= len(text)
+                pending.append(_parsed(root, target, text))
+    return found
+
+
+class _Reach:
+    """Answers for one skill which of its files documents lead to; each path is asked about once, whoever names it."""
+
+    def __init__(self, root: SkillRoot) -> None:
+        self._root = root
+        self._left = MAX_FILES  # names of files and directories that are looked at
+        self._queried: set[str | None] = {None}
+        self._inner: dict[str, bool] = {root.directory: False}
+
+    def files(self, document: Document) -> Iterator[str]:
+        """Return the tree paths that a document leads to by a link or a path in its text; of a directory its files."""
+        resolver = Resolver(self._root, at=document.file.rpartition("/")[0])
+        words = sorted(word for word in document.mentions if "/" in word)
+        mentioned = (resolver.resolve(word, resolver.classify(word)) for word in words)
+        for path in (*(link.resolved for link in document.links), *mentioned):
+            if path in self._queried or path is None or self._left <= 0:
+                continue
+            self._queried.add(path)
+            names = self._root.tree.names(path)[: self._left]
+            self._left -= 1 + len(names)
+            yield from filter(self._is_own, (join(path, name) for name in names) if names else (path,))
+
+    def _is_own(self, path: str) -> bool:
+        """Return whether a path is a file in the skill's directory, and of no skill below it."""
+        root = self._root
+        folder = path.rpartition("/")[0]
+        if root.directory and not path.startswith(f"{root.directory}/"):
+            return False
+        if not VERSION_CONTROL.isdisjoint(folder[len(root.directory) :].split("/")) or self._is_inner(folder):
+            return False
+        entry = root.tree.entry(path)
+        return entry is not None and entry.kind is EntryKind.FILE
+
+    def _is_inner(self, folder: str) -> bool:
+        """Return whether a directory below the skill's is another skill, or lies in one."""
+        pending = []
+        while folder not in self._inner:  # not recursive: a path through links can have thousands of parts
+            pending.append(folder)
+            folder = folder.rpartition("/")[0]
+        inner = self._inner[folder]
+        for step in reversed(pending):
+            inner = inner or main_file(dict.fromkeys(self._root.tree.names(step))) is not None
+            self._inner[step] = inner
+        return inner
+
+
+def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
+    """Read and parse the Markdown files beside the main one that a model may come to follow.
+
+    Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
+    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
+    skill as a whole where documents may be among the names that :func:`survey` did not look at.
+    """
+    if found.cut:
+        message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
+        yield Problem("document_unread", Span(), message)
+    for place in found.closed:
+        yield Problem("document_unread", Span(), "the directory may not be read, so nothing in it was checked", place)
+    seen = {root.tree.real(join(root.directory, root.file_name))}
+    left, count = MAX_TOTAL_BYTES, 0
+    wanted = [path for path in found.files if _instructs(root, path)]
+    wanted.sort(key=lambda path: (root.tree.real(path) != path, path))  # of two names the file's own
+    for index, path in enumerate(wanted):
+        real = root.tree.real(path)
+        if real in seen:
+            continue
+        seen.add(real)
+        if count >= MAX_DOCUMENTS or left <= 0:
+            message = f"this and what follows it, {len(wanted) - index} documents, are not read: there are too many"
+            yield Problem("document_unread", Span(), message, path)
+            return
+        text, reason = _text(root, path, min(MAX_DOCUMENT_BYTES, left))
+        if text is None:
+            yield Problem("document_unread", Span(), f"the document is not read: {reason}", path)
+        else:
+            left, count = left - len(text), count + 1
+            yield _parsed(root, path, text)
+
+
+def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
+    """Read the text files that are no Markdown; those that are plain ASCII hold nothing that could hide."""
+    left = MAX_TOTAL_BYTES
+    for path in paths:
+        if path.endswith(SCRIPTS) and (root.directory or path.startswith("scripts/")):
+            text, _ = _text(root, path, min(MAX_SCRIPT_BYTES, left))
+            if text is not None:
+                left -= len(text)
+                if not text.isascii():
+                    yield TextFile(path, text)
+
+
+def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -> Iterator[tuple[str, str] | None]:
+    """Yield path and text of what else could name a file of the skill: scripts, templates, data, documents passed over.
+
+    One after the other, without the ``known`` ones, so that a search may end early; None for a file that was not read,
+    because it is too large or the system would not give it.
+    """
+    left = MAX_TOTAL_BYTES
+    for path in paths:
+        if path in known or not path.lower().endswith(OTHER_TEXTS):
+            continue
+        limit = min(MAX_DOCUMENT_BYTES, left)
+        try:
+            data = root.tree.read(path, limit=limit + 1)
+        except OSError:
+            yield None
+            continue
+        left -= min(len(data), limit)
+        yield (path, data.decode("utf-8", "replace")) if len(data) <= limit else None
+
+
+def _comes_late(path: str) -> tuple[bool, bool, str]:
+    name = path.rpartition("/")[2].lower()
+    return name not in REFERENCES, name in NOT_INSTRUCTIONS or name in TESTS, path
+
+
+def _parsed(root: SkillRoot, path: str, text: str) -> Document:
+    cut = frontmatter.split(text)
+    body = Body(cut.body, first_line=cut.body_line, resolver=Resolver(root, at=path.rpartition("/")[0]), counted=False)
+    return body.document(path, text)
+
+
+def _instructs(root: SkillRoot, path: str) -> bool:
+    inside = path[len(root.directory) + 1 :] if root.directory else path
+    *folders, name = inside.split("/")
+    if not name.lower().endswith(MARKDOWN) or path == join(root.directory, root.file_name):
+        return False
+    folders = [folder.lower() for folder in folders]
+    apart = folders[:1] == [] or folders[0] not in REFERENCES
+    if not root.directory and apart:  # the files around a skill at the top are its project's
+        return False
+    if not NOT_INSTRUCTIONS.isdisjoint(folders) or (apart and not TESTS.isdisjoint(folders)):
+        return False
+    return bool(folders) or not _is_paper(name)
+
+
+def _is_paper(name: str) -> bool:
+    """Return whether a file at the top is one that repositories have: README.md, README.zh-CN.md, LICENSE-MIT.md."""
+    stem = name.rpartition(".")[0]
+    word = stem.replace("-", ".").replace("_", ".").partition(".")[0]
+    return word in SHOUTED_PAPERS or (word.lower() in PAPERS and (word.isupper() or word == stem))
+
+
+def _text(root: SkillRoot, path: str, limit: int) -> tuple[str | None, str]:
+    """Read a text file, its line ends normalised; None, with the reason, for one that cannot be had as text."""
+    try:
+        data = root.tree.read(path, limit=limit + 1)
+    except OSError as error:
+        return None, f"it cannot be read ({error.strerror or error})"
+    if len(data) > limit:
+        return None, f"it has more than {limit:,} bytes"
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return None, f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
+    if "\x00" in text:
+        return None, "it holds a NUL byte"
+    return text.replace("\r\n", "\n").replace("\r", "\n"), ""

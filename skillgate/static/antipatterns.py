@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import BLOAT_LINES, Language, Link, LinkKind, Skill, Span
+from skillgate.skill.links import first_links
 from skillgate.static import documented
-from skillgate.static.links import first_links
-from skillgate.static.signals import directives, needs_no_trigger
+from skillgate.static.text import directives, needs_no_trigger
 
 MIN_DESCRIPTION = 20  # characters
 MAX_DIRECTIVES = 15

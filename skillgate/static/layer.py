@@ -14,8 +14,8 @@ from skillgate.scoring.composite import penalty
 from skillgate.skill.frontmatter import as_meant
 from skillgate.static import antipatterns
 from skillgate.static.rules import NEEDS, OPTIONAL
-from skillgate.static.signals import MIN_PROSE_WORDS, lost
 from skillgate.static.subchecks import SUBCHECKS
+from skillgate.static.text import MIN_PROSE_WORDS, lost
 
 RULES = Room("skillgate.static.rules")
 

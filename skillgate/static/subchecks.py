@@ -11,7 +11,7 @@ from skillgate.scoring.composite import DEFAULT_BAND, SIZE_BANDS
 from skillgate.skill.frontmatter import name_defect, same_name
 from skillgate.static import documented
 from skillgate.static.code import syntax_error
-from skillgate.static.signals import (
+from skillgate.static.text import (
     Place,
     base,
     directives,

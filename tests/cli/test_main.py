@@ -15,8 +15,16 @@ import pytest
 
 from skillgate import __version__
 from skillgate.cli.main import main
-from skillgate.cli.options import add_allow_empty, add_output, add_paths, add_settings, option_values, output_format
-from skillgate.cli.parser import Parser, shared_defaults
+from skillgate.cli.options import (
+    Parser,
+    add_allow_empty,
+    add_output,
+    add_paths,
+    add_settings,
+    option_values,
+    output_format,
+    shared_defaults,
+)
 from skillgate.console import Console
 from skillgate.errors import UsageError
 from skillgate.settings import SCORE

@@ -8,8 +8,7 @@ import pytest
 
 from skillgate import settings
 from skillgate.cli.main import main
-from skillgate.cli.options import add_settings, option_values
-from skillgate.cli.parser import Parser, shared_defaults
+from skillgate.cli.options import Parser, add_settings, option_values, shared_defaults
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Option, Setting
 

@@ -12,7 +12,7 @@ import pytest
 from skillgate.bench.documents import packaged_ids
 from skillgate.bench.formats import FORMATS
 from skillgate.model.benchmark import CHECKS, Evaluator
-from skillgate.model.marks import key_of
+from skillgate.model.score import key_of
 from skillgate.registry import Room
 from skillgate.settings import BOUNDS, of_group
 from tests.bench.made import answering, benchmark, run, skill

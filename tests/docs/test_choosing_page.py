@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skillgate.bench.evaluate import TOP_K
 from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
 from skillgate.model.benchmark import Filters, SortKey, Strategy
-from skillgate.model.marks import json_keys
+from skillgate.model.score import json_keys
 from tests.docs.page import Page
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from skillgate.llm.flow import CircuitBreaker
 from skillgate.llm.journal import MOST_LINE, STORED_DAYS, SUFFIX, Journal
 from skillgate.llm.port import ProviderError, classify
 from skillgate.llm.prices import Budget
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Cause, Reply, Status, Tokens
 from skillgate.model.layers import Resumed
+from skillgate.model.skill import digest
 from tests.llm.journal_run import CALLS
 from tests.llm.requests import QUICK, request
 from tests.llm.table import DOWN, GOOD, Table, replying

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 from skillgate.errors import CodecError
 from skillgate.model.codec import decode, encode, schema
-from skillgate.model.marks import MAX_PROBLEMS, Range
+from skillgate.model.score import MAX_PROBLEMS, Range
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -11,9 +11,9 @@ from skillgate.judge import asking
 from skillgate.judge.asking import CUT
 from skillgate.judge.subject import Opinion
 from skillgate.llm.estimates import fitting, made_up
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.layers import TriggerPrompt
+from skillgate.model.skill import digest
 from skillgate.montecarlo import grading, tools
 from skillgate.montecarlo.grading import Grade, graded
 from skillgate.montecarlo.session import BASE

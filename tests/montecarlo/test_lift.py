@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from skillgate.llm.estimates import estimate
-from skillgate.model.digest import digest
 from skillgate.model.evals import Check, TaskCase
 from skillgate.model.exchange import Answer, Cause, Request, Status
 from skillgate.model.layers import TriggerPrompt
+from skillgate.model.skill import digest
 from skillgate.montecarlo import lift as module
 from skillgate.montecarlo import tasks
 from skillgate.montecarlo.lift import AT_ONCE, lift

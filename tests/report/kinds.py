@@ -36,9 +36,8 @@ from skillgate.model.documents import (
     Trend,
 )
 from skillgate.model.evals import EvalsReport, SetSummary
-from skillgate.model.marks import tag_of
 from skillgate.model.report import Tool
-from skillgate.model.score import Depth, Dimension
+from skillgate.model.score import Depth, Dimension, tag_of
 from skillgate.report.compare import compare
 from skillgate.report.json import document
 from tests.report import invocations_made

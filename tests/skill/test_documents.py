@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.model.skill import Document, SkillRoot, SkillSource
-from skillgate.skill import documents
 from skillgate.skill.find import discover, read
-from skillgate.skill.parse import parse
+from skillgate.skill.parse import MAX_DOCUMENTS, MAX_FILES, MAX_TOTAL_BYTES, other_texts, parse, survey
 from tests.skills import write_skill
 
 if TYPE_CHECKING:
@@ -155,28 +154,28 @@ def test_line_ends_and_a_byte_order_mark_are_normalised(tmp_path: Path) -> None:
 
 
 def test_at_most_so_many_documents_are_read(tmp_path: Path) -> None:
-    files = {f"references/{number:04}.md": "x" for number in range(documents.MAX_DOCUMENTS + 5)}
+    files = {f"references/{number:04}.md": "x" for number in range(MAX_DOCUMENTS + 5)}
     found = documents_of(tmp_path, files)
-    assert len(found) == documents.MAX_DOCUMENTS
-    assert found[-1] == f"references/{documents.MAX_DOCUMENTS - 1:04}.md"
+    assert len(found) == MAX_DOCUMENTS
+    assert found[-1] == f"references/{MAX_DOCUMENTS - 1:04}.md"
 
 
 def test_at_most_so_many_bytes_are_read(tmp_path: Path) -> None:
     blank = "\n" * (MEGABYTE - 1)  # the cheapest text to parse
     found = documents_of(tmp_path, {f"references/{number:02}.md": blank for number in range(12)})
-    assert len(found) == documents.MAX_TOTAL_BYTES // (MEGABYTE - 1)
+    assert len(found) == MAX_TOTAL_BYTES // (MEGABYTE - 1)
 
 
 def test_folders_of_instructions_come_first_where_there_are_too_many_files(tmp_path: Path) -> None:
-    many = {f"assets/{number:05}.txt": "" for number in range(documents.MAX_FILES + 50)}
+    many = {f"assets/{number:05}.txt": "" for number in range(MAX_FILES + 50)}
     skill = skill_at(write_skill(tmp_path / "skills", "one", files={**many, "references/a.md": "x", "zeta/b.md": "x"}))
     assert names_in(skill) == ["references/a.md", "zeta/b.md"]
-    assert len(skill.files) <= documents.MAX_FILES
+    assert len(skill.files) <= MAX_FILES
 
 
 def flood(*, more: Mapping[str, str | bytes] | None = None) -> dict[str, str | bytes]:
     """Give more empty files than are looked at, and then others whose names come later."""
-    return {**{f"a{number:05}.txt": "" for number in range(documents.MAX_FILES + 50)}, **(more or {})}
+    return {**{f"a{number:05}.txt": "" for number in range(MAX_FILES + 50)}, **(more or {})}
 
 
 def unread(skill: Skill) -> list[tuple[str | None, str]]:
@@ -197,7 +196,7 @@ def test_a_flood_of_files_hides_no_linked_document(tmp_path: Path) -> None:
 
 
 def test_two_thousand_names_are_not_too_many(tmp_path: Path) -> None:
-    many = {f"references/{number:05}.txt": "" for number in range(documents.MAX_FILES - 2)}  # with SKILL.md and folder
+    many = {f"references/{number:05}.txt": "" for number in range(MAX_FILES - 2)}  # with SKILL.md and folder
     directory = write_skill(tmp_path / "skills", "one", files=many)
     assert unread(skill_at(directory)) == []
     (directory / "references" / "z.md").touch()
@@ -205,7 +204,7 @@ def test_two_thousand_names_are_not_too_many(tmp_path: Path) -> None:
 
 
 def test_too_many_files_where_no_instructions_lie_are_nobodys_concern(tmp_path: Path) -> None:
-    many = {f"assets/{number:05}.png": "" for number in range(documents.MAX_FILES + 50)}
+    many = {f"assets/{number:05}.png": "" for number in range(MAX_FILES + 50)}
     assert unread(skill_at(write_skill(tmp_path / "skills", "one", files={**many, "tests/x/a.md": ""}))) == []
     directory = write_skill(tmp_path / "repo", "two", files={f"src/{path}": text for path, text in many.items()})
     (directory / ".git").mkdir()
@@ -334,5 +333,5 @@ def test_other_texts_tell_of_a_file_that_was_not_read(tmp_path: Path) -> None:
     }
     root = root_at(write_skill(tmp_path / "skills", "one", files=files))
     known = {f"{root.directory}/e.md", f"{root.directory}/SKILL.md"}
-    found = list(documents.other_texts(root, documents.survey(root, Document(file="", text="")).files, known))
+    found = list(other_texts(root, survey(root, Document(file="", text="")).files, known))
     assert [None if one is None else one[1] for one in found] == ["one", "\ufffdthree", None]

@@ -12,7 +12,7 @@ import pytest
 
 from skillgate.model.skill import EntryKind
 from skillgate.skill.tree import DiskTree
-from skillgate.skill.witness import WatchedTree, holds
+from skillgate.skill.walk import WatchedTree, holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

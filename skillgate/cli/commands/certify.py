@@ -14,8 +14,7 @@ from skillgate.cli.evaluation import (
     publish_score,
     score_request,
 )
-from skillgate.cli.options import add_models, add_sessions, shard_of_word
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, add_models, add_sessions, shard_of_word
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.evaluation.certify import certify
 from skillgate.evaluation.run import exit_code

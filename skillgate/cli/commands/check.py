@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluation.run import evaluate, exit_code
 from skillgate.report.rendering import formats_of

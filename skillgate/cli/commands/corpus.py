@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_models, add_settings, option_values, style_of
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, add_models, add_settings, option_values, style_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 from skillgate.model.codec import encode

@@ -11,8 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import whole_number
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, whole_number
 from skillgate.console import deliver
 from skillgate.errors import IncompleteError
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.options import (
+    Rare,
     add_models,
     add_output,
     add_paths,
@@ -16,7 +17,6 @@ from skillgate.cli.options import (
     style_of,
     write_text,
 )
-from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rules import THRESHOLD
 from skillgate.files import require_place

@@ -12,8 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import add_output, json_text, output_format, style_of, whole_number, write_text
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, add_output, json_text, output_format, style_of, whole_number, write_text
 from skillgate.cli.store_options import add_store, day_of, past
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place

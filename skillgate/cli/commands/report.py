@@ -13,6 +13,7 @@ from skillgate.bench.reports import KIND, are_benchmarks, bench_of, data_of, is_
 from skillgate.cli.bench_options import add_gates, merge_policy, named_gates
 from skillgate.cli.evaluation import add_certificates, certificate_request, publish, require_places
 from skillgate.cli.options import (
+    Rare,
     add_allow_empty,
     add_output,
     add_settings,
@@ -25,7 +26,6 @@ from skillgate.cli.options import (
     style_of,
     write_text,
 )
-from skillgate.cli.parser import Rare
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluation.compare import DiffRequest, diff_files
 from skillgate.evaluation.request import MergeRequest

@@ -12,8 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate.cli.bench_options import add_filters, add_ranking
-from skillgate.cli.options import style_of
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.report.rendering import formats_of

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skillgate import settings
 from skillgate.bench.documents import parse_json, read_json
 from skillgate.cli.bench_options import milliseconds
-from skillgate.cli.options import add_model_answers, add_settings, json_text, option_values
-from skillgate.cli.parser import Rare
+from skillgate.cli.options import Rare, add_model_answers, add_settings, json_text, option_values
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.format import printable
 

@@ -47,17 +47,16 @@ from skillgate.model.corpus import (
     ShownSkill,
     SkillText,
 )
-from skillgate.model.digest import digest
 from skillgate.model.score import Badge
 from skillgate.model.setting import Value
-from skillgate.model.skill import Skill, SkillRoot, SkillSource, Unreadable
+from skillgate.model.skill import Skill, SkillRoot, SkillSource, Unreadable, digest
 from skillgate.ranking import MEDIAN
 from skillgate.ranking.corpus import Entrant, Member, Text, identity, resting_on
 from skillgate.skill import frontmatter
 from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
 from skillgate.skill.tree import DiskTree
-from skillgate.static.signals import needs_no_trigger
+from skillgate.static.text import needs_no_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -28,10 +28,10 @@ from skillgate.model.corpus import (
     Played,
     SkillText,
 )
-from skillgate.model.digest import DIGEST_BYTES
-from skillgate.model.digest import digest as digest_of
 from skillgate.model.report import Tool
 from skillgate.model.score import Badge
+from skillgate.model.skill import DIGEST_BYTES
+from skillgate.model.skill import digest as digest_of
 from skillgate.ranking.corpus import identity, misfits, rated, refused_by, resting_on
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.errors import UsageError
 from skillgate.llm.answers import canonical, fields_of, reply_of
 from skillgate.llm.port import ProviderError
-from skillgate.model.digest import digest
 from skillgate.model.exchange import Cause
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

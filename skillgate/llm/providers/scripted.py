@@ -27,15 +27,15 @@ from skillgate.llm.scripted.requests import (
     tokens,
 )
 from skillgate.llm.scripted.rules import ABSENT, LIMITS, Match, Rules, Scripted, World, as_tuple, parse, play, scene
-from skillgate.model.digest import digest
 from skillgate.model.exchange import SCRIPTED_PREFIX, Cause, Reply, Tokens
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skillgate.llm.scripted.rules import Scene
     from skillgate.model.exchange import Request
-    from skillgate.model.marks import Json
+    from skillgate.model.score import Json
 
 POSITION = 4
 MADE_UP = "scripted"

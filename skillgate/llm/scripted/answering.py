@@ -27,7 +27,7 @@ from skillgate.llm.scripted.requests import (
     user_blocks,
 )
 from skillgate.llm.scripted.rules import Chance, World, ticket, truths
-from skillgate.model.digest import digest
+from skillgate.model.skill import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

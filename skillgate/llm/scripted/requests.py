@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.model.marks import Json
+    from skillgate.model.score import Json
 
 Name = TypeVar("Name", str, int)
 

@@ -29,8 +29,8 @@ from skillgate.llm.scripted.requests import (
     topic_words,
 )
 from skillgate.model.codec import decode
-from skillgate.model.digest import digest
-from skillgate.model.marks import Range
+from skillgate.model.score import Range
+from skillgate.model.skill import digest
 from skillgate.model.yaml_bounded import Limits, MappingDocument, YamlProblem, load_mapping
 
 if TYPE_CHECKING:

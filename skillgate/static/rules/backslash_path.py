@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Link, LinkKind, Skill
-from skillgate.static.links import SUFFIXES
+from skillgate.skill.links import SUFFIXES
 from skillgate.static.text import hit
 
 _PATH = r"[\w. -]+(?:[\\/][\w. -]+)*\\[\w. -]*\.(\w+)"

@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Document, Link, Skill, anchor_key
-from skillgate.static.links import is_sample_anchor
+from skillgate.skill.links import is_sample_anchor
 from skillgate.static.text import hit
 
 _REPEAT = r"(.+)-(\d{1,4})\Z"

@@ -26,8 +26,7 @@ from posixpath import normpath
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
-from skillgate.skill.links import target_path
-from skillgate.static.links import SUFFIXES, first_links, is_sample, names_itself
+from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, target_path
 from skillgate.static.text import hit
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")

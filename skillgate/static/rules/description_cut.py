@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.scoring.listing import LIMITS
-from skillgate.static.signals import excerpt, needs_no_trigger
+from skillgate.static.text import excerpt, needs_no_trigger
 
 
 def find(skill: Skill) -> Iterator[Hit]:

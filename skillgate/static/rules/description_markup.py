@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static.signals import excerpt
+from skillgate.static.text import excerpt
 
 _TAG = r"<[A-Za-z/!?][^<>]*>"
 _AROUND = 12  # characters quoted on both sides of a bracket that is no tag

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static.signals import excerpt
+from skillgate.static.text import excerpt
 
 VALUES = {"effort": ("low", "medium", "high", "xhigh", "max"), "context": ("fork",), "shell": ("bash", "powershell")}
 

@@ -20,8 +20,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Skill
-from skillgate.skill.links import Resolver
-from skillgate.static.links import first_links
+from skillgate.skill.links import Resolver, first_links
 from skillgate.static.text import hit
 
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static.signals import excerpt
+from skillgate.static.text import excerpt
 
 _NAMED = 3  # keys that a message lists
 _TO_CODEX = "short-description"

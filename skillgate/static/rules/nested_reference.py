@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Document, Link, Skill
-from skillgate.static.links import Names, folded
+from skillgate.skill.links import Names, folded
 
 
 def find(skill: Skill) -> Iterator[Hit]:

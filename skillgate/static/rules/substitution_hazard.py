@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Document, Skill, Span
-from skillgate.static.signals import is_absent
+from skillgate.static.text import is_absent
 
 _PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
 _MONEY = r"(?:[.,]\d|[ ]?(?:million|billion|thousand|bn|per\b|USD)|/[a-z])"

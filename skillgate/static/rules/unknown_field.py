@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static.rules import CLAUDE_CODE, SPECIFIED
-from skillgate.static.signals import excerpt
+from skillgate.static.text import excerpt
 
 _ALSO = {"tools": "allowed-tools"}  # what sub-agents call it
 _LONG = 7  # letters; shorter words are near one another by chance

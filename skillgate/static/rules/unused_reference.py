@@ -21,8 +21,8 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.skill.documents import other_texts
-from skillgate.static.links import Names, folded
+from skillgate.skill.links import Names, folded
+from skillgate.skill.parse import other_texts
 
 MAX_HITS = 10
 _PATH = r"references/[\w./-]+"
