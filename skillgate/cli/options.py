@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -500,6 +499,8 @@ def style_of(session: Console) -> Style:
 
 def json_text(document: object) -> str:
     """Return a document as indented JSON."""
+    import json  # not every command writes it
+
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 

@@ -29,7 +29,6 @@ from skillgate.scoring.gate import Policy, judge, judge_outside, sampled_drops, 
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.result import Deeper, result
 from skillgate.scoring.selection import Selection, settle
-from skillgate.skill.similarity import nearest
 from skillgate.skill.walk import holds, shown_plugin
 
 if TYPE_CHECKING:
@@ -409,7 +408,11 @@ def _results(
     Another is yielded where it shares something with one of them: with that alone, and only findings may fail it.
     """
     measured = [(one.path, one.facts) for one in skills if one.facts is not None]
-    neighbours = nearest(measured) if evaluator.detail else {}
+    neighbours: dict[str, str] = {}
+    if evaluator.detail and len(measured) > 1:
+        from skillgate.skill.similarity import nearest  # one skill alone does not pay for it
+
+        neighbours = nearest(measured)
     reported = {one.path for one in skills if one.is_reported}
     for one in skills:
         policy = evaluator.criteria.policy(one.root.path)

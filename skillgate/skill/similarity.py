@@ -275,8 +275,6 @@ def nearest(judged: Sequence[tuple[str, Assessment]]) -> dict[str, str]:
     short = [path for path, facts in judged if facts.short]
     if len(judged) < 2 or not short:
         return {}
-    from skillgate.skill.similarity import Index  # one skill alone has no neighbours and does not pay for it
-
     texts = {path: f"{facts.listing.name} {facts.listing.description}" for path, facts in judged}
     index = Index(tuple(texts.items()))
     found = {}

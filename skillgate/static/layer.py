@@ -77,11 +77,16 @@ def judged_rule(name: str) -> Rule:
 
 
 def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
-    """Load the rules that can apply to a skill: most wait for a word that most skills lack."""
+    """Load the rules that can apply to a skill: most wait for what most skills lack."""
     texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
     text = "\n".join(texts)
     names = (name for name in _rule_names() if optional or name not in OPTIONAL)
-    return tuple(rule(name) for name in names if name not in NEEDS or any(word in text for word in NEEDS[name]))
+
+    def applies(name: str) -> bool:
+        needs = NEEDS.get(name, ("",))
+        return needs(skill) if callable(needs) else any(word in text for word in needs)
+
+    return tuple(rule(name) for name in names if applies(name))
 
 
 def run(skill: Skill, *, optional: bool = True) -> StaticResult:

@@ -45,7 +45,7 @@ def test_opt_in_rules_are_known_without_loading_them() -> None:
     assert {name for name in layer.RULES.names() if layer.rule(name).optional} == OPTIONAL
 
 
-def test_only_rules_of_the_room_wait_for_words() -> None:
+def test_only_rules_of_the_room_wait() -> None:
     assert set(NEEDS) <= set(layer.RULES.names())
 
 

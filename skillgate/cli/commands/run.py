@@ -52,8 +52,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     Raises:
         UsageError: something is not valid, or nothing was found; nothing was run.
     """
-    from skillgate.bench.evaluate import RunRequest, preview_search
-    from skillgate.bench.evaluate import find_and_select as find_and_select
+    from skillgate.bench.evaluate import RunRequest, find_and_select, preview_search
     from skillgate.bench.finding import Wanted
     from skillgate.cli.bench_options import eval_request, strategy_request
     from skillgate.store.results import settled

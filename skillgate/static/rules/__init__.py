@@ -1,9 +1,24 @@
 """The rules over one parsed skill: findings beyond the score, one file each.
 
-``NEEDS`` names, for a rule, the words of which one must be somewhere in a skill's text for it to have anything to say:
-its file is loaded only then. A rule that is not named here is loaded for every skill. A test holds each entry to its
-rule's own case table. ``OPTIONAL`` are the opt-in rules, loaded only where one of them is selected.
+``NEEDS`` says, for a rule, when it can have anything to say: words of which one must be in a skill's text, or a
+condition on the skill. Its file is loaded only then; a rule that is not named here is loaded for every skill. A test
+holds each entry to its rule's own case table. ``OPTIONAL`` are the opt-in rules, loaded only where one is selected.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillgate.model.skill import Skill
+
+BODY_LINES = 500  # what the specification advises for the main file
+BODY_TOKENS = 5_000
+CHARACTERS_PER_TOKEN = 4
+TOC_LINES = 300  # a longer reference needs a table of contents
+DESCRIPTION_CHARACTERS = 1_024  # that every client takes
 
 SPECIFIED = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")  # by the specification
 CLAUDE_CODE = (  # what Claude Code adds to those fields, as of 2026-11
@@ -14,7 +29,20 @@ CLAUDE_CODE = (  # what Claude Code adds to those fields, as of 2026-11
 OPTIONAL = frozenset(
     ("portable_field", "portable_path", "portable_product_name", "portable_substitution", "portable_tool_name")
 )
-NEEDS: dict[str, tuple[str, ...]] = {
+
+
+def _longer_than(lines: int, characters: float = float("inf")) -> Callable[[Skill], bool]:
+    return lambda skill: any(
+        document.text.count("\n") >= lines or len(document.text) > characters for document in skill.documents
+    )
+
+
+NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
+    "body_too_long": _longer_than(BODY_LINES, BODY_TOKENS * CHARACTERS_PER_TOKEN),
+    "missing_toc": _longer_than(TOC_LINES),
+    "description_too_long": lambda skill: len(skill.frontmatter.text("description")) > DESCRIPTION_CHARACTERS,
+    "name_missing": lambda skill: not skill.frontmatter.text("name").strip(),
+    "no_final_newline": lambda skill: not all(document.text.endswith("\n") for document in skill.documents),
     "backslash_path": ("\\",),
     "broken_anchor": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "broken_link": ("](", "]:"),

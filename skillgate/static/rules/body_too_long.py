@@ -22,10 +22,7 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import BLOAT_LINES, Skill, Span
-
-LINES = 500
-TOKENS = 5_000
-CHARACTERS_PER_TOKEN = 4
+from skillgate.static.rules import BODY_LINES, BODY_TOKENS, CHARACTERS_PER_TOKEN
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -35,12 +32,12 @@ def find(skill: Skill) -> Iterator[Hit]:
     main = skill.documents[0]
     lines = main.text.removesuffix("\n").count("\n") + 1
     tokens = _characters(main.text, main.first_line) // CHARACTERS_PER_TOKEN
-    if lines > LINES:
-        message = f"the file has {lines:,} lines; the specification advises fewer than {LINES}"
-    elif tokens > TOKENS:
+    if lines > BODY_LINES:
+        message = f"the file has {lines:,} lines; the specification advises fewer than {BODY_LINES}"
+    elif tokens > BODY_TOKENS:
         message = (
             f"the body has about {tokens:,} tokens at {CHARACTERS_PER_TOKEN} characters each;"
-            f" the specification advises fewer than {TOKENS:,}"
+            f" the specification advises fewer than {BODY_TOKENS:,}"
         )
     else:
         return

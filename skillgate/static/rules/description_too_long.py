@@ -21,16 +21,15 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Rule, Severity
 from skillgate.model.skill import Skill, Span
-
-MOST = 1_024
+from skillgate.static.rules import DESCRIPTION_CHARACTERS
 
 
 def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit at the description."""
     length = len(skill.frontmatter.text("description"))
-    if length > MOST:
+    if length > DESCRIPTION_CHARACTERS:
         clients = "the specification, claude.ai, the API and Codex"
-        message = f"the description has {length:,} characters; {clients} take {MOST:,}"
+        message = f"the description has {length:,} characters; {clients} take {DESCRIPTION_CHARACTERS:,}"
         yield Hit(Span(skill.frontmatter.line("description")), message)
 
 

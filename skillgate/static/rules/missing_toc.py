@@ -26,8 +26,8 @@ from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import Document, Skill, Span, anchor_key
+from skillgate.static.rules import TOC_LINES
 
-MAX_LINES = 300
 MIN_SECTIONS = 3
 TOP_LINES = 80  # where a table of contents may stand
 _CONTENTS = (
@@ -42,7 +42,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     """Yield one hit for each such document, on its first line."""
     for document in skill.documents[1:]:
         lines = document.text.removesuffix("\n").count("\n") + 1
-        if lines > MAX_LINES and document.complete:
+        if lines > TOC_LINES and document.complete:
             sections = sum(1 for heading in document.headings if heading.level > 1)
             if sections >= MIN_SECTIONS and not _has_contents(document):
                 message = f"{lines} lines in {sections} sections, and no table of contents"
