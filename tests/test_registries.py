@@ -38,8 +38,7 @@ from skillgate.registry import (
     Room,
     scorers,
 )
-from skillgate.report.kinds import KINDS
-from skillgate.report.rendering import formats_of, suffixes, writer
+from skillgate.report.rendering import KINDS, formats_of, suffixes, writer
 from skillgate.report.schema import benchmark_schema, config_schema, skill_schema
 from tests.skills import write_skill
 

@@ -10,7 +10,7 @@ from skillgate.model.codec import decode, encode
 from skillgate.model.documents import CheckedSkill, CheckReport, Comparison, SingleReport
 from skillgate.model.report import GateOutcome, Report, StaticLayer, Verdict
 from skillgate.model.score import SCHEMA_VERSION, Outcome
-from skillgate.report.kinds import KINDS, model_of
+from skillgate.report.rendering import KINDS, model_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from skillgate.model.invocation_gate import BOUNDS, CONDITIONS, OF_REQUIREMENTS,
 from skillgate.model.score import NOT_BLANK, SCHEMA_VERSION, whole
 from skillgate.model.setting import REQUIREMENT, TRIGGER, Kind, Setting
 from skillgate.registry import SCORERS, SERVERS, scorers
-from skillgate.report.kinds import KINDS, model_of
+from skillgate.report.rendering import KINDS, model_of
 from skillgate.settings import SETTINGS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from skillgate.model.skill import (
     Waiver,
 )
 from skillgate.skill import frontmatter
-from skillgate.skill.description import routing_of
+from skillgate.skill.frontmatter import routing_of
 from skillgate.skill.links import Resolver
 from skillgate.skill.markdown import Body
 from skillgate.skill.suppressions import waivers

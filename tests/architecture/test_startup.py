@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,7 @@ HEAVY = {
     "unittest",
     "xml",
 }
+COLD_MODULES, WARM_MODULES = 75, 45  # each costs about a sixth of a millisecond
 PARSERS = {"yaml", "markdown_it"}
 _CODE = """
 import io, sys
@@ -84,3 +86,12 @@ def test_help_and_version_load_no_parser(argv: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("command", Room("skillgate.cli.commands").names())
 def test_the_help_of_every_command_works_and_loads_nothing_heavy(command: str) -> None:
     assert not loaded(command.replace("_", "-"), "--help") & HEAVY
+
+
+def test_a_check_of_one_file_loads_few_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first, second = (
+        sum(name.partition(".")[0] == "skillgate" for name in loaded("check", EXAMPLE)) for _ in ("cold", "warm")
+    )
+    assert first <= COLD_MODULES
+    assert second <= WARM_MODULES

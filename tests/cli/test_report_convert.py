@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from skillgate.model.codec import encode
-from skillgate.report.kinds import KINDS
-from skillgate.report.rendering import formats_of
+from skillgate.report.rendering import KINDS, formats_of
 from tests.cli.running import Done, commit, run
 from tests.report import kinds as made
 from tests.skills import BODY, write_skill

@@ -20,7 +20,7 @@ from skillgate.errors import CodecError, UsageError
 from skillgate.model.benchmark import AdapterConfig, Benchmark, Executable, Strategy
 from skillgate.model.codec import decode, encode
 from skillgate.report.json import kind_of, shaped
-from skillgate.report.kinds import KINDS
+from skillgate.report.rendering import KINDS
 from skillgate.report.schema import (
     adapter_schema,
     benchmark_schema,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillgate.model.skill import Language
-from skillgate.skill.description import analyse
+from skillgate.skill.frontmatter import analyse
 
 ACCEPTED = [
     # the twelve phrasings that the reference missed

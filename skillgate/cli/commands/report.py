@@ -33,8 +33,7 @@ from skillgate.files import require_place
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
-from skillgate.report.kinds import KINDS
-from skillgate.report.rendering import formats_of, render, suffixes, writer
+from skillgate.report.rendering import KINDS, formats_of, render, suffixes, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
