@@ -68,7 +68,7 @@ class Browser:
     def __exit__(self, *raised: object) -> None:
         self._to.close()  # Chromium ends with its pipe
         try:
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

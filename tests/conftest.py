@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,8 @@ from tests.browser import MISSING, Browser, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+SLOW = Path(__file__).with_name("slow.txt")  # files that take more than two seconds
 
 # What has the machine to itself where tests run on several cores: engines of containers and of workflows, hooks that
 # make environments, databases' servers. Tests of one of these run one after another, in one process.
@@ -40,7 +43,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Keep the tests of one engine together, with ``--dist loadgroup``."""
-    for item in items if config.pluginmanager.hasplugin("xdist") else ():
-        if item.nodeid.startswith(_ALONE):
+    """Mark as fast what is not in a slow file, and keep the tests of one engine together with ``--dist loadgroup``."""
+    slow = SLOW.read_text(encoding="utf-8").split()
+    for item in items:
+        if item.path.relative_to(config.rootpath).as_posix() not in slow:
+            item.add_marker(pytest.mark.fast)
+        if item.nodeid.startswith(_ALONE) and config.pluginmanager.hasplugin("xdist"):
             item.add_marker(pytest.mark.xdist_group("engines"))

@@ -159,7 +159,7 @@ def test_a_server_is_not_measured_until_it_is_served_and_passes_then(
             assert after.code == 0, after.out
         finally:
             serving.send_signal(sent)
-        assert serving.wait(20) == code
+        assert serving.wait(120) == code
     assert evaluated(tmp_path, "skills/shout").code == 3  # the server ended with what served it
 
 

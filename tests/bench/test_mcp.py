@@ -138,7 +138,7 @@ def test_what_a_tool_does_wrong_has_a_kind(tmp_path: Path, tool: str, kind: str,
     (result,) = results(evaluated(tmp_path, tool, "--timeout", "5s"))
     assert result["errorKind"] == kind, result
     assert words in result["error"]
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 @real
@@ -188,7 +188,7 @@ def test_a_program_that_is_no_server_has_a_kind(tmp_path: Path, code: str, kind:
     began = time.monotonic()
     (result,) = results(evaluated(tmp_path, "add", "--timeout", "4s", code=code))
     assert (result["errorKind"], words in result["error"]) == (kind, True), result
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 @contextmanager

@@ -203,7 +203,7 @@ def test_an_interrupted_run_writes_what_it_has(project: Path) -> None:
     assert process.stderr is not None
     assert any(line.startswith("{") for line in process.stderr)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 130
     report = json.loads((project / "reports/eval-result.json").read_text())
     assert {one["incomplete"] for one in report["reports"]} == {"the run was interrupted"}

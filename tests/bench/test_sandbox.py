@@ -178,7 +178,7 @@ ASKING = """\
 import os, urllib.request, urllib.error
 def ask(url):
     body = b"0123456789" * 100_000
-    try: return urllib.request.urlopen(url, body, timeout=10).read() == body[::-1]
+    try: return urllib.request.urlopen(url, body, timeout=120).read() == body[::-1]
     except OSError as error: return type(error).__name__
 print([ask(os.environ["SKILLGATE_CORPUS_URL"]) for _ in range(3)], ask(os.environ["OTHER_URL"]))
 """

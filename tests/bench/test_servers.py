@@ -46,7 +46,7 @@ def served(word: str, *options: str) -> Iterator[Running]:
             yield Running(process, json.loads(process.stdout.readline()))
         finally:
             process.terminate()
-            process.communicate(timeout=20)
+            process.communicate(timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ class Got(NamedTuple):
 def get(url: str, *, method: str = "GET", body: bytes | None = None, **headers: str) -> Got:
     request = urllib.request.Request(url, data=body, method=method, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             return Got(reply.status, reply.read())
     except urllib.error.HTTPError as error:
         with error:
@@ -182,7 +182,7 @@ def test_it_is_served_on_loopback_alone_until_ctrl_c(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == 0o644
         assert get(f"{running.url}/corpus.jsonl").data == path.read_bytes()
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(20) == 130
+        assert running.process.wait(120) == 130
         assert not path.exists()
 
 
@@ -234,7 +234,7 @@ def test_programs_are_told_by_variables_and_by_their_input_and_can_read_the_file
     assert len(text.splitlines()) == 20
     assert not Path(data["corpus"]["path"]).exists()  # the run is over
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(data["corpus"]["url"], timeout=5)
+        urllib.request.urlopen(data["corpus"]["url"], timeout=120)
 
 
 def test_a_plan_names_the_server(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_different_requests_do_not_wait_for_one_another(tmp_path: Path) -> None:
 
     def ask(number: int) -> bool:
         with answers.exclusive(ASKED._replace(sample=number), Named()) as kept:
-            together.wait(timeout=20)
+            together.wait(timeout=120)
             return kept is None
 
     with ThreadPoolExecutor(4) as pool:
@@ -365,7 +365,7 @@ def test_a_process_that_is_killed_lets_go_of_its_turn(tmp_path: Path) -> None:
         waiting.start()
         assert not taken.wait(0.3)
         process.kill()
-        assert taken.wait(20)
+        assert taken.wait(120)
         waiting.join()
 
 

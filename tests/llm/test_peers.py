@@ -59,7 +59,7 @@ def serving(*argv: str, port: int, log: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
 
 
 def until_open(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -83,7 +83,7 @@ def free_port() -> int:
 
 
 def fetched(port: int, method: str, path: str, body: object = None) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     try:
         connection.request(method, path, json.dumps(body) if body is not None else None)
         return json.loads(connection.getresponse().read())

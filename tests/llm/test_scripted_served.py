@@ -54,7 +54,7 @@ def first(number: int) -> Request:
 def posted(server: DemoServer, request: Request) -> Any:
     """Send a request; give the content of the reply, else what became of it in a word."""
     host, port = server.server_address[:2]
-    connection = HTTPConnection(str(host), int(port), timeout=10)
+    connection = HTTPConnection(str(host), int(port), timeout=120)
     try:
         connection.request("POST", MESSAGES, json.dumps(request.body, default=dict).encode())
         reply = connection.getresponse()
