@@ -11,9 +11,10 @@ from skillgate.action.comment.issue import Issue, issue
 from skillgate.action.protocol import command, quiet
 from skillgate.model.bench import Flip
 from skillgate.model.finding import Severity
-from skillgate.report import bench_text, html
+from skillgate.report import bench, html
 from skillgate.report import json as documents
 from skillgate.report.formats import sarif
+from skillgate.report.formats import text as terminal_text
 from skillgate.report.formats.github import render_annotations
 from skillgate.report.terminal import Style
 from skillgate.report.text import render_score
@@ -203,7 +204,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     if report is not None:
         text += render_score(report, Style(width=_WIDTH))
     if subject.bench is not None:
-        text += bench_text.render(subject.bench, Style(width=_WIDTH), verbose=False)
+        text += terminal_text.write(bench.view(subject.bench), Style(width=_WIDTH))
     if subject.invocations is not None:
         from skillgate.report.invocations_text import render_gates  # most runs ask no such gate
 

@@ -11,9 +11,10 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate.model.bench import Status
-from skillgate.report.bench_words import figure, verdict, why
+from skillgate.report.bench import verdict, why
 from skillgate.report.findings import bounded
 from skillgate.report.formats.junit import attributes, escaped
+from skillgate.report.numbers import decimal as figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

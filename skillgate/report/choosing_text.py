@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.format import printable
-from skillgate.report.bench_words import NOTHING, figure, milliseconds, percent
+from skillgate.report.numbers import NONE as NOTHING
+from skillgate.report.numbers import decimal as figure
+from skillgate.report.numbers import milliseconds
+from skillgate.report.numbers import share as percent
 from skillgate.report.terminal import columns, cut, pad
 
 if TYPE_CHECKING:

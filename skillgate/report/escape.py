@@ -22,10 +22,13 @@ def inert(text: str) -> str:
 
     It is one line. An invisible space breaks what GitHub would link although nothing marks it up.
     """
+    return _LEADING.sub(r"\1\\", _SPECIAL.sub(r"\\\1", inert_html(text)))
+
+
+def inert_html(text: str) -> str:
+    """Make a text plain in HTML within Markdown, where GitHub still links what it knows."""
     plain = _LINKED.sub(lambda found: f"{found[0][0]}\u200b{found[0][1:]}", printable(text).strip(" "))
-    plain = _COMMIT.sub(_broken, plain)
-    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _LEADING.sub(r"\1\\", _SPECIAL.sub(r"\\\1", plain))
+    return _COMMIT.sub(_broken, plain).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _broken(match: re.Match[str]) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import plural, printable
 from skillgate.model.documents import Change
-from skillgate.report.bench_words import figure, milliseconds, percent
+from skillgate.report.numbers import decimal as figure
+from skillgate.report.numbers import milliseconds
+from skillgate.report.numbers import share as percent
 from skillgate.report.terminal import Style, columns, cut, pad
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.action.comment.fit import Section
 from skillgate.model.bench import Flip, Pairing, Status
 from skillgate.model.score import Outcome
-from skillgate.report.bench_diff_words import rerun_words
+from skillgate.report.bench_diff import rerun_words
 from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 

@@ -1,4 +1,29 @@
-"""Markdown, for pull requests and job summaries."""
+"""GitHub Markdown, for pull requests and job summaries: within a limit, and inert whatever the document holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.format import plural
+from skillgate.report.escape import code, inert, inert_html
+from skillgate.report.findings import bounded
+from skillgate.report.view import (
+    Cell,
+    Chart,
+    Figures,
+    Fold,
+    Heading,
+    Items,
+    Note,
+    Pairs,
+    Table,
+    spans,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from skillgate.report.view import Block, Item, Line, Row, View
 
 POSITION = 3
 SUFFIXES = (".md",)
@@ -7,6 +32,196 @@ WRITERS = {
     "check": "markdown:render_score",
     "compare": "markdown:render_compare",
     "diff": "markdown:render_diff",
-    "bench": "bench_markdown:render",
-    "bench-diff": "bench_diff_markdown:render",
+    "bench": "bench:view",
+    "bench-diff": "bench_diff:view",
 }
+LIMIT = 1_000_000  # bytes; GitHub takes 1 MiB for the summary of a step
+_TEXT = 300  # characters of a string in a table or a list
+_LONG = 5_000  # of a reason
+_ENTRIES = 200  # of one list or table
+_TAIL = 400  # bytes for what says that something was left out
+_ICONS = {"pass": "✅ ", "fail": "❌ ", "error": "⚠️ ", "none": ""}
+_ALERTS = {"fair": "WARNING", "poor": "CAUTION"}
+
+
+def utf8(text: str) -> int:
+    """Return the size of a string in bytes."""
+    return len(text.encode(errors="backslashreplace"))
+
+
+def write(view: View, *, limit: int = LIMIT, measure: Callable[[str], int] = utf8, level: int = 1) -> str:
+    """Write a view in at most ``limit`` units of ``measure``; ``level`` is that of its title."""
+    room = _Room(limit - _TAIL, measure, level)
+    lines = [f"{'#' * level} {_ICONS[view.mark]}{_line(view.title, _LONG)}"]
+    room.take(lines[0])
+    lines += room.all(["", _line(view.facts)]) if view.facts else []
+    lines += room.some(["", *(f"- {_line(reason, _LONG)}" for reason in view.reasons[:_ENTRIES])])
+    lines += room.some(["", *(f"- note: {_line(note, _LONG)}" for note in view.notes[:_ENTRIES])])
+    lines += room.blocks(view.blocks)
+    if view.about:
+        lines += room.blocks((Fold("About this report", (Pairs(view.about),)),))
+    if room.missing:
+        lines += ["", f"{plural(room.missing, 'more part')} in the JSON report: there is no room for them here."]
+    return "\n".join(lines) + "\n"
+
+
+class _Room:
+    """How much may still be written; a list takes at most half of it, so that what follows has some."""
+
+    def __init__(self, left: int, measure: Callable[[str], int], level: int) -> None:
+        self.left = left
+        self.measure = measure
+        self.level = level
+        self.missing = 0
+
+    def take(self, *lines: str) -> bool:
+        """Take lines, unless there is no room for all of them."""
+        size = sum(self.measure(line) + 1 for line in lines)
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+    def all(self, lines: Sequence[str]) -> list[str]:
+        """Take lines or none of them."""
+        return list(lines) if self.take(*lines) else []
+
+    def some(self, lines: Sequence[str]) -> list[str]:
+        """Take the first lines: all but an empty one, or none."""
+        floor, taken = self.left // 2, []
+        for line in lines:
+            if self.left - self.measure(line) - 1 < floor or not self.take(line):
+                break
+            taken.append(line)
+        return taken if len(taken) > 1 else []
+
+    def blocks(self, blocks: Iterable[Block]) -> list[str]:
+        """Write blocks while there is room."""
+        lines: list[str] = []
+        for block in blocks:
+            found = self._block(block)
+            if not found and not isinstance(block, Chart):
+                self.missing += 1
+            lines += found
+        return lines
+
+    def _block(self, block: Block) -> list[str]:
+        match block:
+            case Table():
+                return self._listed((*_head(block),), [_row(block, row) for row in block.rows], block.noun)
+            case Items():
+                items = [_item(item, f"{n}. " if block.ordered else "- ") for n, item in enumerate(block.items, 1)]
+                return self._listed((), items, block.noun)
+            case Pairs():
+                return self._listed(
+                    (), [f"- {inert(term)}: {_line(line, _LONG)}" for term, line in block.items], "line"
+                )
+            case Note():
+                return self.all(["", *_note(block)])
+            case Heading():
+                return self.all(["", f"{'#' * (self.level + block.level - 1)} {_line(block.text)}"])
+            case Figures():
+                return self.all(["", " · ".join(_figures(block))])
+            case Chart():
+                return []
+            case Fold():
+                return self._fold(block)
+
+    def _listed(self, head: Sequence[str], entries: Sequence[str], noun: str) -> list[str]:
+        """Write the first entries below their head, and how many are left out."""
+        opened = ["", *head]
+        if not self.take(*opened):
+            return []
+        floor, taken = self.left // 2, []
+        for entry in entries[:_ENTRIES]:
+            if self.left - self.measure(entry) - 1 < floor or not self.take(entry):
+                break
+            taken.append(entry)
+        left = len(entries) - len(taken)
+        return [*opened, *taken, *(["", f"{plural(left, f'more {noun}')} in the JSON report."] if left else [])]
+
+    def _fold(self, fold: Fold) -> list[str]:
+        aside = "".join(f" · {_cell(cell)}" for cell in fold.aside)
+        if fold.open:
+            head, tail = [f"{'#' * (self.level + 1)} {_ICONS[fold.mark]}{_line(fold.summary)}{aside}"], []
+        else:
+            said = _ICONS[fold.mark] + _html(fold.summary) + "".join(f" · {_html(cell.line)}" for cell in fold.aside)
+            head, tail = [f"<details><summary>{said}</summary>"], ["", "</details>"]
+        if not self.take("", *head, *tail):
+            return []
+        before = self.left
+        inside = self.blocks(fold.blocks)
+        if fold.blocks and not inside and before:
+            return []
+        return ["", *head, *inside, *tail]
+
+
+def _head(table: Table) -> Iterator[str]:
+    if table.caption:
+        yield inert(table.caption)
+        yield ""
+    names = _columns(table)
+    yield f"| {' | '.join(inert(table.columns[n].name) for n in names)} |"
+    yield f"|{'|'.join('--:' if table.columns[n].kind == 'number' else '---' for n in names)}|"
+
+
+def _columns(table: Table) -> list[int]:
+    return [n for n, column in enumerate(table.columns) if column.kind != "chart" or column.name]
+
+
+def _row(table: Table, row: Row) -> str:
+    return f"| {' | '.join(_cell(row.cells[n]) for n in _columns(table))} |"
+
+
+def _cell(cell: Cell | Line) -> str:
+    if not isinstance(cell, Cell):
+        return _line(cell)
+    text, note = _line(cell.line), inert(bounded(cell.note, _TEXT))
+    return f"{text} ({note})" if text and note else text or note
+
+
+def _item(item: Item, head: str) -> str:
+    label = f"**{inert(bounded(item.label, _TEXT))}** " if item.label else ""
+    return head + "<br>".join((label + _line(item.line, _LONG), *(_line(line, _LONG) for line in item.below)))
+
+
+def _note(note: Note) -> Iterator[str]:
+    if note.tone in _ALERTS:
+        yield f"> [!{_ALERTS[note.tone]}]"
+        yield f"> {_line(note.line, _LONG)}"
+    else:
+        yield _line(note.line, _LONG)
+
+
+def _figures(block: Figures) -> Iterator[str]:
+    for one in block.items:
+        text = f"{inert(one.name)} **{inert(one.value)}**"
+        yield f"{text} {inert(one.note)}" if one.note else text
+
+
+def _line(line: Line, limit: int = _TEXT) -> str:
+    """Write a line; what leads somewhere else than to a code host leads nowhere."""
+    out = []
+    for span in spans(line):
+        body = span.text.strip(" ")
+        if not body:
+            out.append(" ")
+            continue
+        before, after = (" " if span.text[0] == " " else ""), (" " if span.text[-1] == " " else "")
+        text = code(bounded(body, limit)) if span.style in {"code", "label"} else inert(bounded(body, limit))
+        text = f"**{text}**" if span.style in {"strong", "poor"} else text
+        text = f"[{text}]({span.url})" if span.url else text
+        if text[0] == "`" and not before and out and out[-1][-1:] == "`":
+            before = " "  # two code spans side by side would be read as one, or as none
+        out.append(f"{before}{text}{after}")
+    return "".join(out).strip(" ")
+
+
+def _html(line: Line) -> str:
+    """Write a line as HTML: Markdown does not hold in a summary."""
+    parts = []
+    for span in spans(line):
+        text = inert_html(bounded(span.text, _TEXT)) or " "
+        text = f"{' ' if span.text[:1] == ' ' else ''}{text}{' ' if span.text[-1:] == ' ' else ''}"
+        parts.append(f"<code>{text}</code>" if span.style in {"code", "label"} else text)
+    return "".join(parts).strip(" ")

@@ -1,4 +1,31 @@
-"""Text for a terminal: its writers also take the style and ``verbose``."""
+"""Text for a terminal: laid out for its width; what needs no action is left out unless everything is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.format import plural, printable
+from skillgate.report.terminal import NARROW, columns, cut, pad, wrap
+from skillgate.report.view import (
+    Bar,
+    Cell,
+    Chart,
+    Figures,
+    Fold,
+    Heading,
+    Items,
+    Note,
+    Pairs,
+    Table,
+    plain,
+    spans,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from skillgate.report.terminal import Style
+    from skillgate.report.view import Block, Column, Item, Line, Row, View
 
 POSITION = 1
 SUFFIXES = (".txt",)
@@ -8,8 +35,8 @@ WRITERS = {
     "check": "text:render_check",
     "compare": "text:render_compare",
     "diff": "text:render_diff",
-    "bench": "bench_text:render",
-    "bench-diff": "bench_diff_text:render",
+    "bench": "bench:view",
+    "bench-diff": "bench_diff:view",
     "invocations": "invocations_text:render",
     "history": "history_text:render",
     "find": "choosing_text:found_text",
@@ -19,3 +46,225 @@ WRITERS = {
     "corpus-verify": "corpus:render_verify",
     "certificate-check": "certificate:render_check",
 }
+
+_COLORS = {
+    **{"good": "green", "fair": "yellow", "poor": "red", "muted": "dim", "up": "green", "down": "red"},
+    **{"strong": "bold", "label": "dim", "pass": "green", "fail": "red", "error": "yellow", "none": "bold"},
+}
+_SIGNS = {"pass": "✓ ", "fail": "✗ ", "error": "! ", "none": ""}
+_BAR = 12  # columns of a bar
+_NAME = 20  # columns of the first column of a table that is too wide
+_LAST = 28  # columns that a last column needs to be wrapped in its place
+_LINES = 3  # of a wrapped cell, unless everything is asked for
+_LABEL = 12  # columns of a label at most
+
+
+def write(view: View, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
+    """Write a view; ``verbose`` shows everything, ``seconds`` is how long it took."""
+    return "\n".join(_Writer(style, verbose=verbose).view(view, seconds)) + "\n"
+
+
+class _Writer:
+    def __init__(self, style: Style, *, verbose: bool) -> None:
+        self.style = style
+        self.verbose = verbose
+
+    def view(self, view: View, seconds: float | None) -> Iterator[str]:
+        took = "" if seconds is None else f" in {seconds:.1f} s"
+        yield from self._hung("", (*spans(view.title), took), 0, _COLORS[view.mark], "bold")
+        for reason in view.reasons:
+            yield from self._hung("- ", reason, 2)
+        for note in view.notes:
+            yield from self._hung("note: ", note, 2)
+        yield from self.blocks(view.blocks, 0)
+        if self.verbose and (view.about or view.facts):
+            about = (*((("About", view.facts),) if view.facts else ()), *view.about)
+            yield from ("", *self._pairs(Pairs(about), 0))
+
+    def blocks(self, blocks: Iterable[Block], indent: int) -> Iterator[str]:
+        """Write blocks, with an empty line before what begins something new."""
+        follows = False  # a heading, which needs no space below it
+        for block in blocks:
+            lines = list(self._block(block, indent))
+            if lines and (isinstance(block, Heading) or (indent == 0 and not follows)):
+                yield ""
+            yield from lines
+            follows = isinstance(block, Heading)
+
+    def _block(self, block: Block, indent: int) -> Iterator[str]:
+        match block:
+            case Table():
+                yield from self._table(block, indent)
+            case Items():
+                yield from self._items(block, indent)
+            case Pairs():
+                yield from self._pairs(block, indent)
+            case Note():
+                yield from self._hung("", block.line, indent, *filter(None, (_COLORS.get(block.tone),)))
+            case Heading():
+                yield from self._hung("", block.text, indent, "bold")
+            case Figures():
+                yield from self._figures(block, indent)
+            case Chart() if self.verbose:
+                yield from self._hung(f"{block.title}: ", block.said, indent)
+            case Fold() if self.verbose or not block.quiet:
+                yield from self._fold(block, indent)
+
+    def _fold(self, fold: Fold, indent: int) -> Iterator[str]:
+        aside = "".join(f"  {_text(cell)}" for cell in fold.aside)
+        yield from self._hung(_SIGNS[fold.mark], (*spans(fold.summary), aside), indent, "bold")
+        yield from self.blocks(fold.blocks, indent + 2)
+
+    def _figures(self, block: Figures, indent: int) -> Iterator[str]:
+        texts = [printable(f"{one.name} {one.value} {one.note}".rstrip()) for one in block.items]
+        painted = [self._painted(text, one.tone) for text, one in zip(texts, block.items, strict=True)]
+        yield from _flowed(painted, [columns(text) for text in texts], " · ", self.style.width, indent)
+
+    def _pairs(self, block: Pairs, indent: int) -> Iterator[str]:
+        wide = min(22, max((columns(printable(term)) for term, _ in block.items), default=0))
+        for term, line in block.items:
+            yield from self._hung(f"{pad(printable(term), wide)}  ", line, indent)
+
+    def _items(self, block: Items, indent: int) -> Iterator[str]:
+        shown = block.items if self.verbose else block.items[: block.most]
+        wide = min(_LABEL, max((columns(printable(item.label)) for item in shown), default=0))
+        for number, item in enumerate(shown, start=1):
+            head = f"{number}. " if block.ordered else "" if wide else "- "
+            yield from self._item(item, head, wide, indent)
+        yield from self._left(len(block.items) - len(shown), block.noun, indent)
+
+    def _item(self, item: Item, head: str, wide: int, indent: int) -> Iterator[str]:
+        label = f"{pad(printable(item.label), wide)}  " if wide else ""
+        first, *rest = self._hung(head + label, item.line, indent)
+        yield self._relabelled(first, head, label, item, indent)
+        yield from rest
+        hang = indent + columns(head + label)
+        for line in item.below:
+            yield from self._hung("", line, hang, "dim")
+        for number, text in item.excerpt:
+            yield self.style.paint(cut(f"{' ' * hang}{number:>5} │ {printable(text)}", self.style.width), "dim")
+
+    def _relabelled(self, first: str, head: str, label: str, item: Item, indent: int) -> str:
+        at = indent + len(head)
+        return first[:at] + self._painted(label, item.tone) + first[at + len(label) :] if item.tone else first
+
+    def _table(self, table: Table, indent: int) -> Iterator[str]:
+        shown = table.rows if self.verbose else table.rows[: table.most]
+        kept = [n for n, column in enumerate(table.columns) if self._is_shown(column, n, shown)]
+        names = [table.columns[n] for n in kept]
+        cells = [[_cell(row.cells[n]) for n in kept] for row in shown]
+        texts = [[printable(self._text(cell)) for cell in row] for row in cells]
+        heads = [column.name for column in names]
+        widths = [max(map(columns, column)) for column in zip(heads, *texts, strict=True)]
+        room = self.style.width - indent - 2 * (len(widths) - 1)
+        if sum(widths) > room:  # the name is what can be shortened
+            for found, texted in zip(cells, texts, strict=True):
+                texted[0] = printable(plain(found[0].line))
+            widths[0] = max(columns(found[0]) for found in texts)
+            widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room))
+        last = room - sum(widths[:-1])
+        if last < widths[-1] and (names[-1].kind != "text" or last < _LAST):
+            lines = [self._stacked(heads, row, indent) for row in texts]
+        else:
+            widths[-1] = min(widths[-1], last)
+            yield self.style.paint(" " * indent + _aligned(heads, widths, names), "dim").rstrip()
+            lines = [self._row(row, found, widths, names, indent) for row, found in zip(cells, texts, strict=True)]
+        for row, written in zip(shown, lines, strict=True):
+            yield from written
+            if self.verbose:
+                yield from self.blocks(row.below, indent + 4)
+        yield from self._left(len(table.rows) - len(shown), table.noun, indent)
+
+    def _is_shown(self, column: Column, number: int, rows: Sequence[Row]) -> bool:
+        """Return whether a column is shown: one of drawings is not, and bars need a wide terminal."""
+        if column.kind != "chart":
+            return True
+        found = [_cell(row.cells[number]) for row in rows]
+        return any(plain(cell.line) or (isinstance(cell.chart, Bar) and self.style.width >= NARROW) for cell in found)
+
+    def _text(self, cell: Cell) -> str:
+        if isinstance(cell.chart, Bar) and self.style.width >= NARROW:
+            full = 0 if cell.chart.value is None else round(_BAR * min(100.0, cell.chart.value) / 100)
+            drawn = " " * _BAR if cell.chart.value is None else "█" * full + "░" * (_BAR - full)
+            return f"{drawn} {_text(cell)}".rstrip()
+        return _text(cell)
+
+    def _row(
+        self, cells: Sequence[Cell], texts: list[str], widths: Sequence[int], names: Sequence[Column], indent: int
+    ) -> Iterator[str]:
+        """Write a row whose last cell goes on below itself."""
+        wrapped = wrap(texts[-1], widths[-1]) if names[-1].kind == "text" and len(texts) > 1 else [texts[-1]]
+        if not self.verbose and len(wrapped) > _LINES:
+            wrapped = [*wrapped[: _LINES - 1], f"{wrapped[_LINES - 1][: widths[-1] - 1]}…"]
+        first = _aligned([cut(texts[0], widths[0]), *texts[1:-1], wrapped[0]][-len(texts) :], widths, names)
+        yield " " * indent + self._toned(first, cells, widths).rstrip()
+        hang = " " * (indent + sum(widths[:-1]) + 2 * (len(widths) - 1))
+        yield from (hang + line for line in wrapped[1:])
+
+    def _toned(self, line: str, cells: Sequence[Cell], widths: Sequence[int]) -> str:
+        """Colour the cells of a row of text of single-width characters."""
+        if not self.style.color or not line.isprintable() or columns(line) != len(line):
+            return line
+        out, at = "", 0
+        for cell, width in zip(cells, widths, strict=True):
+            piece = line[at : at + width + 2]
+            out += self._painted(piece, cell.tone or next((s.style for s in spans(cell.line) if s.style), ""))
+            at += width + 2
+        return out
+
+    def _stacked(self, heads: Sequence[str], texts: Sequence[str], indent: int) -> Iterator[str]:
+        """Write a row that does not fit: its name, and below it each figure with what it is called."""
+        yield " " * indent + cut(texts[0], self.style.width - indent)
+        parts = [f"{head} {text}".strip() for head, text in zip(heads[1:], texts[1:], strict=True) if text]
+        yield from _flowed(parts, [columns(part) for part in parts], " · ", self.style.width, indent + 4)
+
+    def _left(self, count: int, noun: str, indent: int) -> Iterator[str]:
+        if count > 0:
+            yield self.style.paint(f"{' ' * indent}… {plural(count, f'more {noun}')}; -v shows them", "dim")
+
+    def _painted(self, text: str, tone: str) -> str:
+        return self.style.paint(text, _COLORS[tone]) if tone in _COLORS else text
+
+    def _hung(self, head: str, line: Line, indent: int, *colors: str) -> Iterator[str]:
+        """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
+        parts = spans(line)
+        text = printable("".join(span.text for span in parts))
+        hang = " " * (indent + columns(head))
+        lines = wrap(text, max(20, self.style.width - len(hang)))
+        if len(lines) == 1 and not colors:
+            lines = ["".join(self._painted(printable(span.text), span.style) for span in parts)]
+        start = " " * indent + head
+        yield self.style.paint(start + lines[0], *colors)
+        yield from (self.style.paint(hang + line, *colors) for line in lines[1:])
+
+
+def _cell(cell: Cell | Line) -> Cell:
+    return cell if isinstance(cell, Cell) else Cell(cell)
+
+
+def _text(cell: Cell) -> str:
+    text = plain(cell.line)
+    return f"{text} ({cell.note})" if text and cell.note else text or cell.note
+
+
+def _aligned(texts: Sequence[str], widths: Sequence[int], names: Sequence[Column]) -> str:
+    cells = []
+    for text, width, column in zip(texts, widths, names, strict=True):
+        cells.append(" " * (width - columns(text)) + text if column.kind == "number" else pad(text, width))
+    return "  ".join(cells)
+
+
+def _flowed(parts: Sequence[str], sizes: Sequence[int], between: str, width: int, indent: int) -> Iterator[str]:
+    """Put parts on as many lines as they need; a part that is too long is broken."""
+    line, taken = "", 0
+    for part, size in zip(parts, sizes, strict=True):
+        if line and indent + taken + len(between) + size > width:
+            yield " " * indent + line
+            line, taken = "", 0
+        if size > width - indent:
+            *whole, part = wrap(part, max(20, width - indent))
+            yield from (" " * indent + piece for piece in whole)
+            size = columns(part)
+        line, taken = (f"{line}{between}{part}", taken + len(between) + size) if line else (part, size)
+    if line:
+        yield " " * indent + line

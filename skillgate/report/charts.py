@@ -1,0 +1,133 @@
+"""Small pictures as shapes: places across in per cent of the width, places down in pixels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillgate.report.view import Bar
+
+_THICK = 8.0  # pixels of a bar
+_COLUMN = 140.0  # pixels of the longest column
+
+
+class Shape(NamedTuple):
+    """One shape.
+
+    Attributes:
+        kind: what is drawn; ``x`` and ``y`` are a corner, an end, the centre or the middle of a text's base.
+        x: per cent of the width.
+        y: pixels from the top.
+        width: per cent; of a line how far its other end is, of a circle the radius in pixels.
+        height: pixels; of a line how far its other end is.
+        style: its class, such as a tone, ``axis`` or the name of a badge.
+        text: what a text says, or what a pointer shows of another shape.
+    """
+
+    kind: Literal["rect", "line", "circle", "text"]
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    style: str = ""
+    text: str = ""
+
+
+class Drawing(NamedTuple):
+    """A picture of so many pixels in height; ``width`` is in pixels too, 0 for all that there is."""
+
+    shapes: tuple[Shape, ...]
+    height: float
+    width: float = 0.0
+
+
+def bar(value: Bar) -> Drawing:
+    """Draw a value from 0 to 100, with the part that was won or lost."""
+    if value.value is None:
+        return Drawing((Shape("rect", 0, 0, 100, _THICK, "gap"),), _THICK)
+    end = within(value.value)
+    shapes = [Shape("rect", 0, 0, 100, _THICK, "track"), Shape("rect", 0, 0, end, _THICK, value.tone)]
+    if value.before is not None and value.before != value.value:
+        start = within(value.before)
+        style = "up" if end > start else "down"
+        shapes.append(Shape("rect", min(start, end), 0, abs(end - start), _THICK, style))
+    return Drawing(tuple(shapes), _THICK)
+
+
+def rate(value: float | None, low: float | None, high: float | None, tone: str) -> Drawing:
+    """Draw a value from 0 to 100 with its interval."""
+    if value is None:
+        return Drawing((Shape("rect", 0, 4, 100, _THICK, "gap"),), 16)
+    shapes = [Shape("rect", 0, 4, 100, _THICK, "track"), Shape("rect", 0, 4, within(value), _THICK, tone)]
+    if low is not None and high is not None and high > low:
+        ends = within(low), within(high)
+        shapes += [Shape("line", ends[0], 8, ends[1] - ends[0], 0, "whisker")]
+        shapes += [Shape("line", end, 4, 0, _THICK, "whisker") for end in ends]
+    return Drawing(tuple(shapes), 16)
+
+
+def slope(before: float | None, after: float | None, style: str) -> Drawing:
+    """Draw a value from 0 to 100 before (ring) and after (dot)."""
+    shapes = [Shape("line", 0, 7, 100, 0, "axis")]
+    if before is not None and after is not None:
+        shapes.append(Shape("line", within(before), 7, within(after) - within(before), 0, f"move {style}"))
+    shapes += [] if before is None else [Shape("circle", within(before), 7, 4, style="was")]
+    shapes += [] if after is None else [Shape("circle", within(after), 7, 5, style=f"is {style}")]
+    return Drawing(tuple(shapes), 14)
+
+
+def latencies(p50: float | None, p95: float | None, p99: float | None, longest: float) -> Drawing:
+    """Draw p50 (dot), p95 (ring) and p99 (line) beside the longest time of all."""
+    a, b, c = (100 * (value or 0.0) / longest for value in (p50, p95, p99))
+    shapes = (
+        Shape("line", 0, 7, 100, 0, "axis"),
+        Shape("line", a, 7, c - a, 0, "move"),
+        Shape("line", c, 1, 0, 12, "whisker"),
+        Shape("circle", b, 7, 4, style="was"),
+        Shape("circle", a, 7, 5, style="is"),
+    )
+    return Drawing(shapes, 14)
+
+
+class Column(NamedTuple):
+    """One column of a histogram: what it counts, how many there are, and its colour."""
+
+    label: str
+    number: int
+    style: str = ""
+
+
+def columns(counted: Sequence[Column], marks: Sequence[tuple[float, str]] = (), *, height: float = _COLUMN) -> Drawing:
+    """Draw columns side by side, with marks below them at places in per cent."""
+    most, step = max([1, *(column.number for column in counted)]), 100 / max(1, len(counted))
+    shapes = [Shape("line", at, 6, 0, height + 18, "limit") for at, _ in marks]
+    for index, column in enumerate(counted):
+        if column.number:
+            size, left = height * column.number / most, index * step
+            label = f"{column.label}: {column.number}"
+            shapes.append(Shape("rect", left + step * 0.08, height - size + 20, step * 0.84, size, column.style, label))
+            shapes.append(Shape("text", left + step / 2, height - size + 15, text=f"{column.number:,}"))
+    shapes.append(Shape("line", 0, height + 20.5, 100, 0, "axis"))
+    shapes += [Shape("text", at, height + 38, style=_edge(at), text=name) for at, name in marks]
+    return Drawing(tuple(shapes), height + 44)
+
+
+def shares(parts: Sequence[tuple[str, int]], *, height: float = _THICK) -> Drawing:
+    """Divide a bar among parts, each with its class and how many it has."""
+    total, left, shapes = sum(number for _, number in parts) or 1, 0.0, []
+    for style, number in parts:
+        if number:
+            shapes.append(Shape("rect", left, 0, 100 * number / total, height, style))
+            left += 100 * number / total
+    return Drawing(tuple(shapes) or (Shape("rect", 0, 0, 100, height, "gap"),), height)
+
+
+def within(value: float) -> float:
+    """Keep a place inside of the picture."""
+    return min(100.0, max(0.0, value))
+
+
+def _edge(at: float) -> str:
+    return "first" if at <= 1 else "last" if at >= 99 else ""

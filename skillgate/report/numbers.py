@@ -1,0 +1,96 @@
+"""Numbers as every report writes them; what was not measured is a dash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from skillgate.model.score import Badge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skillgate.report.view import Mark, Tone
+
+NONE = "—"
+MARKS: Mapping[bool | None, Mark] = {True: "pass", False: "fail", None: "none"}
+VERDICT_TONES: Mapping[str, Tone] = {"pass": "good", "fail": "poor", "skip": "muted"}
+"""The tone of a gate's verdict; others are ``fair``."""
+
+
+def decimal(value: float | None, digits: int = 3) -> str:
+    """Write a number with so many decimals."""
+    return NONE if value is None else f"{value:.{digits}f}"
+
+
+def points(value: float | None) -> str:
+    """Write a composite, 0–100."""
+    return decimal(value, 2)
+
+
+def ratio(value: float | None) -> str:
+    """Write a ratio in [0, 1]."""
+    return decimal(value, 4)
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """Write a ratio as a percentage, as in ``93.3 %``."""
+    return NONE if value is None else f"{100 * value:.{digits}f} %"
+
+
+def count(value: float | None) -> str:
+    """Write a count with separators."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def milliseconds(value: float | None) -> str:
+    """Write a time, as in ``188 ms``."""
+    return NONE if value is None else f"{value:.0f} ms"
+
+
+def usd(value: float | None) -> str:
+    """Write a price."""
+    return NONE if value is None else f"${value:.4f}"
+
+
+def ends(low: float | None, high: float | None, digits: int = 0, *, scale: float = 1.0) -> str:
+    """Write the ends of an interval, as in ``62–71``; ``""`` where there is none."""
+    return "" if low is None or high is None else f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """Write a change with its sign, as in ``−4.2``."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def more_or_less(change: int) -> str:
+    """Write a change of a count with its sign, as in ``+1,412``."""
+    return f"{change:+,}".replace("-", "−")
+
+
+def moved(value: float | None, digits: int = 2) -> str:
+    """Write a change: its direction, then how much."""
+    if value is None:
+        return NONE
+    return "=" if round(value, digits) == 0 else f"{'▲' if value > 0 else '▼'} {abs(value):.{digits}f}"
+
+
+def direction(value: float | None) -> str:
+    """Return the style of a change: ``up``, ``down`` or ``same``."""
+    return "same" if not value else "up" if value > 0 else "down"
+
+
+def tone(value: float | None) -> Tone:
+    """Return the tone of a composite: ``good`` from Gold on, ``fair`` from Bronze on."""
+    if value is None:
+        return "muted"
+    return "good" if value >= Badge.GOLD.composite else "fair" if value >= Badge.BRONZE.composite else "poor"
+
+
+def words(name: str) -> str:
+    """Write a key for people: ``token_efficiency`` is ``Token efficiency``."""
+    return name.replace("_", " ").capitalize()
+
+
+def sentence(text: str) -> str:
+    """Begin a text of ours with a capital, unless it begins with a name, such as that of a file."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].rstrip(",:;.").isalpha() else text
