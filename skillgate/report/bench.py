@@ -76,7 +76,11 @@ def view(report: BenchReport) -> View:
         rows = tuple(_skill_row(one, f"skill-{n}", several=len(benchmarks) > 1) for n, one in skills)
         caption = "Best composite first; the 95 % interval is next to the share of completed tasks."
         blocks += [Heading("Skills"), Table(_SKILLS, rows, caption, "skill", most=50)]
-    blocks += [_skill(one, f"skill-{n}", alone=len(skills) == 1) for n, one in skills]
+    parts = [_skill(one, f"skill-{n}", alone=len(skills) == 1) for n, one in skills]
+    if quiet := sum(part.quiet for part in parts):
+        gated = "" if report.gate.passed is None else " and no gate failed"
+        blocks.append(Note(f"{plural(quiet, 'skill')}: every task passed{gated}.", "good"))
+    blocks += parts
     blocks += _latency(report.reports)
     return View(
         verdict(report),
@@ -315,7 +319,7 @@ def _task_rows(tasks: Iterable[_Task]) -> Iterator[Row]:
 def _run(result: TaskResult, task: str) -> Item:
     said = [f"{task}run {result.run}", milliseconds(result.latency_ms), f"score {decimal(result.score, 2)}"]
     said += [result.scorer_type] if result.scorer_type else []
-    below: list[Line] = [why(result)] if why(result) else []
+    below: list[Line] = [*filter(None, (why(result), result.reason if result.error else ""))]
     below += [f"try {n}: {one.error_kind.value}: {one.error}" for n, one in enumerate(result.attempts, 1)]
     if result.output is not None:
         answer = bounded(json.dumps(result.output.value, ensure_ascii=False), _ANSWER)

@@ -30,9 +30,8 @@ from skillgate.model.bench import (
 from skillgate.model.benchmark import NotLoaded
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Outcome
-from skillgate.report.bench_diff_html import render as render_diff
-from skillgate.report.bench_html import render
-from skillgate.report.html_shell import LIMIT
+from skillgate.report import bench, bench_diff
+from skillgate.report.formats.html import LIMIT, write
 from tests.bench.made import result
 from tests.bench.written import good, mixed, skill_report, whole
 from tests.browser import MISSING, Browser, program
@@ -157,6 +156,10 @@ def a_diff(*texts: str) -> BenchDiff:
     )
 
 
+def render(report: BenchReport) -> str:
+    return write(bench.view(report))
+
+
 PAGES = {
     "one": render(whole(skill_report(mixed(), policy=POLICY))),
     "many": render(
@@ -166,8 +169,8 @@ PAGES = {
     ),
     "empty": render(whole()),
     "hostile": render(hostile()),
-    "diff": render_diff(a_diff("calculator")),
-    "hostile-diff": render_diff(a_diff(*EVIL)),
+    "diff": write(bench_diff.view(a_diff("calculator"))),
+    "hostile-diff": write(bench_diff.view(a_diff(*EVIL))),
 }
 
 
@@ -184,7 +187,7 @@ def test_a_page_is_markup_of_ours_alone(name: str) -> None:
         *("html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "p", "section"),
         *("h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "div", "span", "b", "small", "code"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
-        *("svg", "rect", "line", "circle"),
+        *("svg", "rect", "line", "circle", "script"),
     }
     assert not [key for _, attributes in page.elements for key in attributes if key.startswith("on") or key == "style"]
     links = [attributes["href"] or "" for element, attributes in page.elements if element == "a"]
@@ -198,14 +201,14 @@ def test_figures_intervals_tags_flaky_tasks_and_tokens_are_told() -> None:
         "FAIL: calculator (1 skill, 3 results not measured)",
         "69.7 %",
         "41–89",
-        "Flaky: passed in some runs and not in others t04",
+        "Flaky (passed in some runs only): t04",
         "3,960 tokens (3,300 in, 660 out), $0.0033",
         "crash: signal 11 ended it",
         "try 1: spawn: no such program",
         'expected 25, found "twenty-four"',
         "7 tasks passed in every run",
-        "sandbox none: the environment, open files",
-        "pass@3 0.727",
+        "the environment, open files (sandbox none)",
+        "pass@3 0.727, pass^3",
     ):
         assert words in said, words
     assert re.search(r"even .*77\.8 %", said)
@@ -215,27 +218,33 @@ def test_bars_and_whiskers_stand_where_the_figures_say() -> None:
     found = [attributes for element, attributes in Page(PAGES["one"]).elements if element == "rect"]
     shares = [float((one.get("width") or "0").rstrip("%")) for one in found if one.get("class") == "fair"]
     assert shares[0] == pytest.approx(69.7, abs=0.05)
-    lines = [one for element, one in Page(PAGES["one"]).elements if element == "line" and "class" not in one]
-    assert (lines[0]["x1"], lines[0]["x2"]) == ("40.67%", "88.53%")
+    lines = [one for element, one in Page(PAGES["one"]).elements if element == "line" and one["class"] == "whisker"]
+    assert (lines[0]["x1"], lines[0]["x2"]) == ("40.669%", "88.529%")
 
 
 def test_what_was_not_measured_is_a_dash_and_says_why() -> None:
     said = words_of(PAGES["many"])
-    assert "completionRate: there are no results" in said
-    assert "The report holds no result of a task." in said
+    assert "completionRate is not measured there are no results" in said
+    assert "The report has no result of a task." in said
 
 
 def test_a_page_keeps_to_its_size_however_much_there_is() -> None:
-    tasks = [result(f"task {n}", Status.FAIL, reason="because " * 200) for n in range(2_000)]
+    tasks = [result(f"task {n}", Status.FAIL, reason=f"{n} because " * 200) for n in range(2_000)]
     text = render(whole(*(skill_report(tasks, f"s{n}") for n in range(40))))
     assert len(text.encode()) <= LIMIT
     assert "1,700 more tasks in the JSON report" in words_of(text)
-    assert re.search(r"\d+ more skills in the JSON report", words_of(text))
+    assert re.search(r"\d+ more parts in the JSON report", words_of(text))
 
 
 def test_a_diff_says_what_is_better_and_what_is_worse_by_the_direction_of_the_figure() -> None:
     said = words_of(PAGES["diff"])
-    for words in ("completed", "−0.400 worse", "+0.550 better", "+20 within noise", "Gone: only in the first report."):
+    for words in (
+        "completed",
+        "−0.400 meaning worse",
+        "+0.550 meaning better",
+        "+20 meaning within noise",
+        "Gone: only in the first report.",
+    ):
         assert words in said, words
 
 
@@ -259,7 +268,8 @@ def test_in_a_browser_nothing_runs_nothing_is_asked_for_and_nothing_is_too_wide(
         browser.open(file.as_uri())
         browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
         assert browser.run("window.owned") is None
-        assert browser.run("document.querySelectorAll('script, img, iframe, link, form, object').length") == 0
+        assert browser.run("document.querySelectorAll('img, iframe, link, form, object').length") == 0
+        assert browser.run("document.scripts.length") == 1
         assert browser.run("getComputedStyle(document.querySelector('.top')).display") == "flex"
         assert browser.run("document.documentElement.scrollWidth") <= width
         assert browser.seen.requests == [file.as_uri()]
@@ -271,9 +281,9 @@ def test_in_a_browser_a_bar_is_as_long_as_its_share(browser: Browser, tmp_path: 
     file.write_text(PAGES["one"], encoding="utf-8")
     browser.screen(1280)
     browser.open(file.as_uri())
-    drawn = "document.querySelector('.rate rect.fair').getBoundingClientRect().width"
-    track = "document.querySelector('.rate rect.track').getBoundingClientRect().width"
+    drawn = "document.querySelector('td svg rect.fair').getBoundingClientRect().width"
+    track = "document.querySelector('td svg rect.track').getBoundingClientRect().width"
     assert browser.run(f"{drawn} / {track}") == pytest.approx(0.697, abs=0.005)
-    assert browser.run("getComputedStyle(document.querySelector('.bench .label')).display") == "none"
+    assert browser.run("getComputedStyle(document.querySelector('td .name')).display") == "none"
     browser.screen(390)
-    assert browser.run("getComputedStyle(document.querySelector('.bench .label')).display") == "inline"
+    assert browser.run("getComputedStyle(document.querySelector('td .name')).display") == "inline"

@@ -38,6 +38,7 @@ WRITERS = {
     "invocations": "invocations_html:render",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
+_MOST = 300  # entries of one list or table
 _SORTABLE = 6  # rows from which a table can be sorted and filtered
 
 
@@ -51,7 +52,9 @@ def write(view: View, *, limit: int = LIMIT) -> str:
     shown = _fitting(parts, room)
     for anchor in _anchors(view.blocks[shown:]):
         parts = [part.replace(Markup('<a href="#{}">').format(anchor), Markup("<a>")) for part in parts[:shown]]
-    return template.render(view=view, parts=parts[:shown], left=len(parts) - shown, policy=policy()) + "\n"
+    return (
+        template.render(view=view, parts=parts[:shown], left=len(view.blocks) - shown, policy=policy()).strip() + "\n"
+    )
 
 
 def _fitting(parts: Sequence[str], room: int) -> int:
@@ -129,5 +132,5 @@ def _environment() -> Environment:
     }
     environment.filters.update({**filters, "plural": plural, "kind": lambda block: type(block).__name__})
     environment.tests.update(sortable=_sortable)
-    environment.globals.update(homepage=HOMEPAGE)
+    environment.globals.update(homepage=HOMEPAGE, most=_MOST)
     return environment

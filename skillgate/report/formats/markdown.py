@@ -138,7 +138,9 @@ class _Room:
                 break
             taken.append(entry)
         left = len(entries) - len(taken)
-        return [*opened, *taken, *(["", f"{plural(left, f'more {noun}')} in the JSON report."] if left else [])]
+        rest = ["", f"{plural(left, f'more {noun}')} in the JSON report."] if left else []
+        self.left -= sum(self.measure(line) + 1 for line in rest)
+        return [*opened, *taken, *rest]
 
     def _fold(self, fold: Fold) -> list[str]:
         aside = "".join(f" · {_cell(cell)}" for cell in fold.aside)

@@ -164,7 +164,7 @@ class _Writer:
             widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room))
         last = room - sum(widths[:-1])
         if last < widths[-1] and (names[-1].kind != "text" or last < _LAST):
-            lines = [self._stacked(heads, row, indent) for row in texts]
+            lines = [self._stacked(names, row, indent) for row in texts]
         else:
             widths[-1] = min(widths[-1], last)
             yield self.style.paint(" " * indent + _aligned(heads, widths, names), "dim").rstrip()
@@ -193,9 +193,8 @@ class _Writer:
         self, cells: Sequence[Cell], texts: list[str], widths: Sequence[int], names: Sequence[Column], indent: int
     ) -> Iterator[str]:
         """Write a row whose last cell goes on below itself."""
-        wrapped = wrap(texts[-1], widths[-1]) if names[-1].kind == "text" and len(texts) > 1 else [texts[-1]]
-        if not self.verbose and len(wrapped) > _LINES:
-            wrapped = [*wrapped[: _LINES - 1], f"{wrapped[_LINES - 1][: widths[-1] - 1]}…"]
+        is_long = names[-1].kind == "text" and len(texts) > 1
+        wrapped = self._clipped(texts[-1], widths[-1]) if is_long else [texts[-1]]
         first = _aligned([cut(texts[0], widths[0]), *texts[1:-1], wrapped[0]][-len(texts) :], widths, names)
         yield " " * indent + self._toned(first, cells, widths).rstrip()
         hang = " " * (indent + sum(widths[:-1]) + 2 * (len(widths) - 1))
@@ -212,11 +211,21 @@ class _Writer:
             at += width + 2
         return out
 
-    def _stacked(self, heads: Sequence[str], texts: Sequence[str], indent: int) -> Iterator[str]:
-        """Write a row that does not fit: its name, and below it each figure with what it is called."""
+    def _stacked(self, names: Sequence[Column], texts: Sequence[str], indent: int) -> Iterator[str]:
+        """Write a row that does not fit: its name, below it each figure with what it is called, then its last text."""
+        width = self.style.width - indent - 4
         yield " " * indent + cut(texts[0], self.style.width - indent)
-        parts = [f"{head} {text}".strip() for head, text in zip(heads[1:], texts[1:], strict=True) if text]
+        parts = [f"{column.name} {text}".strip() for column, text in zip(names, texts, strict=True) if text][1:]
+        last = parts.pop() if len(parts) > 1 and texts[-1] and columns(parts[-1]) > width // 2 else ""
         yield from _flowed(parts, [columns(part) for part in parts], " · ", self.style.width, indent + 4)
+        yield from (" " * (indent + 4) + line for line in self._clipped(last, width) if line)
+
+    def _clipped(self, text: str, width: int) -> list[str]:
+        """Wrap a text; unless everything is asked for, it ends after a few lines."""
+        lines = wrap(text, width)
+        return (
+            lines if self.verbose or len(lines) <= _LINES else [*lines[: _LINES - 1], _begun(lines[_LINES - 1], width)]
+        )
 
     def _left(self, count: int, noun: str, indent: int) -> Iterator[str]:
         if count > 0:
@@ -245,6 +254,13 @@ def _cell(cell: Cell | Line) -> Cell:
 def _text(cell: Cell) -> str:
     text = plain(cell.line)
     return f"{text} ({cell.note})" if text and cell.note else text or cell.note
+
+
+def _begun(text: str, width: int) -> str:
+    """Mark that a text goes on, within a width."""
+    while columns(text) > width - 1:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def _aligned(texts: Sequence[str], widths: Sequence[int], names: Sequence[Column]) -> str:
