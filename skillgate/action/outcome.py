@@ -23,8 +23,7 @@ from skillgate.model.finding import Severity
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import Report, SkillResult, Tool
 from skillgate.model.score import Depth, Outcome
-from skillgate.report.tally import worst_first
-from skillgate.report.text import blamed_outside, failures
+from skillgate.report.tally import blamed_outside, failures, worst_first
 from skillgate.scoring.gate import sampled_layers
 from skillgate.store.target import Target, require_file, require_packages, target_of
 

@@ -11,13 +11,14 @@ from skillgate.action.comment.issue import Issue, issue
 from skillgate.action.protocol import command, quiet
 from skillgate.model.bench import Flip
 from skillgate.model.finding import Severity
-from skillgate.report import bench, html
+from skillgate.report import bench, score
 from skillgate.report import json as documents
-from skillgate.report.formats import sarif
+from skillgate.report.formats import html, sarif
 from skillgate.report.formats import text as terminal_text
 from skillgate.report.formats.github import render_annotations
+from skillgate.report.links import Links
+from skillgate.report.skill import Context
 from skillgate.report.terminal import Style
-from skillgate.report.text import render_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -202,7 +203,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     lines = [quiet(headline(subject), token)]
     text = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
     if report is not None:
-        text += render_score(report, Style(width=_WIDTH))
+        text += terminal_text.write(score.view(report), Style(width=_WIDTH))
     if subject.bench is not None:
         text += terminal_text.write(bench.view(subject.bench), Style(width=_WIDTH))
     if subject.invocations is not None:
@@ -249,15 +250,13 @@ def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
         if value is not None:
             yield WriteFile(f"{folder}/{name}", documents.render(value), is_json=True)
     yield WriteFile(f"{folder}/report.md", markdown)
-    page = html.page(
-        report=subject.report,
-        diff=subject.diff,
-        run=subject.run,
-        repository_url=subject.repository_url,
-        run_url=subject.run_url,
-        trusted=subject.trusted,
+    links = Links(subject.repository_url, subject.run_url, commit=subject.run.head, trusted=subject.trusted)
+    page = (
+        score.run_view(subject.run, links)
+        if subject.report is None
+        else score.view(subject.report, diff=subject.diff, run=subject.run, context=Context(links))
     )
-    yield WriteFile(f"{folder}/report.html", page)
+    yield WriteFile(f"{folder}/report.html", html.write(page))
 
 
 def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from skillgate.model.bench import BenchReport, CompletionReport, TaskResult
     from skillgate.model.report import GateOutcome
-    from skillgate.report.view import Block, Line, Mark, Tone
+    from skillgate.report.view import Block, Line, Tone
 
 _ANSWER = 400  # characters of an answer
 _TONES: dict[str, Tone] = {"pass": "good", "flaky": "fair", "skipped": "fair"}  # of a task's status; others are poor
@@ -73,14 +73,15 @@ def view(report: BenchReport) -> View:
         facts += f" · {report.reports[0].timestamp:%Y-%m-%d %H:%M} UTC"
     blocks: list[Block] = [Figures(tuple(_overview(report.reports)))]
     if skills:
-        rows = tuple(_skill_row(one, f"skill-{n}", several=len(benchmarks) > 1) for n, one in skills)
+        several, alone = len(benchmarks) > 1, len(skills) == 1
+        rows = tuple(_skill_row(one, f"skill-{n}", several=several, alone=alone) for n, one in skills)
         caption = "Best composite first; the 95 % interval is next to the share of completed tasks."
         blocks += [Heading("Skills"), Table(_SKILLS, rows, caption, "skill", most=50)]
-    parts = [_skill(one, f"skill-{n}", alone=len(skills) == 1) for n, one in skills]
-    if quiet := sum(part.quiet for part in parts):
+    quiet = sum(map(_is_faultless, report.reports))
+    if quiet and len(skills) > 1:
         gated = "" if report.gate.passed is None else " and no gate failed"
         blocks.append(Note(f"{plural(quiet, 'skill')}: every task passed{gated}.", "good"))
-    blocks += parts
+    blocks += _skill(report.reports[0]) if len(skills) == 1 else []
     blocks += _latency(report.reports)
     return View(
         verdict(report),
@@ -151,16 +152,16 @@ def _overview(reports: Sequence[CompletionReport]) -> Iterator[Figure]:
     yield Figure("flaky tasks", f"{flaky:,}", tone="fair" if flaky else "")
 
 
-def _skill_row(report: CompletionReport, anchor: str, *, several: bool) -> Row:
+def _skill_row(report: CompletionReport, anchor: str, *, several: bool, alone: bool) -> Row:
     summary, latency, rate = report.summary, report.latency, report.summary.completion_rate
     interval = summary.completion_interval
     low, high = (interval.ci_low, interval.ci_high) if interval else (None, None)
     percent, start, end = (None if value is None else 100 * value for value in (rate, low, high))
-    tone = numbers.tone(percent)
+    tone, mark = numbers.tone(percent), numbers.MARKS[report.gate.passed]
     note = report.skill_version + (f" on {report.benchmark_id} {report.benchmark_version}".rstrip() if several else "")
     return Row(
         (
-            Cell(code(report.skill_id, anchor=anchor), note),
+            Cell(code(report.skill_id, anchor="" if alone else anchor), note),
             Cell(chart=charts.rate(percent, start, end, tone)),
             Cell(share(rate), ends(low, high, scale=100), "" if rate is None else tone),
             share(summary.partial_score),
@@ -170,7 +171,11 @@ def _skill_row(report: CompletionReport, anchor: str, *, several: bool) -> Row:
             Cell(milliseconds(latency.p95), sort=latency.p95),
             decimal(summary.composite_score),
             _gate(report),
-        )
+        ),
+        () if alone else tuple(_skill(report)),
+        "" if alone else anchor,
+        _is_faultless(report),
+        "error" if mark == "none" and report.incomplete else mark,
     )
 
 
@@ -180,9 +185,15 @@ def _gate(report: CompletionReport) -> Cell:
     return Cell(said, tone=tones[report.gate.passed])
 
 
-def _skill(report: CompletionReport, anchor: str, *, alone: bool) -> Fold:
-    """Build the part about one skill; a terminal leaves it out where there is nothing to act on."""
-    summary, mark = report.summary, numbers.MARKS[report.gate.passed]
+def _is_faultless(report: CompletionReport) -> bool:
+    """Return whether there is nothing to act on: all was measured, every task passed, and no gate failed."""
+    passed = all(result.status is Status.PASS for result in report.task_results)
+    return bool(report.task_results) and passed and report.gate.passed is not False and not report.incomplete
+
+
+def _skill(report: CompletionReport) -> list[Block]:
+    """Build the part about one skill."""
+    summary = report.summary
     tasks = sorted(_tasks(report.task_results), key=lambda one: (_WORST.index(one.worst.status), one.passed))
     missed = [one for one in tasks if one.worst.status is not Status.PASS]
     passed = [one for one in tasks if one.worst.status is Status.PASS]
@@ -204,18 +215,7 @@ def _skill(report: CompletionReport, anchor: str, *, alone: bool) -> Fold:
     if passed:
         table = Table(_TASKS, tuple(_task_rows(passed)), noun="task", most=10_000)
         blocks.append(Fold(f"{plural(len(passed), 'task')} passed in every run", (table,), quiet=True))
-    name = (
-        code(report.skill_id),
-        f" {report.skill_version} on {report.benchmark_id} {report.benchmark_version}".rstrip(),
-    )
-    rate = None if summary.completion_rate is None else 100 * summary.completion_rate
-    aside = (
-        Cell(decimal(summary.composite_score), tone=numbers.tone(rate)),
-        Cell(f"{share(summary.completion_rate)} completed"),
-    )
-    quiet = not missed and bool(passed) and report.gate.passed is not False and not report.incomplete and not alone
-    status: Mark = "error" if mark == "none" and report.incomplete else mark
-    return Fold(name, tuple(blocks), alone, quiet, anchor, status, aside)
+    return blocks
 
 
 def gates(outcomes: Iterable[GateOutcome]) -> Iterator[Item]:

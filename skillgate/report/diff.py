@@ -10,7 +10,7 @@ from skillgate.model.score import SCORING_VERSION, Depth, Dimension, Outcome
 from skillgate.report.judge_compared import alarm, drops, not_comparable, unmoved
 from skillgate.report.judge_compared import hints as inconclusive
 from skillgate.report.matching import UNMOVED, unmatched, with_folders
-from skillgate.report.skill_block import is_simulated
+from skillgate.report.tally import is_simulated
 from skillgate.scoring.composite import MAX_DROP
 from skillgate.scoring.gate import regression
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.report.html_diff import compare_page, diff_page
-from skillgate.report.html_links import Links
 from skillgate.report.html_score import score_page
 from skillgate.report.html_shell import LIMIT, render
 from skillgate.report.html_verdict import decide
+from skillgate.report.links import Links
 
 if TYPE_CHECKING:
     from skillgate.model.documents import ActionRun, Comparison, Diff

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from skillgate.model.documents import Comparison
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Dimension
-    from skillgate.report.html_links import Links
     from skillgate.report.judge_compared import Sides
+    from skillgate.report.links import Links
 
 _ROWS = 400
 _MOST_NOTES = 50

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding, Suppressed
     from skillgate.model.report import DimensionScore
     from skillgate.model.score import Dimension
-    from skillgate.report.html_links import Links
+    from skillgate.report.links import Links
 
 T = TypeVar("T")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skillgate.model.documents import ActionRun, Diff, SkillChange
     from skillgate.model.finding import ListingUse
     from skillgate.model.report import Report, SkillResult
-    from skillgate.report.html_links import Links
+    from skillgate.report.links import Links
 
 _ROWS = 400
 _LISTS = 12

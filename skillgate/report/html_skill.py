@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from skillgate.model.documents import SkillChange
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Evidence
-    from skillgate.report.html_links import Links
     from skillgate.report.judge_page import JudgePart
+    from skillgate.report.links import Links
     from skillgate.report.simulated_page import SampledPart
     from skillgate.report.steps import Step
 

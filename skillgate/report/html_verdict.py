@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from skillgate.model.documents import ActionRun, Diff
     from skillgate.model.report import Report
-    from skillgate.report.html_links import Links
     from skillgate.report.html_skill import Row
+    from skillgate.report.links import Links
 
 _MOST_NOTES = 50
 _LENGTH = 300  # characters of a reason

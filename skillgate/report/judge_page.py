@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from skillgate.model.layers import Assessment, Quotation, Triggering, TriggerPrompt
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Dimension
-    from skillgate.report.html_links import Links
     from skillgate.report.judge_compared import Sides
+    from skillgate.report.links import Links
 
 _REASONS, _QUOTES, _PROMPTS = 9, 12, 60
 

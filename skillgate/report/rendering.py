@@ -103,7 +103,7 @@ def writer(kind: str, form: str) -> Callable[..., str]:
     module, _, function = writers.get(kind, writers.get(_EVERY, "")).rpartition(":")
     loaded = importlib.import_module(f"skillgate.report.{module}") if module else OUTPUT_FORMATS.load(form)
     found: Callable[..., str] = getattr(loaded, function)
-    if function == "view":
+    if function.endswith("view"):
         write = OUTPUT_FORMATS.load(form).write
         return lambda document, *args, **options: write(found(document), *args, **options)
     return found

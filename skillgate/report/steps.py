@@ -83,13 +83,16 @@ def main_file(result: SkillResult) -> str:
 
 
 def _urgent(result: SkillResult, change: SkillChange | None) -> Iterator[Finding]:
-    """List the findings for which a gate fails the skill, then the other errors and warnings that the change brings."""
+    """List the findings for which a gate fails the skill, what the change brought, then the other errors."""
     failed = {outcome.gate for outcome in result.gate.outcomes if outcome.verdict is Outcome.FAIL}
     blamed = [item for item in result.findings if item.severity.value in failed]
     yield from sorted(blamed, key=order)
     new = change.new if change else ()
-    blamed_findings = set(blamed)
-    yield from sorted((it for it in new if it.severity is not Severity.INFO and it not in blamed_findings), key=order)
+    listed = set(blamed)
+    brought = [item for item in new if item.severity is not Severity.INFO and item not in listed]
+    yield from sorted(brought, key=order)
+    listed.update(brought)
+    yield from sorted((it for it in result.findings if it.severity is Severity.ERROR and it not in listed), key=order)
 
 
 def _groups(findings: Iterator[Finding]) -> Iterator[tuple[Finding, ...]]:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
 from skillgate.model.finding import Severity
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.score import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from skillgate.model.finding import Finding
-    from skillgate.model.report import SkillResult
+    from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Badge
 
 _NAMED = 3  # skills of one reason that are named
@@ -103,3 +105,41 @@ def without_text(results: Sequence[SkillResult]) -> tuple[Unread, ...]:
 def _grouped(groups: Mapping[str, Iterable[str]]) -> tuple[Unread, ...]:
     found = (Unread(reason, tuple(sorted(paths))) for reason, paths in groups.items())
     return tuple(sorted(found, key=lambda group: (-len(group.paths), group.reason)))
+
+
+def is_judged(results: Iterable[SkillResult]) -> bool:
+    """Return whether a judge was asked about any of these skills."""
+    return any(isinstance(layer, JudgeLayer) for result in results for layer in result.layers)
+
+
+def is_simulated(results: Iterable[SkillResult]) -> bool:
+    """Return whether sessions, matches or lift were requested for any of these skills."""
+    return any(
+        result.lift is not None or any(isinstance(layer, MonteCarloLayer | RankingLayer) for layer in result.layers)
+        for result in results
+    )
+
+
+def failures(result: SkillResult) -> list[str]:
+    """List the reasons of the gates that did not pass."""
+    return [outcome.reason for outcome in result.gate.outcomes if outcome.verdict is not Outcome.PASS]
+
+
+def answers_warning(results: Sequence[SkillResult]) -> list[str]:
+    """Warn of answers that no model gave; empty where there are none."""
+    if not is_judged(results) and not is_simulated(results):
+        return []
+    from skillgate.report import judge  # only where a model was asked
+
+    return list(filter(None, [judge.answers_warning(results)]))
+
+
+def blamed_outside(report: Report) -> list[str]:
+    """List the reasons of the gates that did not pass by what belongs to no skill."""
+    return [outcome.reason for outcome in report.gate.outcomes if outcome.verdict is not Outcome.PASS]
+
+
+def suppressed_in_words(suppressed: Mapping[str, int]) -> str:
+    """Say how many findings were suppressed, and by what."""
+    parts = [f"{number} by {by}" if by != "known" else f"{number} known" for by, number in sorted(suppressed.items())]
+    return f"{sum(suppressed.values())} suppressed ({', '.join(parts)})"

@@ -89,11 +89,21 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One row: a cell for each column, and blocks that belong to it, which Markdown leaves out."""
+    """One row of a table.
+
+    Attributes:
+        cells: one for each column.
+        below: what belongs to the row; Markdown leaves it out of rows without an anchor.
+        anchor: its name for links within the page.
+        quiet: whether a terminal leaves ``below`` out unless it is asked for everything.
+        mark: of what the row is about.
+    """
 
     cells: tuple[Cell | Line, ...]
     below: tuple[Block, ...] = ()
     anchor: str = ""
+    quiet: bool = True
+    mark: Mark = "none"
 
 
 class Column(NamedTuple):
@@ -106,7 +116,7 @@ class Column(NamedTuple):
 def columns(*names: str) -> tuple[Column, ...]:
     """Return columns: a name that begins with ``#`` is one of numbers, with ``~`` one of charts."""
     kinds: dict[str, Literal["number", "chart"]] = {"#": "number", "~": "chart"}
-    return tuple(Column(name[1:], kinds[name[0]]) if name[0] in kinds else Column(name) for name in names)
+    return tuple(Column(name[1:], kinds[name[0]]) if name[:1] in kinds else Column(name) for name in names)
 
 
 class Table(NamedTuple):
@@ -141,12 +151,16 @@ class Item(NamedTuple):
 
 
 class Items(NamedTuple):
-    """A list; ``most`` and ``noun`` as of a table."""
+    """A list; ``most`` and ``noun`` as of a table.
+
+    ``raw``: a terminal shows every entry, and each on one line however long, for programs that read them.
+    """
 
     items: tuple[Item, ...]
     noun: str = "entry"
     most: int = 20
     ordered: bool = False
+    raw: bool = False
 
 
 class Pairs(NamedTuple):
@@ -229,6 +243,7 @@ class View(NamedTuple):
         notes: what weakens the whole.
         blocks: the rest, the most urgent first.
         about: how the numbers came about.
+        ends: whether a terminal shows the verdict after the rest, where it is seen first of a long output.
     """
 
     title: Line
@@ -238,3 +253,4 @@ class View(NamedTuple):
     notes: tuple[Line, ...] = ()
     blocks: tuple[Block, ...] = ()
     about: tuple[tuple[str, Line], ...] = ()
+    ends: bool = False

@@ -21,7 +21,7 @@ from skillgate.report.html import page, render_compare, render_diff
 from skillgate.report.html import render_score as score
 from skillgate.report.html_charts import bar, histogram, shares
 from skillgate.report.html_diff import diff_page
-from skillgate.report.html_links import Links
+from skillgate.report.links import Links
 from skillgate.report.html_shell import LIMIT
 from tests.architecture.source import ROOT, modules
 from tests.report.pages import (

@@ -36,7 +36,8 @@ def _lines(node: object, indent: int) -> Iterator[str]:
         yield " " * indent + _value(node)
         return
     defaults = getattr(node, "_field_defaults", {})
-    inline, nested = [], []
+    inline: list[tuple[str, object]] = []
+    nested: list[tuple[str, tuple[object, ...]]] = []
     for name in node._fields:
         value = getattr(node, name)
         if name in defaults and value == defaults[name]:

@@ -15,7 +15,7 @@ from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
 from skillgate.report.judge_words import SCRIPTED, answers_warning, let_through
 from skillgate.report.standing import title
-from skillgate.report.text import failures
+from skillgate.report.tally import failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.format import plural, printable
 from skillgate.model.finding import Severity
 from skillgate.report.findings import bounded, marked, place, with_fix
-from skillgate.report.skill_block import answers_lines
-from skillgate.report.tally import counts, worst_first
-from skillgate.report.text import blamed_outside, failures, suppressed_in_words
+from skillgate.report.tally import answers_warning, blamed_outside, counts, failures, suppressed_in_words, worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,7 +98,7 @@ def _escaped_property(text: str) -> str:
 
 
 def _summary(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
-    yield from answers_lines(report.results)
+    yield from answers_warning(report.results)
     total = report.summary.skills
     parts = [f"{counts(findings) or 'no findings'} in {plural(total, 'skill')}"]
     if report.summary.not_evaluated:

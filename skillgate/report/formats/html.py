@@ -22,23 +22,23 @@ except ModuleNotFoundError as missing:
     raise UsageError('HTML needs Jinja2: pip install "skillgate-action[report]" (or [action])') from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from skillgate.report.view import Block
 
 POSITION = 4
 SUFFIXES = (".html",)
 WRITERS = {
-    "score": "html:render_score",
-    "check": "html:render_score",
-    "compare": "html:render_compare",
-    "diff": "html:render_diff",
+    "score": "score:view",
+    "check": "score:view",
+    "compare": "changes:compare_view",
+    "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
     "invocations": "invocations_html:render",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
-_MOST = 300  # entries of one list or table
+_MOST = 400  # entries of one list or table
 _SORTABLE = 6  # rows from which a table can be sorted and filtered
 
 
@@ -47,19 +47,43 @@ def write(view: View, *, limit: int = LIMIT) -> str:
     template = _environment().get_template("page.html.j2")
     block = template.module.block  # type: ignore[attr-defined]
 
-    parts = [block(one) for one in view.blocks]
     room = limit - len(template.render(view=view, parts=[], left=0, policy=policy()).encode())
+    blocks = view.blocks
+    parts = [block(one) for one in blocks]
+    if sum(map(_size, parts)) > room:  # first what is below rows has to go, from the end
+        blocks = tuple(
+            _within(one, room - sum(map(_size, parts)) + _size(part), block)
+            for one, part in zip(blocks, parts, strict=True)
+        )
+        parts = [block(one) for one in blocks]
     shown = _fitting(parts, room)
-    for anchor in _anchors(view.blocks[shown:]):
+    kept = set(_anchors(blocks[:shown]))
+    for anchor in set(_anchors(view.blocks)) - kept:
         parts = [part.replace(Markup('<a href="#{}">').format(anchor), Markup("<a>")) for part in parts[:shown]]
-    return (
-        template.render(view=view, parts=parts[:shown], left=len(view.blocks) - shown, policy=policy()).strip() + "\n"
-    )
+    return template.render(view=view, parts=parts[:shown], left=len(blocks) - shown, policy=policy()).strip() + "\n"
+
+
+def _within(block: Block, room: int, render: Callable[[Block], str]) -> Block:
+    """Leave out what is below the last rows of a table that is too long."""
+    if not isinstance(block, Table) or not any(row.anchor and row.below for row in block.rows):
+        return block
+    rows = [row._replace(below=()) for row in block.rows]
+    room -= _size(render(block._replace(rows=tuple(rows))))
+    for number, row in enumerate(block.rows):
+        room -= _size(render(block._replace(rows=(row,)))) - _size(render(block._replace(rows=(rows[number],))))
+        if room < 0:
+            break
+        rows[number] = row
+    return block._replace(rows=tuple(rows))
+
+
+def _size(part: str) -> int:
+    return len(part.encode()) + 1
 
 
 def _fitting(parts: Sequence[str], room: int) -> int:
     for number, part in enumerate(parts):
-        room -= len(part.encode()) + 1
+        room -= _size(part)
         if room < 0:
             return number
     return len(parts)
@@ -70,6 +94,8 @@ def _anchors(blocks: Sequence[Block]) -> Iterator[str]:
         if isinstance(block, Fold):
             yield block.anchor
             yield from _anchors(block.blocks)
+        elif isinstance(block, Table):
+            yield from (row.anchor for row in block.rows if row.anchor and row.below)
 
 
 @cache

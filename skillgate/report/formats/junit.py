@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.finding import Severity
 from skillgate.report.findings import bounded, order, place
-from skillgate.report.skill_block import answers_lines
-from skillgate.report.tally import badge_of
-from skillgate.report.text import blamed_outside, failures
+from skillgate.report.tally import answers_warning, badge_of, blamed_outside, failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,7 +76,7 @@ def _case(result: SkillResult) -> _Case:
     score = "no score" if composite.score is None else f"score {composite.score:.2f}"
     badge = badge_of(result, none="no badge")
     aside = [f"{len(result.suppressed)} suppressed"] if result.suppressed else []
-    said = (*answers_lines((result,)), f"{score}, {badge}", *map(_line, result.findings), *aside)
+    said = (*answers_warning((result,)), f"{score}, {badge}", *map(_line, result.findings), *aside)
     case = _Case(result.skill.path, said)
     if not result.evaluated:
         return case._replace(fault="error", message=composite.reason or "not evaluated")

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 POSITION = 3
 SUFFIXES = (".md",)
 WRITERS = {
-    "score": "markdown:render_score",
-    "check": "markdown:render_score",
-    "compare": "markdown:render_compare",
-    "diff": "markdown:render_diff",
+    "score": "score:view",
+    "check": "score:view",
+    "compare": "changes:compare_view",
+    "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
 }
@@ -108,7 +108,9 @@ class _Room:
     def _block(self, block: Block) -> list[str]:
         match block:
             case Table():
-                return self._listed((*_head(block),), [_row(block, row) for row in block.rows], block.noun)
+                lines = self._listed((*_head(block),), [_row(block, row) for row in block.rows], block.noun)
+                parts = [row for row in block.rows if row.below and row.anchor]
+                return lines + self.blocks(Fold(_first(row), row.below, mark=row.mark) for row in parts)
             case Items():
                 items = [_item(item, f"{n}. " if block.ordered else "- ") for n, item in enumerate(block.items, 1)]
                 return self._listed((), items, block.noun)
@@ -172,7 +174,12 @@ def _columns(table: Table) -> list[int]:
 
 
 def _row(table: Table, row: Row) -> str:
-    return f"| {' | '.join(_cell(row.cells[n]) for n in _columns(table))} |"
+    return f"| {_ICONS[row.mark]}{' | '.join(_cell(row.cells[n]) for n in _columns(table))} |"
+
+
+def _first(row: Row) -> Line:
+    name = row.cells[0]
+    return name.line if isinstance(name, Cell) else name
 
 
 def _cell(cell: Cell | Line) -> str:

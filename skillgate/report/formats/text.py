@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural, printable
+from skillgate.format import plural, printable, uncommanded
 from skillgate.report.terminal import NARROW, columns, cut, pad, wrap
 from skillgate.report.view import (
     Bar,
@@ -31,10 +31,10 @@ POSITION = 1
 SUFFIXES = (".txt",)
 TERMINAL = True
 WRITERS = {
-    "score": "text:render_score",
-    "check": "text:render_check",
-    "compare": "text:render_compare",
-    "diff": "text:render_diff",
+    "score": "score:view",
+    "check": "check:view",
+    "compare": "changes:compare_view",
+    "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
     "invocations": "invocations_text:render",
@@ -56,12 +56,15 @@ _BAR = 12  # columns of a bar
 _NAME = 20  # columns of the first column of a table that is too wide
 _LAST = 28  # columns that a last column needs to be wrapped in its place
 _LINES = 3  # of a wrapped cell, unless everything is asked for
+_REASONS = 20  # unless everything is asked for
 _LABEL = 12  # columns of a label at most
 
 
 def write(view: View, style: Style, *, verbose: bool = False, seconds: float | None = None) -> str:
     """Write a view; ``verbose`` shows everything, ``seconds`` is how long it took."""
-    return "\n".join(_Writer(style, verbose=verbose).view(view, seconds)) + "\n"
+    lines = list(_Writer(style, verbose=verbose).view(view, seconds))
+    spaced = (line for n, line in enumerate(lines) if line or (n and lines[n - 1]))
+    return "\n".join(spaced).rstrip("\n") + "\n"
 
 
 class _Writer:
@@ -70,16 +73,27 @@ class _Writer:
         self.verbose = verbose
 
     def view(self, view: View, seconds: float | None) -> Iterator[str]:
-        took = "" if seconds is None else f" in {seconds:.1f} s"
+        head = list(self._head(view, seconds))
+        body = list(self.blocks(view.blocks, 0))
+        if self.verbose and view.about:
+            body += ["", *self._pairs(Pairs(view.about), 0)]
+        if view.ends:
+            start = 0 if body[:1] != [""] else 1
+            yield from (*body[start:], *([""] if len(body) > 1 and not _is_raw(view.blocks) else []), *head)
+        else:
+            yield from (*head, *body)
+
+    def _head(self, view: View, seconds: float | None) -> Iterator[str]:
+        took = "" if seconds is None else f" ({seconds:.2f} s)"
         yield from self._hung("", (*spans(view.title), took), 0, _COLORS[view.mark], "bold")
-        for reason in view.reasons:
+        if view.facts:
+            yield from self._hung("", view.facts, 0, "dim")
+        for reason in view.reasons[: len(view.reasons) if self.verbose else _REASONS]:
             yield from self._hung("- ", reason, 2)
+        if not self.verbose:
+            yield from self._left(len(view.reasons) - _REASONS, "reason", 2)
         for note in view.notes:
             yield from self._hung("note: ", note, 2)
-        yield from self.blocks(view.blocks, 0)
-        if self.verbose and (view.about or view.facts):
-            about = (*((("About", view.facts),) if view.facts else ()), *view.about)
-            yield from ("", *self._pairs(Pairs(about), 0))
 
     def blocks(self, blocks: Iterable[Block], indent: int) -> Iterator[str]:
         """Write blocks, with an empty line before what begins something new."""
@@ -111,7 +125,7 @@ class _Writer:
                 yield from self._fold(block, indent)
 
     def _fold(self, fold: Fold, indent: int) -> Iterator[str]:
-        aside = "".join(f"  {_text(cell)}" for cell in fold.aside)
+        aside = "".join(f" · {_text(cell)}" for cell in fold.aside)
         yield from self._hung(_SIGNS[fold.mark], (*spans(fold.summary), aside), indent, "bold")
         yield from self.blocks(fold.blocks, indent + 2)
 
@@ -126,6 +140,11 @@ class _Writer:
             yield from self._hung(f"{pad(printable(term), wide)}  ", line, indent)
 
     def _items(self, block: Items, indent: int) -> Iterator[str]:
+        if block.raw:
+            for item in block.items:
+                yield self._spans(item.line)
+                yield from (f"    {self._spans(line)}" for line in item.below)
+            return
         shown = block.items if self.verbose else block.items[: block.most]
         wide = min(_LABEL, max((columns(printable(item.label)) for item in shown), default=0))
         for number, item in enumerate(shown, start=1):
@@ -154,12 +173,14 @@ class _Writer:
         names = [table.columns[n] for n in kept]
         cells = [[_cell(row.cells[n]) for n in kept] for row in shown]
         texts = [[printable(self._text(cell)) for cell in row] for row in cells]
+        for row, found in zip(shown, texts, strict=True):
+            found[0] = _SIGNS[row.mark] + found[0]
         heads = [column.name for column in names]
         widths = [max(map(columns, column)) for column in zip(heads, *texts, strict=True)]
         room = self.style.width - indent - 2 * (len(widths) - 1)
         if sum(widths) > room:  # the name is what can be shortened
-            for found, texted in zip(cells, texts, strict=True):
-                texted[0] = printable(plain(found[0].line))
+            for row, found in zip(shown, texts, strict=True):
+                found[0] = _SIGNS[row.mark] + printable(plain(_cell(row.cells[0]).line))
             widths[0] = max(columns(found[0]) for found in texts)
             widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room))
         last = room - sum(widths[:-1])
@@ -171,8 +192,9 @@ class _Writer:
             lines = [self._row(row, found, widths, names, indent) for row, found in zip(cells, texts, strict=True)]
         for row, written in zip(shown, lines, strict=True):
             yield from written
-            if self.verbose:
+            if row.below and (self.verbose or not row.quiet):
                 yield from self.blocks(row.below, indent + 4)
+                yield ""
         yield from self._left(len(table.rows) - len(shown), table.noun, indent)
 
     def _is_shown(self, column: Column, number: int, rows: Sequence[Row]) -> bool:
@@ -234,6 +256,9 @@ class _Writer:
     def _painted(self, text: str, tone: str) -> str:
         return self.style.paint(text, _COLORS[tone]) if tone in _COLORS else text
 
+    def _spans(self, line: Line) -> str:
+        return uncommanded("".join(self._painted(printable(span.text), span.style) for span in spans(line)))
+
     def _hung(self, head: str, line: Line, indent: int, *colors: str) -> Iterator[str]:
         """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
         parts = spans(line)
@@ -241,10 +266,14 @@ class _Writer:
         hang = " " * (indent + columns(head))
         lines = wrap(text, max(20, self.style.width - len(hang)))
         if len(lines) == 1 and not colors:
-            lines = ["".join(self._painted(printable(span.text), span.style) for span in parts)]
+            lines = [self._spans(parts)]
         start = " " * indent + head
         yield self.style.paint(start + lines[0], *colors)
         yield from (self.style.paint(hang + line, *colors) for line in lines[1:])
+
+
+def _is_raw(blocks: Sequence[Block]) -> bool:
+    return any(isinstance(block, Items) and block.raw for block in blocks)
 
 
 def _cell(cell: Cell | Line) -> Cell:
