@@ -47,7 +47,6 @@ _GOOD = 0.8  # from here on a judged dimension needs no comment
 _DROPS = 20  # skills whose drops may be chance
 _GIST, _QUOTE, _PROMPT, _WHOLE = 140, 120, 60, 1_000  # characters
 _PROMPTS = 3  # that a sentence names
-_CENT = 0.01  # dollars; less is written with more digits
 _ANSWERS = {True: "yes", False: "no", None: NONE}
 
 
@@ -171,13 +170,8 @@ def spent(usage: Usage) -> str:
     if usage.cost_usd is None:
         parts.append(f"cost unknown ({reason(usage.cost_reason or 'no price is known')})")
     else:
-        parts.append(dollars(usage.cost_usd))
+        parts.append(numbers.dollars(usage.cost_usd))
     return ", ".join(parts)
-
-
-def dollars(cost: float) -> str:
-    """Write a price in cents, or in more digits if it is below a cent."""
-    return f"${cost:.{2 if cost >= _CENT or not cost else 4}f}"
 
 
 def trusted(trust: Trust | None) -> str:
@@ -381,10 +375,10 @@ def _table(layer: JudgeLayer) -> Table:
         replies = ", ".join(filter(None, (ratings(item), heard(item, layer.judges))))
         said = [reason(item.reason)] if item.score is None else []
         said += filter(None, (corrected(item), _dropped(item)))
-        cells = (dimension.value, Cell(chart=drawn), Cell(ratio(item.score), _sure(item)), replies, "; ".join(said))
+        cells = (dimension.value, Cell(chart=drawn), ratio(item.score), _sure(item), replies, "; ".join(said))
         rows.append(Row(cells))
-    caption = "The lowest first, with 95 % intervals."
-    return Table(columns("dimension", "~", "#judge", "ratings", ""), tuple(rows), caption, "dimension")
+    names = columns("dimension", "~", "#score", "95 % interval", "ratings", "")
+    return Table(names, tuple(rows), "What the judge alone gives, the lowest first.", "dimension")
 
 
 def ratings(assessment: Assessment) -> str:
@@ -450,9 +444,8 @@ def triggering_blocks(layer: JudgeLayer) -> tuple[Block, ...]:
         word = "missed" if _wrong(prompt) else "as meant" if answered else NONE
         tone: Tone = "poor" if _wrong(prompt) else "good" if answered else "muted"
         answers = ", ".join(_ANSWERS[answer] for answer in prompt.predicted)
-        meant = _ANSWERS[prompt.should_trigger]
-        rows.append(Row((Cell(word, tone=tone), meant, answers, kind(prompt), bounded(prompt.prompt))))
-    names = columns("result", "load it", "judges", "kind", "prompt")
+        rows.append(Row((Cell(word, tone=tone), answers, kind(prompt), bounded(prompt.prompt))))
+    names = columns("result", "judges load it", "kind", "prompt")
     return (Note("; ".join(filter(None, (*said, source)))), Table(names, tuple(rows), noun="prompt", most=50))
 
 

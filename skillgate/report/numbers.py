@@ -21,6 +21,7 @@ WIDE = 0.05
 _EVEN = 0.005  # how much the arms of an interval may differ, relative to its value if that is above 1
 _REASON = 200  # characters of a reason or a name within a sentence
 _NAMED = 5
+_CENT = 0.01  # dollars; less is written with more digits
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
@@ -56,6 +57,11 @@ def milliseconds(value: float | None) -> str:
 def usd(value: float | None) -> str:
     """Write a price."""
     return NONE if value is None else f"${value:.4f}"
+
+
+def dollars(cost: float) -> str:
+    """Write a price in cents, or in more digits if it is below a cent."""
+    return f"${cost:.{2 if cost >= _CENT or not cost else 4}f}"
 
 
 def ends(low: float | None, high: float | None, digits: int = 0, *, scale: float = 1.0) -> str:
