@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.model.documents import SampledChange
-    from skillgate.model.layers import Estimate, Resumed, Simulation, TokenSpread
+    from skillgate.model.layers import Estimate, Resumed, Simulation, Spread, TokenSpread
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.view import Block, Line, Tone
 
@@ -131,10 +131,11 @@ def skill_blocks(result: SkillResult) -> tuple[Block, ...]:
 
 def _blocks(layer: MonteCarloLayer) -> Iterator[Block]:
     said = [Item(text, tone="poor" if text.startswith("not ") else "fair") for text in remarks(layer)]
-    said += [Item(text) for text in (*not_measured(layer), lost(layer), who(layer)) if text]
-    yield Items(tuple(said), "remark")
+    yield from (Items(tuple(said), "remark"),) if said else ()
     if layer.completed + layer.failed:
         yield _measures(layer)
+    further = (*not_measured(layer), *_tokens_in_words(layer), wide(layer), lost(layer), who(layer))
+    yield Items(tuple(Item(text) for text in further if text), "remark")
     drawn: tuple[Block, ...] = (*_styles(layer.runs), *_grades(layer.runs), *_tokens(layer))
     if drawn:
         yield Fold("Styles, grades and tokens", drawn, open=True, quiet=True)
@@ -257,9 +258,13 @@ def _measure(layer: MonteCarloLayer, name: str) -> Row:
     written, interval = measured(name, found)
     percent, low, high = (None if one is None else 100 * one for one in found[:3])
     drawn = None if name in _UNDRAWN or found.reason else charts.rate(percent, low, high, "")
-    said = [tokens(layer.tokens)] if name == "tokens" and layer.tokens is not None else []
-    said += [wide(layer, name)] if name in layer.spread else []
-    return Row((label(name), Cell(chart=drawn), written, interval, count(found.n), "; ".join(said)))
+    said = reason(layer.spread[name].label) if name in layer.spread else ""
+    return Row((label(name), Cell(chart=drawn), written, interval, count(found.n), said))
+
+
+def _tokens_in_words(layer: MonteCarloLayer) -> Iterator[str]:
+    if layer.tokens is not None:
+        yield f"tokens: {tokens(layer.tokens)}"
 
 
 def tokens(found: TokenSpread) -> str:
@@ -270,15 +275,17 @@ def tokens(found: TokenSpread) -> str:
     return f"median {found.median:,.0f}, quartiles {found.q1:,.0f} to {found.q3:,.0f}{beyond}, n = {found.n:,}"
 
 
-def wide(layer: MonteCarloLayer, name: str, most: int = _NAMED) -> str:
-    """Say whether a measure is stable or wide, and what makes it wide: a style that varies, prompts that change it."""
-    found = layer.spread.get(name)
-    if found is None:
-        return ""
+def wide(layer: MonteCarloLayer) -> str:
+    """Say which measures are wide, and why: the style that varies, the prompts that change it; ``""`` for none."""
+    found = [_wide(name, spread) for name, spread in layer.spread.items() if spread.label == "wide"]
+    return f"wide: {'; '.join(found)}" if found else ""
+
+
+def _wide(name: str, found: Spread) -> str:
     varies = f"{reason(found.style, _PROMPT)} prompts vary more" if found.style else ""
-    named = ", ".join(f"“{reason(prompt, _PROMPT)}”" for prompt in found.prompts[:most])
+    named = ", ".join(f"“{reason(prompt, _PROMPT)}”" for prompt in found.prompts[:_NAMED])
     why = ", ".join(filter(None, (varies, f"changed most by {named}" if named else "")))
-    return f"{reason(found.label)}, ± {found.half_width:.2f}{f': {why}' if why else ''}"
+    return f"{label(name)} ± {found.half_width:.2f}{f' ({why})' if why else ''}"
 
 
 # --- single sessions ---
@@ -437,7 +444,9 @@ def explained(layer: MonteCarloLayer, dimension: Dimension) -> tuple[Block, ...]
         if (found := layer.measures.get(name)) is not None:
             why = f" ({reason(found.reason)})" if is_missing(found) else ""
             said.append(f"{label(name)} {' '.join(filter(None, measured(name, found)))}{why}, n = {found.n:,}")
-    said += [wide(layer, rests.measures[0]), *remarks(layer), lost(layer), who(layer)]
+    width = layer.spread.get(rests.measures[0])
+    said += [f"{reason(width.label)}: {_wide(rests.measures[0], width)}"] if width else []
+    said += [*remarks(layer), lost(layer), who(layer)]
     items = Items(tuple(Item(text) for text in said if text), "remark")
     runs = by_prompt(rests.chosen(layer))
     if not runs:
