@@ -5,28 +5,26 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.format import plural
-from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
-from skillgate.model.score import Dimension, LayerName, Outcome
+from skillgate.model.layers import Assessment, JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.score import Dimension, Outcome
 from skillgate.report import charts, numbers
 from skillgate.report.findings import bounded
+from skillgate.report.judge_compared import SCRIPTED, doubt, is_chance, judge_of, judges_of
 from skillgate.report.links import Links
 from skillgate.report.numbers import NONE, breadth, ratio, reason, several, spread, sure
 from skillgate.report.tally import worst_first
 from skillgate.report.view import Cell, Fold, Heading, Item, Items, Note, Row, Span, Table, code, columns, joined
-from skillgate.scoring.composite import BLEND
 from skillgate.scoring.gate import REAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.documents import Comparison, Diff
     from skillgate.model.layers import (
         Agreement,
-        Assessment,
         DropTest,
         Estimate,
         Lift,
@@ -36,28 +34,15 @@ if TYPE_CHECKING:
         Trust,
         Usage,
     )
-    from skillgate.model.report import GateOutcome, Report, SkillResult
+    from skillgate.model.report import Report, SkillResult
     from skillgate.report.view import Block, Line, Tone
 
-SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
-INCONCLUSIVE = "inconclusive: "
 NOT_JUDGED = "not judged: "
-_CHANCE = "does not tell from chance"  # of the gate's reason
 _GOOD = 0.8  # from here on a judged dimension needs no comment
 _DROPS = 20  # skills whose drops may be chance
 _GIST, _QUOTE, _PROMPT, _WHOLE = 140, 120, 60, 1_000  # characters
 _PROMPTS = 3  # that a sentence names
 _ANSWERS = {True: "yes", False: "no", None: NONE}
-
-
-def judge_of(result: SkillResult) -> JudgeLayer | None:
-    """Return a skill's judge layer, None where no judge was asked."""
-    return next((layer for layer in result.layers if isinstance(layer, JudgeLayer)), None)
-
-
-def judges_of(results: Iterable[SkillResult]) -> tuple[JudgeLayer, ...]:
-    """Return the judge layers of several skills."""
-    return tuple(layer for layer in map(judge_of, results) if layer is not None)
 
 
 # --- what weakens a whole report ---
@@ -209,13 +194,6 @@ def distrust(trust: Trust | None) -> str:
 # --- drops that may be chance ---
 
 
-def doubt(outcome: GateOutcome | None) -> str:
-    """Return the reason of a comparison that decided nothing, even if the gate passed; ``""`` for any other."""
-    if outcome is None or not (outcome.verdict is Outcome.INCONCLUSIVE or _is_chance(outcome)):
-        return ""
-    return f"{INCONCLUSIVE}{bounded(outcome.reason.removeprefix(INCONCLUSIVE))}"
-
-
 def inconclusive(result: SkillResult) -> str:
     """Say how a skill's score fell without failing it, because that may be chance; ``""`` where it did not.
 
@@ -223,13 +201,9 @@ def inconclusive(result: SkillResult) -> str:
     """
     for outcome in result.gate.outcomes:
         open_ = outcome.verdict is Outcome.INCONCLUSIVE and result.gate.passed is not False
-        if outcome.gate == "regression" and (open_ or (outcome.verdict is Outcome.PASS and _is_chance(outcome))):
+        if outcome.gate == "regression" and (open_ or (outcome.verdict is Outcome.PASS and is_chance(outcome))):
             return doubt(outcome)
     return ""
-
-
-def _is_chance(outcome: GateOutcome) -> bool:
-    return outcome.reason.startswith(INCONCLUSIVE) or _CHANCE in outcome.reason
 
 
 def drop_in_words(test: DropTest | None) -> str:
@@ -424,6 +398,26 @@ def reasons_blocks(result: SkillResult, links: Links | None = None, only: Dimens
     return (Fold("Reasons and quotations", tuple(blocks), quiet=True),) if blocks and not only else tuple(blocks)
 
 
+def explained(result: SkillResult, dimension: Dimension) -> tuple[Block, ...]:
+    """Build what the judges say of one dimension, and what weakens it; nothing where no judge was asked."""
+    layer = judge_of(result)
+    if layer is None:
+        return ()
+    item = layer.assessments.get(dimension) or Assessment(None)
+    if item.score is None:
+        why = item.reason or not_judged(layer) or "it was not requested"
+        blocks: list[Block] = [Note(f"Not judged: {reason(why.removeprefix(NOT_JUDGED))}.", "poor")]
+    else:
+        interval = _sure(item) or f"no interval: {reason(item.ci_reason)}"
+        given = f"ratings {ratings(item)}" if item.ratings else ""
+        blocks = [Note("; ".join(filter(None, (f"{ratio(item.score)}", interval, given))))]
+    said = [heard(item, layer.judges), corrected(item), _dropped(item), drop_in_words(result.drop), *remarks(layer)]
+    is_triggering = dimension is Dimension.TRIGGERING_ACCURACY
+    said += [wide_by(result)] if is_triggering else []
+    blocks += [Items(tuple(Item(text) for text in said if text), "remark")] if any(said) else []
+    return (*blocks, *reasons_blocks(result, only=dimension), *(triggering_blocks(layer) if is_triggering else ()))
+
+
 # --- trigger prompts ---
 
 
@@ -501,50 +495,3 @@ def _doubtful(prompt: TriggerPrompt) -> str:
     answers = sum(answer is not None for answer in prompt.predicted)
     said = f" ({_wrong(prompt)} of {answers} judges wrong)" if answers > 1 else ""
     return f"{kind(prompt)} “{bounded(prompt.prompt, _PROMPT)}”{said}"
-
-
-# --- two skills ---
-
-
-class Sides(NamedTuple):
-    """What the judge alone gives a dimension on two sides; ``change`` is None where they are not compared."""
-
-    label: str
-    a: float | None
-    b: float | None
-    change: float | None
-    spread: str = ""
-
-
-def sides(comparison: Comparison) -> dict[Dimension, Sides]:
-    """Return what the judge alone gives on both sides, by dimension; only those that it was asked about."""
-    layers = judge_of(comparison.a), judge_of(comparison.b)
-    label = f"judge, {plural(max((layer.judges for layer in layers if layer), default=0), 'opinion')}"
-    found = {}
-    for dimension in Dimension:
-        a, b = (layer.assessments.get(dimension) if layer else None for layer in layers)
-        one, other = (item.score if item else None for item in (a, b))
-        if one is None and other is None:
-            continue
-        known = comparison.change is not None and one is not None and other is not None
-        change = round((other or 0.0) - (one or 0.0), 4) if known else None
-        written = [spread(item.score, item.ci_low, item.ci_high) if item else "" for item in (a, b)]
-        both = " → ".join(text or NONE for text in written) if any(written) else ""
-        found[dimension] = Sides(label, one, other, change, both)
-    return found
-
-
-def first_hint(diff: Diff) -> tuple[str, tuple[str, ...]]:
-    """Separate the warning of scripted answers, ``""`` for none, from a diff's other hints."""
-    alarms = [hint for hint in diff.hints if hint.startswith(SCRIPTED)][:1]
-    return " ".join(alarms), tuple(hint for hint in diff.hints if hint not in alarms)
-
-
-def rests_on_judge(dimension: Dimension, result: SkillResult) -> int:
-    """Count the opinions that most of a dimension rests on; 0 where most of it is static."""
-    layer = judge_of(result)
-    found = layer.assessments.get(dimension) if layer else None
-    if layer is None or found is None or found.score is None:
-        return 0
-    shares = BLEND[dimension]
-    return (len(found.ratings) or layer.judges) if shares[LayerName.JUDGE] >= shares[LayerName.STATIC] else 0

@@ -11,7 +11,7 @@ from skillgate.model.score import Dimension, LayerName
 from skillgate.report import charts, numbers
 from skillgate.report.numbers import NONE, count, decimal, ratio, reason, several, signed, spread
 from skillgate.report.ranking import lift_blocks, ranking_blocks, ranking_of
-from skillgate.report.view import Bar, Cell, Chart, Fold, Item, Items, Note, Row, Table, columns
+from skillgate.report.view import Bar, Cell, Chart, Fold, Heading, Item, Items, Note, Row, Table, columns
 from skillgate.scoring.composite import BLEND, WEIGHTS
 
 if TYPE_CHECKING:
@@ -453,7 +453,7 @@ def explained(layer: MonteCarloLayer, dimension: Dimension) -> tuple[Block, ...]
         return (items, Note(f"{rests.title}: none."))
     table = _runs(runs[:_MOST], rests.outcome_of, rests.column)
     left = (Note(f"{len(runs) - _MOST} more."),) if len(runs) > _MOST else ()
-    return (items, table._replace(caption=rests.title), *left)
+    return (items, Heading(rests.title, 3), table, *left)
 
 
 # --- two skills ---
@@ -469,10 +469,10 @@ def changes(sampled: Sequence[SampledChange]) -> tuple[Block, ...]:
     rows = tuple(map(_change, sorted(sampled, key=lambda item: not item.change)))
     differing = sum(bool(item.change) for item in sampled)
     names = columns("figure", "#before", "#after", "#change", "#n")
-    table = Table(names, rows, "Sessions, matches and lift", "figure", differing or len(rows))
-    blocks: list[Block] = [table] if differing else [Fold("Sessions, matches and lift", (table,), quiet=True)]
+    table, title = Table(names, rows, noun="figure", most=differing or len(rows)), "Sessions, matches and lift"
+    blocks: list[Block] = [Heading(title, 3), table] if differing else [Fold(title, (table,), quiet=True)]
     if not differing and any(item.change is not None for item in sampled):
-        blocks.append(Note("Sessions, matches and lift: no change"))
+        blocks.append(Note(f"{title}: no change"))
     if said := list(apart(sampled)):
         blocks.append(Items(tuple(map(Item, said)), "reason"))
     return tuple(blocks)
