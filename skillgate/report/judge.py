@@ -95,12 +95,21 @@ def notes(report: Report) -> Iterator[Line]:
         yield f"{len(found) - _DROPS:,} more drops are inconclusive"
     layers = judges_of(report.results)
     judged = [layer.judges for layer in layers if _is_measured(layer)]
-    if len(judged) < len(layers):
+    if len(judged) < len(layers) and len(layers) > 1:  # a single skill has its reason
         yield f"{len(layers) - len(judged)} of {plural(len(layers), 'skill')} not judged"
     if judged and max(judged) == 1:
         yield "one judge: no interval and no agreement; --judges 3 gives both"
     elif judged and report.agreement is None:
         yield f"the agreement of the {max(judged)} judges is not known"
+
+
+def facts(report: Report) -> Iterator[str]:
+    """Say in short who judged, how far they agree, and what it cost; nothing where no judge was asked."""
+    if layers := judges_of(report.results):
+        named = who(layers)
+        yield from (f"judge {named}",) if named else ()
+        yield from (agreed(report.agreement),) if report.agreement is not None else ()
+        yield spent(report.usage)
 
 
 def about(report: Report) -> Iterator[tuple[str, Line]]:
@@ -273,7 +282,8 @@ def caveats(result: SkillResult) -> Iterator[str]:
         is_wide = breadth(composite.score, composite.ci_low, composite.ci_high, scale=100) == "wide"
         missed += f" ({missed_prompts(triggering, 2 if is_wide or composite.ci_low is None else 1)})"
     written = sure(composite.score, composite.ci_low, composite.ci_high, scale=100)
-    yield from filter(None, (f"score {composite.score:.2f} {written}" if written else "", missed, wide))
+    score = f"score {composite.score:.2f} {written}" if written else ""
+    yield from filter(None, ("; ".join(filter(None, (score, missed))), wide))
     yield from filter(None, (drop_in_words(result.drop), *_gaps(layer), *remarks(layer)))
 
 

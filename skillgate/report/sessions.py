@@ -68,20 +68,26 @@ def notes(report: Report) -> Iterator[Line]:
     if report.shard is not None:
         yield f"shard {reason(report.shard, 20)}: the other skills are in the reports of the other parts"
     layers = _layers(report)
-    if idle := sum(1 for layer in layers if not layer.completed + layer.failed):
+    if (idle := sum(1 for layer in layers if not layer.completed + layer.failed)) and len(layers) > 1:
         yield f"{idle} of {plural(len(layers), 'skill')} not simulated"
+
+
+def facts(report: Report) -> Iterator[str]:
+    """Say in short how many sessions were simulated, and how much of their weight they measure."""
+    if layers := _layers(report):
+        total = sum(map(requested, layers))
+        done = sum(layer.completed + layer.failed for layer in layers)
+        yield f"{plural(total, 'session')} simulated" + (f", {done:,} of them measured" if done != total else "")
+        yield from filter(None, (_carried(layers),))
 
 
 def about(report: Report) -> Iterator[tuple[str, Line]]:
     """Say how many sessions were simulated, by which models, against which corpus, and what was resumed."""
     layers = _layers(report)
     if layers:
-        total = sum(map(requested, layers))
-        done = sum(layer.completed + layer.failed for layer in layers)
-        said = f"{plural(total, 'session')} simulated" + (f", {done:,} of them measured" if done != total else "")
         models = dict.fromkeys(reason(layer.model) for layer in layers if layer.model)
-        tested = f"tested: {', '.join(models)}" if models else ""
-        yield "Sessions", "; ".join(filter(None, (said, _carried(layers), tested)))
+        tested = (f"tested: {several(list(models))}",) if models else ()
+        yield "Sessions", "; ".join((*facts(report), *tested))
     ranked = [layer for result in report.results if (layer := ranking_of(result)) is not None and layer.corpus]
     sizes = dict.fromkeys((layer.corpus_size, layer.corpus or "") for layer in ranked)
     named = [f"{plural(size, 'other skill')} (corpus {reason(digest, 12)})" for size, digest in sizes]
