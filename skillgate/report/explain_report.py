@@ -17,7 +17,7 @@ from skillgate.report.judge_compared import judge_of
 from skillgate.report.numbers import NONE, decimal, ratio, reason, share, signed, sure
 from skillgate.report.steps import main_file
 from skillgate.report.terminal import Style
-from skillgate.report.view import Heading, Item, Items, Note, Row, Span, Table, View, code, columns, joined
+from skillgate.report.view import Heading, Item, Items, Note, Row, Span, Table, View, code, columns, joined, spans
 from skillgate.scoring.composite import BLEND, WEIGHTS
 
 if TYPE_CHECKING:
@@ -181,4 +181,4 @@ def _raises(result: SkillResult, dimension: Dimension) -> Iterator[Line]:
     item = layer.assessments.get(dimension) if layer else None
     if item is not None and item.score is not None and item.quotations:
         places = (code(f"{judge.place_of(result, one)}:{one.line}") for one in item.quotations[:_NAMED])
-        yield joined(("see first what the judges quote: ", joined(places)), "")
+        yield ("see first what the judges quote: ", *spans(joined(places)))

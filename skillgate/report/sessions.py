@@ -485,7 +485,8 @@ def changes(sampled: Sequence[SampledChange]) -> tuple[Block, ...]:
 
 
 def _change(item: SampledChange) -> Row:
-    sides = [Cell(*measured(item.name, side)) for side in (item.before, item.after)]
+    written = (measured(item.name, side) for side in (item.before, item.after))
+    sides = [Cell(number, interval.strip("()")) for number, interval in written]
     both = " → ".join(dict.fromkeys(count(side.n) for side in (item.before, item.after)))
     worse = -(item.change or 0.0) if item.name in _LOWER_IS_BETTER else item.change
     tone = _TONES.get(numbers.direction(worse), "")
