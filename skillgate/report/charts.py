@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _THICK = 8.0  # pixels of a bar
 _COLUMN = 140.0  # pixels of the longest column
+_DOTS = 400  # dots of one drawing
 
 
 class Shape(NamedTuple):
@@ -122,6 +123,67 @@ def shares(parts: Sequence[tuple[str, int]], *, height: float = _THICK) -> Drawi
             shapes.append(Shape("rect", left, 0, 100 * number / total, height, style))
             left += 100 * number / total
     return Drawing(tuple(shapes) or (Shape("rect", 0, 0, 100, height, "gap"),), height)
+
+
+class Axis(NamedTuple):
+    """An axis from one value to another."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Axis:
+        """Return an axis for some values with a little room at its ends."""
+        low, high = min(values), max(values)
+        spare = max(0.06 * (high - low), 0.01 * abs(high), 1.0)
+        return cls(low - spare, high + spare)
+
+    def at(self, value: float) -> float:
+        """Return the place of a value in per cent."""
+        return within(100 * (value - self.low) / (self.high - self.low))
+
+    def marks(self, y: float) -> list[Shape]:
+        """Draw round values below the axis."""
+        span = self.high - self.low
+        power = 10.0 ** (len(f"{int(span):d}") - 1)
+        step = next((power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if span / (power * part) <= 6), power)
+        first = -(-self.low // step) * step
+        values = [first + index * step for index in range(8)]
+        kept = [value for value in values if value <= self.high and 3 <= self.at(value) <= 97]
+        return [Shape("text", self.at(value), y, text=f"{value:,.0f}") for value in kept]
+
+
+def box(values: Sequence[float], q1: float, median: float, q3: float, *, outliers: bool) -> Drawing:
+    """Draw quartiles and the median of values, how far the others reach, and which are outliers."""
+    reach = 1.5 * (q3 - q1)
+    inner = [value for value in values if q1 - reach <= value <= q3 + reach] or [q1, q3]
+    low, high = min(*inner, q1), max(*inner, q3)
+    outer = [value for value in values if not low <= value <= high] if outliers else []
+    axis = Axis.of([*values, q1, q3])
+    at = axis.at
+    shapes = (
+        Shape("line", at(low), 24, at(high) - at(low), 0, "whisker"),
+        Shape("rect", at(q1), 12, at(q3) - at(q1), 24, "track"),
+        Shape("line", at(median), 9, 0, 30, "whisker"),
+        *(Shape("circle", at(value), 24, 3, style="was", text=f"{value:,.0f}") for value in outer[:_DOTS]),
+        Shape("line", 0, 50.5, 100, 0, "axis"),
+        *axis.marks(66),
+    )
+    return Drawing(shapes, 72)
+
+
+def field(dots: Sequence[tuple[float, int, str]], rows: Sequence[tuple[str, str]], here: float | None) -> Drawing:
+    """Draw dots (value, row, what it is) in rows, each with its name and style; ``here`` is a value to compare with."""
+    axis = Axis.of([*(value for value, _, _ in dots), *([] if here is None else [here])])
+    height = 28.0 * len(rows)
+    shapes = [Shape("line", 0, 26 + 28 * index, 100, 0, "axis") for index in range(len(rows))]
+    shapes += [Shape("text", 0, 20 + 28 * index, style="first", text=name) for index, (name, _) in enumerate(rows)]
+    if here is not None:
+        shapes.append(Shape("line", axis.at(here), 6, 0, height, "limit"))
+        shapes.append(Shape("text", axis.at(here), height + 36, text="this skill"))
+    for value, row, said in dots[:_DOTS]:
+        shapes.append(Shape("circle", axis.at(value), 26 + 28 * row, 4.5, style=rows[row][1], text=said))
+    return Drawing((*shapes, *axis.marks(height + 20)), height + 42)
 
 
 def within(value: float) -> float:

@@ -3,64 +3,34 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.format import did_you_mean, printable, uncommanded
+from skillgate.format import did_you_mean, printable
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
-from skillgate.report.escape import code, inert
-from skillgate.report.explain_sessions import explained
-from skillgate.report.findings import bounded
-from skillgate.report.judge_doubt import drop_in_words, wide_by
-from skillgate.report.judge_markdown import answers, place_of, sign
-from skillgate.report.judge_words import (
-    answers_warning,
-    corrected,
-    heard,
-    judge_of,
-    kind,
-    missed_in_words,
-    not_judged,
-    ratings,
-    remarks,
-    spread,
-    sure,
-    voices,
-)
-from skillgate.report.simulated_words import sessions_of
+from skillgate.report import judge, sessions
+from skillgate.report.formats import markdown as markdown_format
+from skillgate.report.formats import text as text_format
+from skillgate.report.judge_compared import judge_of
+from skillgate.report.numbers import NONE, decimal, ratio, reason, share, signed, sure
 from skillgate.report.steps import main_file
+from skillgate.report.terminal import Style
+from skillgate.report.view import Heading, Item, Items, Note, Row, Span, Table, View, code, columns, joined, spans
 from skillgate.scoring.composite import BLEND, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from skillgate.model.layers import Assessment, JudgeLayer, Triggering
     from skillgate.model.report import Report, SkillResult, SubCheckScore
     from skillgate.model.score import Evidence
+    from skillgate.report.view import Block, Line
 
     Anchors = Callable[[Dimension], Sequence[tuple[float, float, str]]]
 
-_WHOLE = 2_000  # characters of one judge's reasoning
-_QUOTE = 300  # characters of a quotation or a prompt
-_MOST = 100  # quotations, prompts, lines of evidence
-_NAMED = 5  # skills that an error names
-_RULE = re.compile(r"\|(:?-+:?\|)+")  # below the head of a table: only Markdown needs it
-
-
-class _Form(NamedTuple):
-    """How things are written: a text of anybody's, a path or place, what stands out, a heading with its level."""
-
-    inert: Callable[[str], str]
-    code: Callable[[str], str]
-    strong: Callable[[str], str]
-    heading: Callable[[int, str], str]
-
-
-_MARKDOWN = _Form(inert, code, "**{}**".format, lambda level, text: f"{'#' * level} {text}")
-_PLAIN = _Form(printable, printable, str, lambda _level, text: text)
+_NAMED = 5  # skills that an error names, places that a line names
+_PLAIN = Style()
 
 
 def explain(
@@ -70,6 +40,7 @@ def explain(
     *,
     anchors: Anchors | None = None,
     markdown: bool = True,
+    style: Style = _PLAIN,
 ) -> str:
     """Explain one skill's score in one dimension.
 
@@ -77,22 +48,25 @@ def explain(
         report: a score document.
         skill: its shown path, or its name where only one skill has it.
         dimension: a dimension's name; ``-`` stands for ``_``.
-        anchors: gives what a judge is told each band of scores means, as (from, to, text) with scores in [0, 1];
+        anchors: returns what each band of scores means to a judge, as (from, to, text) with scores in [0, 1];
             without it no band is named.
-        markdown: whether the text is for a reader of Markdown; else it is for a terminal.
-
-    Returns:
-        Markdown, in which all that comes from a skill or a model is inert; or plain text, in which nothing is hidden
-        and nothing a command.
+        markdown: whether to write Markdown; else text for a terminal.
+        style: of a terminal's text.
 
     Raises:
         UsageError: there is no such skill or dimension, or several skills have the name.
     """
     results = (report.result(),) if isinstance(report, SingleReport) else report.results
-    form = _MARKDOWN if markdown else _PLAIN
-    lines = _explained(_found(results, skill), _dimension(dimension), anchors, form)
-    printed = lines if markdown else (uncommanded(line) for line in lines if not _RULE.fullmatch(line))
-    return "\n".join(printed).rstrip("\n") + "\n"
+    result, key = _found(results, skill), _dimension(dimension)
+    warning = judge.answers_warning((result,))
+    view = View(
+        (code(result.skill.path), f": {key.value}"),
+        notes=(Span(warning, "poor"),) if warning else (),
+        blocks=tuple(_blocks(result, key, anchors(key) if anchors else ())),
+    )
+    if markdown:
+        return markdown_format.write(view, level=2)
+    return text_format.write(view, style, verbose=True)
 
 
 def _found(results: Sequence[SkillResult], skill: str) -> SkillResult:
@@ -118,184 +92,93 @@ def _dimension(name: str) -> Dimension:
     raise UsageError(f"there is no dimension {name!r}{near}")
 
 
-def _explained(result: SkillResult, dimension: Dimension, anchors: Anchors | None, form: _Form) -> Iterator[str]:
-    if warning := answers_warning((result,)):
-        yield from (form.strong(form.inert(warning)), "")
-    yield form.heading(2, f"{form.code(result.skill.path)}: {dimension.value}")
-    checks = _checks(result, dimension)
-    layer = judge_of(result)
-    sessions = sessions_of(result)
+def _blocks(result: SkillResult, dimension: Dimension, bands: Sequence[tuple[float, float, str]]) -> Iterator[Block]:
+    layer, simulated = judge_of(result), sessions.sessions_of(result)
     item = layer.assessments.get(dimension) if layer else None
-    yield from _score(result, dimension, checks, item, form)
-    yield from _static(result, checks, form)
-    if layer is not None:
-        yield from _judge(result, layer, dimension, item, form)
-    if sessions is not None:
-        yield from ("", form.heading(3, "Simulated sessions"), "")
-        yield from explained(sessions, dimension, form.inert)
-    bands = anchors(dimension) if anchors else ()
-    yield from _bands(bands, item.score if item else None, form)
-    yield from _raises(result, dimension, layer, form)
-
-
-def _checks(result: SkillResult, dimension: Dimension) -> dict[str, SubCheckScore]:
     layers = (layer for layer in result.layers if isinstance(layer, StaticLayer))
-    return {name: check for layer in layers for name, check in layer.sub_checks.items() if check.dimension is dimension}
+    checks = {name: it for one in layers for name, it in one.sub_checks.items() if it.dimension is dimension}
+    yield from _score(result, dimension)
+    static = next((check.score for check in checks.values() if check.score is not None), None)
+    session = simulated.scores.get(dimension) if simulated else None
+    scores = {LayerName.STATIC: static, LayerName.JUDGE: item.score if item else None}
+    yield _shares(dimension, {**scores, LayerName.MONTECARLO: session.value if session else None})
+    yield from _static(checks, main_file(result))
+    if layer is not None:
+        yield Heading("Judge", 2)
+        yield from judge.explained(result, dimension)
+    if simulated is not None:
+        yield Heading("Simulated sessions", 2)
+        yield from sessions.explained(simulated, dimension)
+    if bands:
+        yield Heading("What the scores mean to a judge", 2)
+        yield _bands(bands, item.score if item else None)
+    if raises := tuple(_raises(result, dimension)):
+        yield Heading("What would raise it", 2)
+        yield Items(tuple(map(Item, raises)), "step")
 
 
-def _score(
-    result: SkillResult,
-    dimension: Dimension,
-    checks: Mapping[str, SubCheckScore],
-    item: Assessment | None,
-    form: _Form,
-) -> Iterator[str]:
-    """Write the score, and each layer's share of it; shares of layers that measured nothing fall to the others."""
+def _score(result: SkillResult, dimension: Dimension) -> Iterator[Note]:
     found = result.dimensions.get(dimension)
     weight = f"weight {WEIGHTS[dimension]} % of the composite"
     if found is None or found.score is None:
-        reason = (found.reason if found else result.composite.reason) or "no reason is given"
-        yield from ("", f"Score —, {weight}: {form.inert(bounded(reason))}.")
-    else:
-        written = sure(found.score, found.ci_low, found.ci_high)
-        grade = f", grade {found.grade.value}" if found.grade else ""
-        yield from ("", f"Score {form.strong(f'{found.score:.4f}')}{' ' * bool(written)}{written}{grade}, {weight}.")
-        if found.ci_low is None and found.ci_reason:
-            yield f"No interval: {form.inert(bounded(found.ci_reason))}."
-    yield from ("", "| layer | score | share |", "|---|--:|--:|")
-    static = next((check.score for check in checks.values() if check.score is not None), None)
-    sessions = sessions_of(result)
-    simulated = sessions.scores.get(dimension) if sessions else None
-    scores = {LayerName.STATIC: static, LayerName.JUDGE: item.score if item else None}
-    scores[LayerName.MONTECARLO] = simulated.value if simulated else None
-    yield from _shares(dimension, scores)
-
-
-def _shares(dimension: Dimension, scores: Mapping[LayerName, float | None]) -> Iterator[str]:
-    measured = {layer: BLEND[dimension][layer] for layer, score in scores.items() if score is not None}
-    total = sum(measured.values())
-    for layer, share in BLEND[dimension].items():
-        if not share:
-            continue
-        score = scores.get(layer)
-        if score is None or not total:
-            yield f"| {layer.value} | — | not measured; {share} % where all layers are |"
-        else:
-            yield f"| {layer.value} | {score:.4f} | {100 * measured[layer] / total:.0f} % |"
-
-
-def _static(result: SkillResult, checks: Mapping[str, SubCheckScore], form: _Form) -> Iterator[str]:
-    for name, check in checks.items():
-        yield from ("", form.heading(3, f"Static: {form.inert(name)}"), "")
-        if check.score is None:
-            yield f"Not measured: {form.inert(bounded(check.reason or 'no reason is given'))}"
-        if not check.evidence:
-            continue
-        yield from ("| | what | where | points |", "|:-:|---|---|--:|")
-        yield from (_evidence(item, main_file(result), form) for item in check.evidence[:_MOST])
-
-
-def _evidence(item: Evidence, path: str, form: _Form) -> str:
-    lost = item.points < item.possible or item.points < 0
-    where = form.code(f"{path}:{item.line}") if item.line else ""
-    points = f"{item.points:.2f}".replace("-", "−") + (f" / {item.possible:.2f}" if item.possible else "")
-    return f"| {'✗' if lost else '✓'} | {form.inert(bounded(item.text))} | {where} | {points} |"
-
-
-def _judge(
-    result: SkillResult, layer: JudgeLayer, dimension: Dimension, item: Assessment | None, form: _Form
-) -> Iterator[str]:
-    yield from ("", form.heading(3, "Judge"), "")
-    if item is None or item.score is None:
-        reason = (item.reason if item else None) or not_judged(layer) or "it was not asked about"
-        yield f"Not judged: {form.inert(bounded(reason.removeprefix('not judged: ')))}."
-    if item is not None:
-        yield from _judged(result, item, layer.judges, form)
-    if dimension is Dimension.TRIGGERING_ACCURACY and layer.triggering is not None:
-        yield from _triggering(layer.triggering, wide_by(result), form)
-    doubts = [remark for remark in (drop_in_words(result.drop), *remarks(layer)) if remark]
-    if doubts:
-        yield ""
-    yield from (f"- {form.inert(bounded(remark))}" for remark in doubts)
-
-
-def _judged(result: SkillResult, item: Assessment, judges: int, form: _Form) -> Iterator[str]:
-    if item.score is not None:
-        written = sure(item.score, item.ci_low, item.ci_high)
-        interval = written or f"no interval: {form.inert(bounded(item.ci_reason or 'no reason is given'))}"
-        parts = [f"{item.score:.4f}", interval, f"ratings {ratings(item)}" if item.ratings else ""]
-        yield f"{'; '.join(filter(None, parts))}."
-    if people := corrected(item):
-        yield f"Calibration: {form.inert(bounded(people))}."
-    if item.reasoning:
-        yield ""
-    if few := heard(item, judges):
-        yield from (f"{few}:", "")
-    for number, text in voices(item, judges):
-        yield f"{f'{number}.' if number else '-'} {form.inert(bounded(text, _WHOLE))}"
-    if item.quotations or item.dropped:
-        yield ""
-    for quotation in item.quotations[:_MOST]:
-        quoted = form.inert(bounded(quotation.text.strip(), _QUOTE))
-        yield f"- {form.code(place_of(result, quotation))} “{quoted}” (judge {quotation.judge})"
-    if item.dropped:
-        yield f"- {item.dropped} quotations were not in the text and are left out"
-
-
-def _triggering(triggering: Triggering, wide: str, form: _Form) -> Iterator[str]:
-    rates = (
-        ("class-balanced F1", triggering.f1),
-        ("recall", triggering.recall),
-        ("false alarms", triggering.false_alarms),
-        ("precision", triggering.precision),
-    )
-    yield ""
-    for name, rate in rates:
-        if rate.value is None:
-            yield f"- {name} —: {form.inert(bounded(rate.reason or 'no reason is given'))}"
-        else:
-            written = spread(rate.value, rate.ci_low, rate.ci_high)
-            yield f"- {name} {rate.value:.2f}{' ' * bool(written)}{written}, n = {rate.n}"
-    source = f"prompts: {bounded(triggering.source)}, among {triggering.siblings} other skills"
-    yield f"- {form.inert(source)}"
-    yield from (f"- {form.inert(wide)}",) if wide else ()
-    yield from ("", "| | prompt | meant for it | kind | judges |", "|:-:|---|:-:|---|---|")
-    for prompt in triggering.prompts[:_MOST]:
-        meant = "yes" if prompt.should_trigger else "no"
-        cells = (sign(prompt), form.inert(bounded(prompt.prompt, _QUOTE)), meant, form.inert(bounded(kind(prompt))))
-        yield f"| {' | '.join(cells)} | {answers(prompt)} |"
-
-
-def _bands(bands: Sequence[tuple[float, float, str]], score: float | None, form: _Form) -> Iterator[str]:
-    """Write what each band of scores means to a judge, the one that the score lies in marked."""
-    if not bands:
+        why = (found.reason if found else result.composite.reason) or None
+        yield Note(f"Score {NONE}, {weight}: {reason(why)}.")
         return
+    written = sure(found.score, found.ci_low, found.ci_high)
+    grade = f", grade {found.grade.value}" if found.grade else ""
+    yield Note(("Score ", Span(ratio(found.score), "strong"), f"{' ' * bool(written)}{written}{grade}, {weight}."))
+    if found.ci_low is None and found.ci_reason:
+        yield Note(f"No interval: {reason(found.ci_reason)}.")
+
+
+def _shares(dimension: Dimension, scores: Mapping[LayerName, float | None]) -> Table:
+    """Build each layer's share of a score; the share of a layer that measured nothing belongs to the others."""
+    measured = sum(BLEND[dimension][layer] for layer, score in scores.items() if score is not None)
+    rows = []
+    for layer, part in BLEND[dimension].items():
+        score = scores.get(layer)
+        if part and (score is None or not measured):
+            rows.append(Row((layer.value, NONE, f"not measured; {part} % where all layers are")))
+        elif part:
+            rows.append(Row((layer.value, ratio(score), share(part / measured, 0))))
+    return Table(columns("layer", "#score", "share"), tuple(rows), noun="layer")
+
+
+def _static(checks: Mapping[str, SubCheckScore], path: str) -> Iterator[Block]:
+    for name, check in checks.items():
+        yield Heading(f"Static: {name}", 2)
+        if check.score is None:
+            yield Note(f"Not measured: {reason(check.reason)}")
+        if check.evidence:
+            yield Items(tuple(_evidence(item, path) for item in check.evidence), "piece of evidence", most=100)
+
+
+def _evidence(item: Evidence, path: str) -> Item:
+    is_lost = item.points < item.possible or item.points < 0
+    points = decimal(item.points, 2).replace("-", "−") + (f" / {item.possible:.2f}" if item.possible else "")
+    place = (" ", code(f"{path}:{item.line}")) if item.line else ()
+    return Item((item.text, *place), points, "poor" if is_lost else "good")
+
+
+def _bands(bands: Sequence[tuple[float, float, str]], score: float | None) -> Table:
+    """Build what each band of scores means, with a mark at the one that contains the score."""
     ranked = sorted(bands)
     here = None if score is None else max((low for low, _, _ in ranked if round(score, 4) >= low), default=ranked[0][0])
-    yield from (
-        "",
-        form.heading(3, "What a judge is told the scores mean"),
-        "",
-        "| | from | to | meaning |",
-        "|:-:|--:|--:|---|",
-    )
-    for low, high, text in ranked:
-        yield f"| {'→' if low == here else ''} | {low:.2f} | {high:.2f} | {form.inert(text)} |"
+    rows = (Row(("→" if low == here else "", decimal(low, 2), decimal(high, 2), text)) for low, high, text in ranked)
+    return Table(columns("", "#from", "#to", "meaning"), tuple(rows), noun="band")
 
 
-def _raises(result: SkillResult, dimension: Dimension, layer: JudgeLayer | None, form: _Form) -> Iterator[str]:
-    lines = []
+def _raises(result: SkillResult, dimension: Dimension) -> Iterator[Line]:
+    layer = judge_of(result)
     for advice in result.advice:
         if advice.dimension is dimension:
-            where = f"{form.code(f'{main_file(result)}:{advice.line}')} " if advice.line else ""
-            gain, effort = form.strong(f"{advice.gain:+.1f}"), form.inert(advice.effort)
-            lines.append(f"- {where}{form.inert(bounded(advice.action))} ({gain}, {effort} effort)")
+            where = (code(f"{main_file(result)}:{advice.line}"), " ") if advice.line else ()
+            gain = Span(signed(advice.gain), "strong")
+            yield (*where, f"{advice.action} (", gain, f", {advice.effort} effort)")
     triggering = layer.triggering if layer and dimension is Dimension.TRIGGERING_ACCURACY else None
-    if triggering is not None and (missed := missed_in_words(triggering)):
-        lines.append(f"- {form.inert(missed)}; say in the description what those marked ✗ above have in common")
+    if triggering is not None and (missed := judge.missed_in_words(triggering)):
+        yield f"{missed}; add to the description what the missed prompts have in common"
     item = layer.assessments.get(dimension) if layer else None
     if item is not None and item.score is not None and item.quotations:
-        places = ", ".join(form.code(place_of(result, quotation)) for quotation in item.quotations[:_NAMED])
-        lines.append(f"- see first what the judges quote: {places}")
-    if lines:
-        yield from ("", form.heading(3, "What would raise it"), "", *lines)
+        places = (code(f"{judge.place_of(result, one)}:{one.line}") for one in item.quotations[:_NAMED])
+        yield ("see first what the judges quote: ", *spans(joined(places)))

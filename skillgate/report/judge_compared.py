@@ -1,4 +1,4 @@
-"""Two sampled skills side by side: whether their scores may be compared at all, and what the judge alone gave."""
+"""Two sampled skills: whether their scores can be compared, and whether a drop may be chance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.format import plural
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer
 from skillgate.model.score import Dimension, LayerName, Outcome
-from skillgate.report.judge_words import SCRIPTED, answers_warning, judge_of, spread
+from skillgate.report.findings import bounded
+from skillgate.report.numbers import NONE, spread
+from skillgate.report.tally import answers_warning
 from skillgate.scoring.composite import BLEND
 from skillgate.scoring.gate import sampled_drops
 from skillgate.scoring.pairing import apart
@@ -16,11 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.model.documents import Comparison, Diff, DimensionChange, SkillChange
-    from skillgate.model.layers import Assessment, DropTest
-    from skillgate.model.report import SkillResult
+    from skillgate.model.layers import DropTest
+    from skillgate.model.report import GateOutcome, SkillResult
     from skillgate.scoring.pairing import Pair
 
+SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
+INCONCLUSIVE = "inconclusive: "
+_CHANCE = "does not tell from chance"  # of the gate's reason
 _NAMED = 5  # skills that a hint names
+
+
+def judge_of(result: SkillResult) -> JudgeLayer | None:
+    """Return a skill's judge layer, None where no judge was asked."""
+    return next((layer for layer in result.layers if isinstance(layer, JudgeLayer)), None)
+
+
+def judges_of(results: Iterable[SkillResult]) -> tuple[JudgeLayer, ...]:
+    """Return the judge layers of several skills."""
+    return tuple(layer for layer in map(judge_of, results) if layer is not None)
 
 
 class Sides(NamedTuple):
@@ -51,7 +66,7 @@ def not_comparable(before: SkillResult, after: SkillResult) -> str:
     if before.composite.score is None or after.composite.score is None:
         return ""
     found = apart(before, after)
-    return f"inconclusive: {'; '.join(found)}" if found else ""
+    return f"{INCONCLUSIVE}{'; '.join(found)}" if found else ""
 
 
 def unmoved(change: DimensionChange) -> DimensionChange:
@@ -85,10 +100,21 @@ def _was_judged(result: SkillResult) -> bool:
     return any(isinstance(layer, JudgeLayer | MonteCarloLayer) for layer in result.layers)
 
 
+def doubt(outcome: GateOutcome | None) -> str:
+    """Return the reason of a comparison that decided nothing, even if the gate passed; ``""`` for any other."""
+    if outcome is None or not (outcome.verdict is Outcome.INCONCLUSIVE or is_chance(outcome)):
+        return ""
+    return f"{INCONCLUSIVE}{bounded(outcome.reason.removeprefix(INCONCLUSIVE))}"
+
+
+def is_chance(outcome: GateOutcome) -> bool:
+    """Return whether a comparison says that a drop may be chance."""
+    return outcome.reason.startswith(INCONCLUSIVE) or _CHANCE in outcome.reason
+
+
 def alarm(pairs: Iterable[Pair]) -> tuple[str, ...]:
     """Warn of answers on either side that no model gave; the first of a diff's hints."""
-    warning = answers_warning(side for pair in pairs for side in pair if side is not None)
-    return (warning,) if warning else ()
+    return tuple(answers_warning([side for pair in pairs for side in pair if side is not None]))
 
 
 def first_hint(diff: Diff) -> tuple[str, tuple[str, ...]]:
@@ -120,27 +146,18 @@ def rests_on_judge(dimension: Dimension, result: SkillResult) -> int:
 
 
 def sides(comparison: Comparison) -> dict[Dimension, Sides]:
-    """Set what the judge alone gave side by side, by dimension; only those that it was asked about."""
-    a, b, comparable = comparison.a, comparison.b, comparison.change is not None
-    found = {dimension: judged_sides(dimension, a, b, comparable=comparable) for dimension in Dimension}
-    return {dimension: item for dimension, item in found.items() if item is not None}
-
-
-def judged_sides(dimension: Dimension, a: SkillResult, b: SkillResult, *, comparable: bool) -> Sides | None:
-    """Set what the judge gave one dimension side by side; None where it was asked on neither side."""
-    layers = judge_of(a), judge_of(b)
-    found = [layer.assessments.get(dimension) if layer else None for layer in layers]
-    scores = [item.score if item else None for item in found]
-    if scores == [None, None]:
-        return None
-    change = None
-    if comparable and scores[0] is not None and scores[1] is not None:
-        change = round(scores[1] - scores[0], 4)
-    opinions = max(layer.judges for layer in layers if layer is not None)
-    label = f"judge, {plural(opinions, 'opinion')}"
-    return Sides(label, scores[0], scores[1], change, _spreads(*found))
-
-
-def _spreads(a: Assessment | None, b: Assessment | None) -> str:
-    written = [spread(item.score, item.ci_low, item.ci_high) if item else "" for item in (a, b)]
-    return " → ".join(text or "—" for text in written) if any(written) else ""
+    """Return what the judge alone gives on both sides, by dimension; only those that it was asked about."""
+    layers = judge_of(comparison.a), judge_of(comparison.b)
+    label = f"judge, {plural(max((layer.judges for layer in layers if layer), default=0), 'opinion')}"
+    found = {}
+    for dimension in Dimension:
+        a, b = (layer.assessments.get(dimension) if layer else None for layer in layers)
+        one, other = (item.score if item else None for item in (a, b))
+        if one is None and other is None:
+            continue
+        is_known = comparison.change is not None and one is not None and other is not None
+        change = round((other or 0.0) - (one or 0.0), 4) if is_known else None
+        written = [spread(item.score, item.ci_low, item.ci_high) if item else "" for item in (a, b)]
+        both = " → ".join(text or NONE for text in written) if any(written) else ""
+        found[dimension] = Sides(label, one, other, change, both)
+    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Badge
+from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from skillgate.report.view import Mark, Tone
 
@@ -15,6 +16,12 @@ NONE = "—"
 MARKS: Mapping[bool | None, Mark] = {True: "pass", False: "fail", None: "none"}
 VERDICT_TONES: Mapping[str, Tone] = {"pass": "good", "fail": "poor", "skip": "muted"}
 """The tone of a gate's verdict; others are ``fair``."""
+WIDE = 0.05
+"""Half the width of an interval of a score in [0, 1], from which on it is wide."""
+_EVEN = 0.005  # how much the arms of an interval may differ, relative to its value if that is above 1
+_REASON = 200  # characters of a reason or a name within a sentence
+_NAMED = 5
+_CENT = 0.01  # dollars; less is written with more digits
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
@@ -50,6 +57,11 @@ def milliseconds(value: float | None) -> str:
 def usd(value: float | None) -> str:
     """Write a price."""
     return NONE if value is None else f"${value:.4f}"
+
+
+def dollars(cost: float) -> str:
+    """Write a price in cents, or in more digits if it is below a cent."""
+    return f"${cost:.{2 if cost >= _CENT or not cost else 4}f}"
 
 
 def ends(low: float | None, high: float | None, digits: int = 0, *, scale: float = 1.0) -> str:
@@ -94,3 +106,39 @@ def words(name: str) -> str:
 def sentence(text: str) -> str:
     """Begin a text of ours with a capital, unless it begins with a name, such as that of a file."""
     return text[:1].upper() + text[1:] if text.partition(" ")[0].rstrip(",:;.").isalpha() else text
+
+
+def spread(
+    value: float | None, low: float | None, high: float | None, digits: int = 2, *, scale: float = 1.0, unit: str = ""
+) -> str:
+    """Write an interval: ``± 0.06``, or its ends where it is uneven, as in ``(0.61 to 0.87)``; ``""`` for none."""
+    if value is None or low is None or high is None:
+        return ""
+    value, low, high = scale * value, scale * low, scale * high
+    if abs((high - value) - (value - low)) <= _EVEN * max(1.0, abs(value)):
+        return f"± {(high - low) / 2:,.{digits}f}{unit}"
+    return f"({low:,.{digits}f} to {high:,.{digits}f}{unit})".replace("-", "−")
+
+
+def breadth(value: float | None, low: float | None, high: float | None, *, scale: float = 1.0) -> str:
+    """Return whether an interval is ``wide`` or ``stable``, ``""`` for none; ``scale`` is the highest score."""
+    if value is None or low is None or high is None:
+        return ""
+    return "wide" if round((high - low) / 2 / scale, 4) >= WIDE else "stable"
+
+
+def sure(value: float | None, low: float | None, high: float | None, *, scale: float = 1.0) -> str:
+    """Write an interval and whether it is wide, as in ``± 0.06, wide``; ``""`` for none."""
+    written = spread(value, low, high)
+    return f"{written}, {breadth(value, low, high, scale=scale)}" if written else ""
+
+
+def reason(text: str | None, most: int = _REASON) -> str:
+    """Write a text of a model or a skill within a sentence of ours; a missing reason is reported as that."""
+    return bounded(text.strip() if text else "no reason is given", most)
+
+
+def several(names: Sequence[str], most: int = _NAMED) -> str:
+    """Write the first names, as in ``a, b and 3 more``."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left:,} more" if left > 0 else "")

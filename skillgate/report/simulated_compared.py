@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from skillgate.model.documents import SampledChange
 from skillgate.model.layers import Estimate
 from skillgate.model.score import Dimension
-from skillgate.report.ranking_words import ranking_of
-from skillgate.report.simulated_words import sessions_of
+from skillgate.report.ranking import ranking_of
+from skillgate.report.sessions import sessions_of
 from skillgate.scoring.pairing import lifts_apart, ratings_apart, sessions_apart
 
 if TYPE_CHECKING:

@@ -24,15 +24,59 @@ from skillgate.model.layers import (
 )
 from skillgate.model.report import Verdict
 from skillgate.model.score import Badge, Depth, Dimension
+from skillgate.report import judge
+from skillgate.report import sessions as shown
+from skillgate.report.formats import html, markdown, text
+from skillgate.report.tally import answers_warning
+from skillgate.report.terminal import Style
+from skillgate.report.view import Span, View
 from tests.report import judged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skillgate.model.report import Report, SkillResult
+    from skillgate.report.view import Block
 
 TRIGGERING, QUALITY, ROBUSTNESS = judged.TRIGGERING, judged.QUALITY, judged.ROBUSTNESS
 SONNET, HAIKU = judged.SONNET, judged.HAIKU
 MISSED = "The numbers from accounting do not load any more"
 PASSED = Verdict(passed=True)
+
+
+def blocks(result: SkillResult) -> tuple[Block, ...]:
+    """Build all that is shown of what a model said of a skill."""
+    return (*judge.skill_blocks(result), *shown.skill_blocks(result))
+
+
+def view(report: Report) -> View:
+    """Build a view of nothing but what a model said."""
+    return View(
+        "Sampled",
+        facts=" · ".join((*judge.facts(report), *shown.facts(report))),
+        reasons=tuple(Span(text, "poor") for text in answers_warning(report.results)),
+        notes=(*judge.notes(report), *shown.notes(report)),
+        blocks=tuple(block for result in report.results for block in blocks(result)),
+        about=(*judge.about(report), *shown.about(report)),
+    )
+
+
+def brief(report: Report, width: int = 100) -> str:
+    """Write that view for a terminal."""
+    return text.write(view(report), Style(width=width))
+
+
+def whole(report: Report, width: int = 100) -> str:
+    """Write that view for a terminal that shows everything."""
+    return text.write(view(report), Style(width=width), verbose=True)
+
+
+WRITERS: dict[str, Callable[[Report], str]] = {
+    "brief": brief,
+    "whole": whole,
+    "markdown": lambda report: markdown.write(view(report)),
+    "html": lambda report: html.write(view(report)),
+}
 
 
 def a_run(prompt: str = "Import this CSV file", **changes: Any) -> Simulation:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Report
 from skillgate.report.formats.github import EACH, Annotation, render
-from skillgate.report.judge_words import SCRIPTED
+from skillgate.report.judge_compared import SCRIPTED
 from tests.github.runner_protocol import Command, newer, older
 from tests.report import judged
 from tests.report.reports import (

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skillgate.model.documents import State
 from skillgate.model.report import Composite
 from skillgate.model.score import Depth, Outcome
-from skillgate.report import html, markdown
 from skillgate.report.compare import compare
-from skillgate.report.judge_words import SCRIPTED
+from skillgate.report.judge_compared import SCRIPTED, doubt, rests_on_judge, sides
+from skillgate.report.rendering import render
 from skillgate.report.terminal import Style
-from skillgate.report.text import render_compare, render_diff
 from tests.report import judged
 from tests.report.diffs import differing
-from tests.report.pages import taken_apart
+from tests.report.pages import Page
 
 if TYPE_CHECKING:
     from skillgate.model.documents import Comparison
@@ -39,6 +37,13 @@ def better() -> SkillResult:
 
 def compared(a: SkillResult, b: SkillResult) -> Comparison:
     return compare(a, b, version="1.2.3", digest="")
+
+
+def texts_of(document: object, kind: str) -> list[str]:
+    """Write a document for a terminal, as Markdown and as a page; the words alone."""
+    text, page = (render(document, kind, form, Style()) for form in ("text", "markdown"))
+    seen = Page(render(document, kind, "html", Style())).text
+    return [" ".join(found.replace("\\", "").replace("\u200b", "").split()) for found in (text, page, seen)]
 
 
 DIGEST = judged.a_triggering()._replace(digest="0" * 64)
@@ -70,9 +75,7 @@ def test_compare_refuses_likewise(name: str) -> None:
     assert comparison.change is None
     assert comparison.hints[0] == f"inconclusive: {said}"
     assert {item.change for item in comparison.dimensions.values()} == {None}
-    assert f"inconclusive: {said}" in " ".join(render_compare(comparison, Style()).split())
-    page = taken_apart(html.render_compare(comparison)).text
-    assert "The two were judged otherwise and are not compared" in page
+    assert all(f"inconclusive: {said}" in text for text in texts_of(comparison, "compare"))
 
 
 def test_more_opinions_of_the_same_judges_are_compared() -> None:
@@ -92,43 +95,26 @@ def test_an_undecided_diff_passes_nobody_and_says_which_and_why() -> None:
     diff = differing((judged.a_judged_skill(), other), gated=True)
     assert diff.gate.passed is None
     assert diff.hints == (f"inconclusive: {said} (skills/one)",)
-    text = " ".join(render_diff(diff, Style()).split())
-    assert f"skills/one: inconclusive: {said}" in text or diff.skills[0].state is State.UNCHANGED
-    assert "gate undecided: not every skill could be compared" in text
-    page = markdown.render_diff(diff)
-    assert page.startswith("### ⚠️ skillgate: not every skill could be compared")
-    assert f"> inconclusive: {said}" in page.replace("\\", "")
-    assert "Dimensions that moved" not in page
+    assert all(f"inconclusive: {said}" in text for text in texts_of(diff, "diff"))
 
 
 def test_what_the_judge_alone_gave_stands_below_the_blend() -> None:
     comparison = compared(judged.a_judged_skill(), better())
     assert comparison.depth is Depth.STANDARD
     assert comparison.models == (judged.SONNET,)
-    lines = render_compare(comparison, Style()).splitlines()
-    at = next(index for index, line in enumerate(lines) if line.startswith("output_quality"))
-    assert lines[at + 1].split() == [
-        *("judge,", "3", "opinions", "0.5333", "0.7000", "▲", "0.1667", "±", "0.14", "→", "±", "0.05")
-    ]
-    assert "| — judge, 3 opinions | 0.5333 | 0.7000 | ▲ 0.1667 ± 0.14 → ± 0.05 |" in markdown.render_compare(comparison)
-    assert "What the judge alone gives" in taken_apart(html.render_compare(comparison)).text
+    assert sides(comparison)[judged.QUALITY] == ("judge, 3 opinions", 0.5333, 0.7, 0.1667, "± 0.14 → ± 0.05")
+    page = render(comparison, "compare", "markdown", Style())
+    assert "judge, 3 opinions | 0.5333 | 0.7000 | ▲ 0.1667 (± 0.14 → ± 0.05) |" in page
+    assert rests_on_judge(judged.QUALITY, comparison.a) == 3
+    assert rests_on_judge(judged.ROBUSTNESS, comparison.a) == 0
 
 
-def test_answers_of_a_script_on_either_side_come_first() -> None:
+@pytest.mark.parametrize("kind", ["compare", "diff"])
+def test_answers_of_a_script_on_either_side_are_warned_of_once(kind: str) -> None:
     scripted = otherwise(live=False, provider="scripted")
-    comparison, diff = compared(scripted, scripted), differing((scripted, scripted), gated=False)
-    texts = [
-        render_compare(comparison, Style()),
-        markdown.render_compare(comparison).lstrip("> *⚠️"),
-        render_diff(diff, Style()),
-        markdown.render_diff(diff).lstrip("> *⚠️"),
-    ]
-    assert all(text.startswith(SCRIPTED) for text in texts)
-    assert all(text.count(SCRIPTED) == 1 for text in texts)
-    for page in (html.render_compare(comparison), html.render_diff(diff)):
-        seen = taken_apart(page).text
-        assert seen.startswith("Scripted answers")
-        assert seen.count(SCRIPTED) == 1
+    document = compared(scripted, scripted) if kind == "compare" else differing((scripted, scripted), gated=False)
+    for text in texts_of(document, kind):
+        assert text.count(SCRIPTED) == 1
 
 
 def test_a_drop_that_the_paired_test_does_not_tell_from_chance_is_no_regression() -> None:
@@ -142,3 +128,4 @@ def test_a_drop_that_the_paired_test_does_not_tell_from_chance_is_no_regression(
     assert change.regression is not None
     assert change.regression.verdict is Outcome.PASS
     assert "does not tell from chance" in change.regression.reason
+    assert doubt(change.regression) == f"inconclusive: {change.regression.reason.removeprefix('inconclusive: ')}"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from skillgate.model.finding import Severity, Suppressed
 from skillgate.model.report import Composite, Report
 from skillgate.report.formats.junit import render
-from skillgate.report.judge_words import SCRIPTED
+from skillgate.report.judge_compared import SCRIPTED
 from tests.report import judged
 from tests.report.reports import FAILED, PASSED, a_finding, a_report, a_skill, failing, hostile_reports, unread
 

@@ -14,31 +14,31 @@ from skillgate.action.comment.comment import comment
 from skillgate.model.documents import Diff
 from skillgate.model.layers import Estimate, Rating
 from skillgate.model.report import Composite
-from skillgate.model.score import Dimension
-from skillgate.report import html, markdown
 from skillgate.report.compare import compare
 from skillgate.report.json import read
 from skillgate.report.json import render as render_json
+from skillgate.report.rendering import render
 from skillgate.report.schema import report_schema
 from skillgate.report.simulated_compared import sampled_changes
 from skillgate.report.terminal import Style
-from skillgate.report.text import render_diff, render_score
 from tests.github import judged as situations
 from tests.github.build import run
 from tests.report import judged
 from tests.report import simulated as build
 from tests.report.diffs import differing
-from tests.report.pages import taken_apart
+from tests.report.pages import Page, taken_apart
 from tests.report.test_judged import TEXTS, flat
 
 if TYPE_CHECKING:
-    from skillgate.model.report import Report, SkillResult
+    from skillgate.model.report import SkillResult
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
-def text_of(report: Report, *, verbose: bool = False) -> str:
-    return flat(render_score(report, Style(), verbose=verbose))
+def written(diff: Diff, form: str, *, verbose: bool = False) -> str:
+    """Write a diff, without the escapes of Markdown; of a page the words alone."""
+    text = render(diff, "diff", form, Style(width=120), verbose=verbose)
+    return flat(Page(text).text if form == "html" else text.replace("\\", ""))
 
 
 def better() -> SkillResult:
@@ -55,17 +55,18 @@ def before() -> SkillResult:
 
 def test_a_diff_says_what_sessions_matches_and_lift_moved_with_their_numbers() -> None:
     diff = differing((before(), better()))
-    text = flat(render_diff(diff, Style()))
-    assert "sessions: quality 0.70 → 0.80 ▲ 0.10 (n = 5 → 6); mc_score 0.7413 → 0.7800 ▲ 0.0387" in text
+    text = written(diff, "text")
+    assert "quality 0.70 (0.50 to 0.82) 0.80 (± 0.10) ▲ 0.10 5 → 6" in text
+    assert "mc_score 0.7413 0.7800 ▲ 0.0387" in text
     assert "F1 not measured after: no near misses" in text
-    assert "ranking: Elo 1,507 → 1,540 ▲ 33 (n = 3)" in text
-    assert "lift: +0.18 → +0.25 ▲ 0.07 (n = 3)" in text
-    page = markdown.render_diff(diff).replace("\\", "")
-    assert "| `skills/one` | quality | 0.70 (0.50 to 0.82) | 0.80 ± 0.10 | ▲ 0.10 | 5 → 6 |" in page
-    assert "- `skills/one` F1 not measured after: no near misses" in page
-    seen = taken_apart(html.render_diff(diff)).text
-    assert "What sessions, matches and lift measure" in seen
-    assert "0.80 ± 0.10" in seen
+    assert "Elo 1,507 (± 34) 1,540 (± 40) ▲ 33 3" in text
+    assert "lift +0.18 (−0.12 to 0.46) +0.25 (± 0.15) ▲ 0.07 3" in text
+    assert "Bradley–Terry" not in text
+    assert "Bradley–Terry 1,523 (± 210) 1,523 (± 210) = 3" in written(diff, "text", verbose=True)
+    page = written(diff, "markdown")
+    assert "| quality | 0.70 (0.50 to 0.82) | 0.80 (± 0.10) | ▲ 0.10 | 5 → 6 |" in page
+    assert "- F1 not measured after: no near misses" in page
+    assert "0.80 ± 0.10" in written(diff, "html")
 
 
 def test_nothing_is_subtracted_of_sessions_on_other_prompts() -> None:
@@ -75,10 +76,9 @@ def test_nothing_is_subtracted_of_sessions_on_other_prompts() -> None:
     assert change.change is None
     assert {item.change for item in change.dimensions.values()} == {None}
     assert {item.change for item in change.sampled} == {None}
-    text = flat(render_diff(diff, Style()))
-    assert "sessions: not compared: other prompts of the sessions: 5f5f5f5f5f5f before, 000000000000 after" in text
-    assert "▲" not in text + markdown.render_diff(diff)
-    assert "⚠️ | `skills/one`" in markdown.render_diff(diff)
+    text = written(diff, "text")
+    assert "sessions not compared: other prompts of the sessions: 5f5f5f5f5f5f before, 000000000000 after" in text
+    assert "▲" not in text + written(diff, "markdown")
 
 
 def test_a_dimension_that_sessions_of_one_side_measured_is_hinted_at() -> None:
@@ -99,25 +99,6 @@ def test_a_diff_with_sessions_comes_back_from_json_and_an_older_one_too() -> Non
     found = read(json.dumps(older), source="older.json")
     assert isinstance(found, Diff)
     assert found.skills[0].sampled == ()
-
-
-def test_a_reason_of_many_measures_is_said_once() -> None:
-    why = "5 of 11 sessions were not measured (server 5): the server answered 529"
-    nothing = dict.fromkeys(build.MEASURES, Estimate(None, n=6, reason=why))
-    layer = build.sessions(
-        measures=nothing, scores={}, spread={}, tokens=None, mc_score=None, mc_reason=f"activation_rate: {why}"
-    )
-    report = build.a_simulated_report(build.a_simulated_skill(layer._replace(reason=why)))
-    for text in (text_of(report, verbose=True), flat(markdown.render_score(report).replace("\\", ""))):
-        assert text.count("the server answered 529") == 1
-        assert "not measured for that: activation, " in text
-    assert "sessions measure 0 of the 37 % of the weight that are theirs" in text_of(report)
-
-
-def test_sessions_that_measured_all_that_is_theirs_say_no_share() -> None:
-    scores = dict.fromkeys(Dimension, build.MEASURES["quality"])
-    report = build.a_simulated_report(build.a_simulated_skill(build.sessions(scores=scores)))
-    assert "that are theirs" not in text_of(report)
 
 
 def test_a_comment_says_what_moved_against_the_base() -> None:
@@ -141,11 +122,7 @@ def by_chance() -> tuple[SkillResult, SkillResult]:
 def test_a_drop_that_passes_as_chance_is_one_line_of_a_diff() -> None:
     diff = differing(by_chance(), gated=True)
     told = "inconclusive: it went 75.00 → 70.00, which the paired test does not tell from chance"
-    text, page = flat(render_diff(diff, Style())), markdown.render_diff(diff).replace("\\", "")
-    assert text.count(told) == page.count(told) == 1
-    assert f"skills/one: {told}" in text
-    assert "**Drops that may be chance**" in page
-    assert told in taken_apart(html.render_diff(diff)).text
+    assert all(written(diff, form).count(told) == 1 for form in ("text", "markdown", "html"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +163,7 @@ def test_answers_that_came_in_a_batch_are_the_same_measurement() -> None:
 @settings(max_examples=30, deadline=None)
 def test_no_reason_does_anything_where_it_is_shown(text: str) -> None:
     diff = differing((before(), build.hostile(text).results[0]))
-    shown = render_diff(diff, Style())
+    shown = render(diff, "diff", "text", Style())
     assert not [each for each in shown if unicodedata.category(each) in _HIDDEN and each not in "\n\u200b"]
-    seen = taken_apart(html.render_diff(diff)).text  # raises on markup that is not balanced
-    assert "What sessions, matches and lift measure" in seen
+    page = taken_apart(render(diff, "diff", "html", Style()))  # raises on markup that is not balanced
+    assert "Sessions, matches and lift" in page.text

@@ -73,6 +73,7 @@ class _Room:
         self.measure = measure
         self.level = level
         self.missing = 0
+        self.depth = 1  # of folds
 
     def take(self, *lines: str) -> bool:
         """Take lines, unless there is no room for all of them."""
@@ -147,14 +148,16 @@ class _Room:
     def _fold(self, fold: Fold) -> list[str]:
         aside = "".join(f" · {_cell(cell)}" for cell in fold.aside)
         if fold.open:
-            head, tail = [f"{'#' * (self.level + 1)} {_ICONS[fold.mark]}{_line(fold.summary)}{aside}"], []
+            head, tail = [f"{'#' * (self.level + self.depth)} {_ICONS[fold.mark]}{_line(fold.summary)}{aside}"], []
         else:
             said = _ICONS[fold.mark] + _html(fold.summary) + "".join(f" · {_html(cell.line)}" for cell in fold.aside)
             head, tail = [f"<details><summary>{said}</summary>"], ["", "</details>"]
         if not self.take("", *head, *tail):
             return []
         before = self.left
+        self.depth += 1
         inside = self.blocks(fold.blocks)
+        self.depth -= 1
         if fold.blocks and not inside and before:
             return []
         return ["", *head, *inside, *tail]

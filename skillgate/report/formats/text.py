@@ -120,7 +120,7 @@ class _Writer:
             case Figures():
                 yield from self._figures(block, indent)
             case Chart() if self.verbose:
-                yield from self._hung(f"{block.title}: ", block.said, indent)
+                yield from self._hung("", f"{block.title}: {block.said}", indent)
             case Fold() if self.verbose or not block.quiet:
                 yield from self._fold(block, indent)
 
