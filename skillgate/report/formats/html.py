@@ -35,7 +35,7 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
-    "invocations": "invocations_html:render",
+    "invocations": "invocations:view",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
 _MOST = 400  # entries of one list or table

@@ -34,6 +34,7 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
+    "invocations": "invocations:view",
 }
 LIMIT = 1_000_000  # bytes; GitHub takes 1 MiB for the summary of a step
 _TEXT = 300  # characters of a string in a table or a list
