@@ -36,6 +36,13 @@ WRITERS = {
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
     "invocations": "invocations:view",
+    "history": "history:view",
+    "find": "choosing:view",
+    "evals": "evals:view",
+    "corpus-list": "corpus:list_view",
+    "corpus-show": "corpus:show_view",
+    "corpus-verify": "corpus:verify_view",
+    "certificate-check": "certificate:view",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
 _MOST = 400  # entries of one list or table
