@@ -37,7 +37,14 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
-    "invocations": "invocations_html:render",
+    "invocations": "invocations:view",
+    "history": "history:view",
+    "find": "choosing:view",
+    "evals": "evals:view",
+    "corpus-list": "corpus:list_view",
+    "corpus-show": "corpus:show_view",
+    "corpus-verify": "corpus:verify_view",
+    "certificate-check": "certificate:view",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
 _MOST = 400  # entries of one list or table

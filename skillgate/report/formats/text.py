@@ -37,14 +37,14 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
-    "invocations": "invocations_text:render",
-    "history": "history_text:render",
-    "find": "choosing_text:found_text",
-    "evals": "evals:render",
-    "corpus-list": "corpus:render_list",
-    "corpus-show": "corpus:render_show",
-    "corpus-verify": "corpus:render_verify",
-    "certificate-check": "certificate:render_check",
+    "invocations": "invocations:view",
+    "history": "history:view",
+    "find": "choosing:view",
+    "evals": "evals:view",
+    "corpus-list": "corpus:list_view",
+    "corpus-show": "corpus:show_view",
+    "corpus-verify": "corpus:verify_view",
+    "certificate-check": "certificate:view",
 }
 
 _COLORS = {
