@@ -167,7 +167,12 @@ def _facts(report: Report) -> str:
     if report.coverage is not None:
         idle = {Depth.QUICK: " (judge and simulations not run)", Depth.STANDARD: " (simulations not run)"}
         facts += f" measures {share(report.coverage, 0)} of the weight{idle.get(report.depth, '')}"
-    return facts + (f" · profile {report.profile}" if report.profile != "any" else "")
+    parts = [facts, *([f"profile {report.profile}"] if report.profile != "any" else [])]
+    if is_judged(report.results) or is_simulated(report.results):
+        from skillgate.report import judge, sessions  # only where a model was asked
+
+        parts += (*judge.facts(report), *sessions.facts(report))
+    return " · ".join(parts)
 
 
 def _reasons(

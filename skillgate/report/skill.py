@@ -115,13 +115,13 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
 def _layers(result: SkillResult, links: Links) -> Iterator[Block]:
     """Build what a judge and sessions say, each loaded only where one was asked."""
     if is_judged((result,)):
-        from skillgate.report import judge
+        from skillgate.report.judge import skill_blocks as judged
 
-        yield from judge.skill_blocks(result, links)
+        yield from judged(result, links)
     if is_simulated((result,)):
-        from skillgate.report import sessions
+        from skillgate.report.sessions import skill_blocks as sampled
 
-        yield from sessions.skill_blocks(result)
+        yield from sampled(result)
 
 
 def _lead(result: SkillResult, change: SkillChange | None, links: Links) -> Iterator[str | Span]:

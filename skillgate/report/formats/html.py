@@ -135,7 +135,7 @@ def _fitting(parts: Iterable[str], room: int) -> int:
 @cache
 def policy() -> str:
     """Return the content security policy: all is barred but the page's own style and script, known by their hashes."""
-    style, script = _hashed("view.css"), _hashed("page.js")
+    style, script = _hashed("page.css"), _hashed("page.js")
     return (
         f"default-src 'none'; style-src {style}; script-src {script}; "
         "img-src 'none'; base-uri 'none'; form-action 'none'"
