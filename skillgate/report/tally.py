@@ -129,9 +129,9 @@ def answers_warning(results: Sequence[SkillResult]) -> list[str]:
     """Warn of answers that no model gave; empty where there are none."""
     if not is_judged(results) and not is_simulated(results):
         return []
-    from skillgate.report import judge  # only where a model was asked
+    from skillgate.report.judge_compared import answers_warning as warning  # only where a model was asked
 
-    return list(filter(None, [judge.answers_warning(results)]))
+    return list(filter(None, [warning(results)]))
 
 
 def blamed_outside(report: Report) -> list[str]:
