@@ -207,9 +207,9 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     if subject.bench is not None:
         text += terminal_text.write(bench.view(subject.bench), Style(width=_WIDTH))
     if subject.invocations is not None:
-        from skillgate.report.invocations_text import render_gates  # most runs ask no such gate
+        from skillgate.report.invocation_lists import gates  # most runs ask no such gate
 
-        text += render_gates(subject.invocations.gates, Style(width=_WIDTH))
+        text += terminal_text.write(gates(subject.invocations.gates), Style(width=_WIDTH), verbose=True)
     lines.append(quiet(text, token))
     if run.result == "error":
         lines.append(command("error", (("title", "skillgate"),), "; ".join(run.reasons)) + "\n")

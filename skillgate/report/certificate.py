@@ -7,20 +7,19 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
-from skillgate.format import printable
 from skillgate.model.codec import decode, encode
 from skillgate.model.documents import Certificate, CertifiedSkill, Checked, Content
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION
 from skillgate.report.tally import badge_with_errors
+from skillgate.report.view import Fold, Item, Items, View, code
 from skillgate.scoring.gate import sampled_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from skillgate.model.documents import CertificateCheck
     from skillgate.model.report import Report, SkillResult
-    from skillgate.report.terminal import Style
 
 DAYS = 90  # how long a certificate holds unless told otherwise: models and clients change about as often
 ATTESTATION = (
@@ -218,16 +217,17 @@ def _same_scale(document: Certificate) -> tuple[bool, str]:
     return True, f"its scoring version is {then}, as of this skillgate"
 
 
-def render_check(checked: CertificateCheck, style: Style, *, verbose: bool = False) -> str:
-    """Write what a check of a certificate found; ``style`` and ``verbose`` change nothing in it."""
-    del style, verbose
-    return "\n".join(text(checked.skills)) + "\n"
-
-
-def text(checked: tuple[Checked, ...]) -> Iterator[str]:
-    """Give the lines that people read."""
-    for one in checked:
-        yield printable(f"{one.path}: {'does not hold' if one.fails else 'holds'}")
-        yield from (f"  ✗ {printable(words)}" for words in one.fails)
-        yield from (f"  ✓ {printable(words)}" for words in one.holds)
-    yield f"note: {ATTESTATION}."
+def view(checked: CertificateCheck) -> View:
+    """Build what a check of a certificate found: of each skill what does not hold, then what does."""
+    folds = []
+    for one in checked.skills:
+        items = [Item(words, "✗", "poor") for words in one.fails] + [Item(words, "✓", "good") for words in one.holds]
+        said = code(one.path), f": {'does not hold' if one.fails else 'holds'}"
+        folds.append(Fold(said, (Items(tuple(items)),), open=True, mark="fail" if one.fails else "pass"))
+    return View(
+        f"The certificate {'holds' if checked.holds else 'does not hold'}",
+        "pass" if checked.holds else "fail",
+        f"{checked.certificate} · issued {checked.issued} · expires {checked.expires}",
+        notes=(checked.note or ATTESTATION,),
+        blocks=tuple(folds),
+    )

@@ -266,6 +266,9 @@ def compare_view(comparison: Comparison) -> View:
     context = Context()
     judged = sides(comparison) if is_judged((a, b)) else {}
     blocks: list[Block] = [Note(warning, "poor") for warning in answers_warning((a, b))]
+    for name, side in (("A", a), ("B", b)):
+        if side.composite.score is None:
+            blocks.append(Note(f"No score in {name}: {side.composite.reason or 'not evaluated'}", "fair"))
     blocks.append(_overview(comparison))
     if comparison.dimensions:
         table = _dimensions(comparison.dimensions, judged)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from skillgate.report.view import Bar
 
@@ -90,6 +91,61 @@ def latencies(p50: float | None, p95: float | None, p99: float | None, longest: 
         Shape("circle", a, 7, 5, style="is"),
     )
     return Drawing(shapes, 14)
+
+
+class Point(NamedTuple):
+    """A stretch of time: the average in it from 0 to 100 (None for a gap), of how many, and what a pointer shows."""
+
+    value: float | None
+    number: int
+    label: str
+
+
+def course(points: Sequence[Point], levels: Sequence[tuple[float, str]], ticks: Sequence[tuple[int, str]]) -> Drawing:
+    """Draw averages over time, and below them as columns of how many they are.
+
+    The scale is always 0 to 100, so that noise looks small.
+
+    Args:
+        points: the earliest first, at least one.
+        levels: limits, which are named at the right.
+        ticks: names of some points, by their place.
+    """
+    wide, base, most = 88 / len(points), 270.0, max(1, *(point.number for point in points))
+    places = [(wide * (n + 0.5), _down(point.value, 200)) for n, point in enumerate(points)]
+    shapes = [Shape("line", 0, _down(at, 200) or 0, 88, 0, "limit") for at, _ in levels]
+    shapes += [Shape("text", 89, (_down(at, 200) or 0) + 4, style="first", text=name) for at, name in levels]
+    shapes += _path(places)
+    for n, (point, (x, y)) in enumerate(zip(points, places, strict=True)):
+        size = 44 * point.number / most
+        shapes.append(Shape("rect", (n + 0.15) * wide, base - size, wide * 0.7, size, "track", point.label))
+        shapes += [] if y is None else [Shape("circle", x, y, 3, style="dot", text=point.label)]
+    shapes += [Shape("line", 0, base, 88, 0, "axis"), Shape("text", 89, base, style="first", text=f"n to {most:,}")]
+    shapes += [Shape("text", places[n][0], base + 18, style=_edge(places[n][0], 88), text=name) for n, name in ticks]
+    return Drawing(tuple(shapes), base + 24)
+
+
+def spark(values: Sequence[float | None]) -> Drawing:
+    """Draw values from 0 to 100 over time, small; None is a gap."""
+    wide = 96 / max(1, len(values) - 1)
+    places = [(2 + wide * n, _down(value, 18)) for n, value in enumerate(values)]
+    dots = [
+        Shape("circle", place[0], place[1], 1.5, style="dot")
+        for n, place in enumerate(places)
+        if place[1] is not None and all(y is None for _, y in (*places[max(0, n - 1) : n], *places[n + 1 : n + 2]))
+    ]
+    return Drawing((*_path(places), *dots), 22)
+
+
+def _path(places: Sequence[tuple[float, float | None]]) -> Iterator[Shape]:
+    """Join places that follow one another."""
+    for (x, y), (to, down) in pairwise(places):
+        if y is not None and down is not None:
+            yield Shape("line", x, y, to - x, down - y, "path")
+
+
+def _down(value: float | None, height: float) -> float | None:
+    return None if value is None else 2 + height * (1 - within(value) / 100)
 
 
 class Column(NamedTuple):
@@ -191,5 +247,5 @@ def within(value: float) -> float:
     return min(100.0, max(0.0, value))
 
 
-def _edge(at: float) -> str:
-    return "first" if at <= 1 else "last" if at >= 99 else ""
+def _edge(at: float, end: float = 100) -> str:
+    return "first" if at <= 1 else "last" if at >= end - 1 else ""

@@ -1,116 +1,100 @@
-"""Eval sets as text: what is wrong with them, one finding a line, or what they hold. JSON is the document itself."""
+"""What reports on eval sets show: what is wrong with them, one finding a line, or what they hold."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from skillgate.format import plural, printable
-from skillgate.model.codec import encode
+from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.registry import EVAL_FORMATS
-from skillgate.report.skill_block import finding_line
+from skillgate.report import numbers
+from skillgate.report.check import finding_line
+from skillgate.report.findings import bounded
 from skillgate.report.tally import counts
-from skillgate.report.terminal import Style, cut, wrap
+from skillgate.report.view import Fold, Item, Items, Note, View, code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from skillgate.model.evals import EvalFile, EvalsReport, SetSummary, ShownCase
+    from skillgate.model.finding import Finding
+    from skillgate.report.view import Block, Tone
 
-_CASES = 20  # of one skill that are listed unless more is asked for
-
-
-def render_json(report: EvalsReport) -> str:
-    """Write the document, as every other one is written."""
-    text = json.dumps(encode(report), indent=2, ensure_ascii=False)
-    return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command
+_PROMPT = 400  # characters of a prompt
+_LABELS: dict[bool | None, tuple[str, Tone]] = {True: ("yes", "good"), False: ("no", "poor"), None: ("task", "muted")}
 
 
-def render(report: EvalsReport, style: Style, *, verbose: bool = False) -> str:
-    """Write what was linted, or what was shown: only what was linted has a threshold."""
-    return (render_show if report.threshold is None else render_lint)(report, style, verbose=verbose)
+def view(report: EvalsReport) -> View:
+    """Build what was linted, or what was shown: only a report that was linted has a threshold."""
+    return _shown(report) if report.threshold is None else _linted(report)
 
 
-def render_lint(report: EvalsReport, style: Style, *, verbose: bool = False) -> str:
-    """Write findings, one a line as ``path:line:column: severity ID message``, then how many there are.
-
-    What to do stands below the first of its kind. Infos are counted, and shown with ``verbose``.
-    """
-    lines: list[str] = []
-    fixes: set[str] = set()
-    for finding in report.findings:
-        if finding.severity is Severity.INFO and not verbose:
-            continue
-        lines.append(finding_line(finding, style))
-        if finding.fix not in fixes:
-            fixes.add(finding.fix)
-            lines.append(f"    fix: {printable(finding.fix)}")
-    lines += wrap(_summary(report, verbose=verbose), style.width)
-    if report.gate.passed is False:
-        reasons = "; ".join(outcome.reason for outcome in report.gate.outcomes)
-        lines.append(style.paint(f"gate FAILED: {reasons}", "red", "bold"))
-    return "\n".join(lines) + "\n"
-
-
-def _summary(report: EvalsReport, *, verbose: bool) -> str:
+def _linted(report: EvalsReport) -> View:
+    """Build findings, one a line, with what to do below the first of its kind; a terminal leaves infos out."""
+    infos = [finding for finding in report.findings if finding.severity is Severity.INFO]
     found = counts(report.findings)
-    text = f"{found}." if found else "No findings."
-    if not verbose and any(finding.severity is Severity.INFO for finding in report.findings):
-        text += " -v shows the infos."
-    return f"{text} {_looked_at(report)}"
+    said = f"{found}." if found else "No findings."
+    gate = report.gate
+    failed = [f"gate failed: {'; '.join(one.reason for one in gate.outcomes)}"] if gate.passed is False else []
+    return View(
+        f"{said} {_looked_at(report)}",
+        numbers.MARKS[gate.passed],
+        reasons=tuple(failed),
+        blocks=tuple(_findings([one for one in report.findings if one not in infos], infos)),
+        ends=True,
+    )
+
+
+def _findings(findings: Sequence[Finding], infos: Sequence[Finding]) -> Iterator[Block]:
+    fixes: set[str] = set()
+    for group in (findings, infos):
+        items = []
+        for finding in group:
+            is_told = finding.fix in fixes
+            fixes.add(finding.fix)
+            items.append(Item(finding_line(finding), below=() if is_told else (f"fix: {finding.fix}",)))
+        block = Items(tuple(items), "finding", raw=True)
+        if items:
+            yield Fold(plural(len(items), "info"), (block,), quiet=True) if group is infos else block
 
 
 def _looked_at(report: EvalsReport) -> str:
-    sets = len(report.sets)
     prompts = sum(one.should + one.should_not for one in report.sets)
-    text = f"{plural(sets, 'eval set')} with {plural(prompts, 'trigger prompt')} and"
-    text += f" {plural(sum(one.tasks for one in report.sets), 'task')}, in {plural(report.skills, 'skill')}."
-    return text if report.complete else f"{text} Not everything could be read."
+    said = f"{plural(len(report.sets), 'eval set')} with {plural(prompts, 'trigger prompt')} and"
+    said += f" {plural(sum(one.tasks for one in report.sets), 'task')}, in {plural(report.skills, 'skill')}."
+    return said if report.complete else f"{said} Not everything could be read."
 
 
-def render_show(report: EvalsReport, style: Style, *, verbose: bool = False) -> str:
-    """Write what each skill brings: its files, its prompts with their labels, its tasks; what was not read last."""
-    lines: list[str] = []
-    for one in report.sets:
-        lines += _set(one, style, verbose=verbose)
-        lines.append("")
-    lines += [finding_line(one, style) for one in report.findings if verbose or one.severity is not Severity.INFO]
-    lines += wrap(_looked_at(report), style.width)
-    return "\n".join(lines) + "\n"
+def _shown(report: EvalsReport) -> View:
+    """Build what each skill has: its files, its prompts with their labels, its tasks; what was not read last."""
+    infos = [finding for finding in report.findings if finding.severity is Severity.INFO]
+    findings = _findings([one for one in report.findings if one not in infos], infos)
+    sets = [Fold((code(one.name), f"  {one.path}"), tuple(_set(one)), open=True) for one in report.sets]
+    return View(_looked_at(report), numbers.MARKS[report.gate.passed], blocks=(*sets, *findings))
 
 
-def _set(one: SetSummary, style: Style, *, verbose: bool) -> Iterator[str]:
-    yield f"{style.paint(printable(one.name), 'bold')}  {printable(one.path)}"
+def _set(one: SetSummary) -> Iterator[Block]:
     for file in one.files:
-        yield f"  {printable(file.file)}  {file.kind}: {_held(file)}"
+        yield Note((code(file.file), f"  {file.kind}: {plural(file.cases, _unit(file))}"))
     if one.should or one.should_not:
         use = "score predicts on them" if one.judged else "too few of a label: score generates its own"
-        yield f"  {one.should} should trigger, {one.should_not} should not; {use}"
+        yield Note(f"{one.should} should trigger, {one.should_not} should not; {use}")
     if one.tasks:
-        yield f"  {plural(one.tasks, 'task')}, held to {plural(one.checks, 'check')}"
+        yield Note(f"{plural(one.tasks, 'task')} with {plural(one.checks, 'check')}")
     if one.recorded:
-        yield f"  {plural(one.recorded, 'recorded result')}"
+        yield Note(plural(one.recorded, "recorded result"))
     if one.unread:
-        yield style.paint(f"  {plural(one.unread, 'place')} not read: skillgate evals lint says why", "yellow")
-    yield from _cases(one.cases, style, verbose=verbose)
+        yield Note(f"{plural(one.unread, 'place')} not read: skillgate evals lint says why", "fair")
+    if one.cases:
+        yield Items(tuple(map(_case, one.cases)), "case")
 
 
-def _cases(cases: Sequence[ShownCase], style: Style, *, verbose: bool) -> Iterator[str]:
-    shown = cases if verbose else cases[:_CASES]
-    for case in shown:
-        label = {True: "yes ", False: "no  ", None: "task"}[case.should_trigger]
-        yield f"    {label}  {cut(printable(case.prompt[: 4 * style.width]), max(20, style.width - 10))}"
-    if len(shown) < len(cases):
-        yield style.paint(f"    + {len(cases) - len(shown)} more (-v shows every one)", "dim")
+def _case(case: ShownCase) -> Item:
+    return Item(bounded(case.prompt, _PROMPT), *_LABELS[case.should_trigger])
 
 
-def _held(file: EvalFile) -> str:
-    return plural(file.cases, _unit(file.kind))
-
-
-def _unit(kind: str) -> str:
-    """Return what is counted in a file of a kind; a file of another version may be of another one."""
-    if kind == "fixtures":
+def _unit(file: EvalFile) -> str:
+    """Return what is counted in a file; one of another version may have another kind."""
+    if file.kind == "fixtures":
         return "file"
-    return EVAL_FORMATS.text(kind, "UNIT") if kind in EVAL_FORMATS else "case"
+    return EVAL_FORMATS.text(file.kind, "UNIT") if file.kind in EVAL_FORMATS else "case"

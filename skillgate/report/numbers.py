@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from skillgate.format import apart
 from skillgate.model.score import Badge
 from skillgate.report.findings import bounded
 
@@ -42,6 +44,16 @@ def ratio(value: float | None) -> str:
 def share(value: float | None, digits: int = 1) -> str:
     """Write a ratio as a percentage, as in ``93.3 %``."""
     return NONE if value is None else f"{100 * value:.{digits}f} %"
+
+
+def total(value: float | None) -> str:
+    """Write a total of 0 to 100 with one decimal, or with more where it would read as one that it does not reach."""
+    return NONE if value is None else apart(value, (math.ceil(value),), 1)
+
+
+def rate(value: float | None) -> str:
+    """Write a ratio as a percentage, with more decimals where it would read as a 0 or a 100 that it is not."""
+    return NONE if value is None else f"{apart(100 * value, (1e-6, 100), 1)} %"
 
 
 def count(value: float | None) -> str:

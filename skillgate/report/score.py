@@ -221,6 +221,10 @@ def _figures(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -
         yield Figure("skills", count(summary.skills), f"of {count(summary.found)}" if changed else "")
         yield Figure("median", points(summary.median), tone=numbers.tone(summary.median))
         yield Figure("lowest", points(summary.lowest), tone=numbers.tone(summary.lowest))
+        named = [f"{number} {name}" for name, number in summary.by_badge.items() if number and name != "none"]
+        none = summary.by_badge.get("none", 0)
+        if named or none:
+            yield Figure("badges", ", ".join(named) or "0", f"{none} without a badge" if none else "")
     if summary.not_evaluated:
         yield Figure("not evaluated", count(summary.not_evaluated), tone="poor")
     yield Figure("errors", count(found.get("error", 0)), tone="poor" if found.get("error") else "")
@@ -272,7 +276,7 @@ def _skills(
         cells += [_change_cell(change)] if diff else []
         cells += [Cell(badge, tone="poor" if result.errors else ""), found]
         below = tuple(skill.blocks(result, context, alone=False))
-        rows.append(Row(tuple(cells), below, anchors[result.skill.path], number >= _DETAILED, skill.mark_of(result)))
+        rows.append(Row(tuple(cells), below, f"skill-{number + 1}", number >= _DETAILED, skill.mark_of(result)))
     order = "those that fail first, then those with errors, then the lowest score"
     yield Heading("Skills")
     yield Table(tuple(names), tuple(rows), f"Every skill, {order}", "skill", most=25)

@@ -89,14 +89,15 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
         yield Note(f"No score: {result.composite.reason}", "poor")
     if not alone:
         yield from (Note(reason, "poor") for reason in _doubts(result))
-    found = steps(result, change)
+    found, main = steps(result, change), main_file(result)
     if found:
         yield Heading("Do next", 3)
-        yield Items(tuple(_step(step, result) for step in found), "step", FEW, ordered=True)
+        yield Items(tuple(_step(step, main) for step in found), "step", FEW, ordered=True)
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
         yield Heading("Findings", 3)
-        yield findings(result.findings, context, new=new, within=result.skill.path)
+        told = [finding for step in found if step.fix for finding in step.findings]
+        yield findings(result.findings, context, new=new, within=result.skill.path, told=told)
     if change and change.fixed:
         yield Heading("Fixed", 3)
         gone = context._replace(links=context.links.nowhere, source=no_source)
@@ -135,7 +136,7 @@ def _lead(result: SkillResult, change: SkillChange | None, links: Links) -> Iter
             yield code(change.before.path)
     elif change:
         yield " is new: no baseline"
-    if composite.badge_reason:
+    if composite.badge_reason and composite.score is not None:
         yield f" · {composite.badge_reason}"
     if composite.elo is not None:
         yield f" · Elo {composite.elo:,.0f}"
@@ -161,9 +162,19 @@ def findings(
     new: Collection[Finding] = (),
     within: str = "",
     fixes: bool = True,
+    told: Iterable[Finding] = (),
 ) -> Items:
-    """List findings, worst first; a fix is shown once, and paths below ``within`` are relative to it."""
-    shown: set[tuple[str, str]] = set()
+    """List findings, worst first.
+
+    Args:
+        found: the findings.
+        context: where they may lead, and the source they are about.
+        new: those to be marked as new.
+        within: the folder that paths are relative to.
+        fixes: whether to show fixes, each once.
+        told: findings whose fix the page shows elsewhere.
+    """
+    shown = {(finding.id, finding.fix) for finding in told}
     items = []
     for finding in sorted(found, key=order):
         is_told = not fixes or (finding.id, finding.fix) in shown
@@ -186,10 +197,10 @@ def _finding(finding: Finding, context: Context, within: str, *, is_new: bool, f
 
 def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> list[Item]:
     """List what to do about a skill, the most urgent first."""
-    return [_step(step, result) for step in steps(result, change)[:most]]
+    return [_step(step, main_file(result)) for step in steps(result, change)[:most]]
 
 
-def _step(step: Step, result: SkillResult) -> Item:
+def _step(step: Step, main: str) -> Item:
     count, text = len(step.findings), step.text
     if count > 1:
         text = f"{step.findings[0].id} ×{count}: {text}" + (f", and {count - 1} more" if step.fix else "")
@@ -197,16 +208,16 @@ def _step(step: Step, result: SkillResult) -> Item:
         text = f"{step.findings[0].id}: {text}"
     text = numbers.sentence(f"{text}; {step.fix}" if step.fix else text)
     gain = "" if step.gain is None else numbers.signed(step.gain, 1 if abs(step.gain) >= 0.05 else 2)
-    return Item(text, gain, "good" if gain else "", ((_where(step, result),) if _where(step, result) else ()))
+    return Item(text, gain, "good" if gain else "", tuple(filter(None, (_where(step, main),))))
 
 
-def _where(step: Step, result: SkillResult) -> str:
+def _where(step: Step, main: str) -> str:
     """Say where a step is about, what it raises and what it costs."""
     named = ", ".join(map(str, step.lines[:_LINES]))
     left = len(step.lines) - _LINES
     place = f"line{'s' * (len(step.lines) > 1)} {named}" if named else ""
     place += f" and {left:,} more" if left > 0 else ""
-    place += f" of {step.path}" if place and step.path != main_file(result) else ""
+    place += f" of {step.path}" if place and step.path != main else ""
     place += ", together" if len(step.findings) > 1 and step.gain is not None else ""
     parts, advice = [place] if place else [], step.advice
     if advice is not None:

@@ -50,20 +50,21 @@ def steps(result: SkillResult, change: SkillChange | None, *, least: float = 0.0
         change: what a change did to it, None where that is not known.
         least: points that advice must bring to be told.
     """
-    mending = {mended(result, item): item for item in result.advice}
+    main = main_file(result)
+    mending = {mended(result, item, main): item for item in result.advice}
     mending.pop((), None)
     groups = list(_groups(_urgent(result, change)))
     taken = {id(mending[group]) for group in groups if group in mending}
     advised = (item for item in result.advice if id(item) not in taken and (item.gain >= least or item.rule))
-    return (*(_mend(group, mending.get(group)) for group in groups), *(_follow(result, item) for item in advised))
+    return (*(_mend(group, mending.get(group)) for group in groups), *(_follow(result, item, main) for item in advised))
 
 
-def mended(result: SkillResult, advice: Advice) -> tuple[Finding, ...]:
-    """Give the findings that one piece of advice mends, by place: all of them, or none where that cannot be told."""
+def mended(result: SkillResult, advice: Advice, main: str) -> tuple[Finding, ...]:
+    """Return the findings that one piece of advice fixes, by place: all of them, or none if that is not certain."""
     if advice.rule is not None:
         return tuple(sorted((item for item in result.findings if item.id == advice.rule), key=order))
     ids = Counter(name for layer in result.layers if isinstance(layer, StaticLayer) for name in layer.anti_patterns)
-    main, found = main_file(result), []
+    found = []
     for name, count in ids.items():
         group = tuple(sorted((item for item in result.findings if item.id == name), key=order))
         is_whole = count == advice.removes == len(group) and all(str(item.path) == main for item in group)
@@ -77,7 +78,7 @@ def main_file(result: SkillResult) -> str:
     base = "" if result.skill.path in ("", ".") else f"{result.skill.path.rstrip('/')}/"
     for finding in result.findings:
         path = str(finding.path)
-        if path.lower() == f"{base}skill.md".lower() and path.startswith(base):
+        if len(path) == len(base) + 8 and path[-8:].lower() == "skill.md" and path.startswith(base):
             return path
     return f"{base}SKILL.md"
 
@@ -111,10 +112,10 @@ def _mend(group: Sequence[Finding], advice: Advice | None) -> Step:
     return Step(str(first.path), _lines(group), text, fix, gain, tuple(group), advice, urgent=True)
 
 
-def _follow(result: SkillResult, advice: Advice) -> Step:
-    group = mended(result, advice)
+def _follow(result: SkillResult, advice: Advice, main: str) -> Step:
+    group = mended(result, advice, main)
     lines = _lines(group) or ((advice.line,) if advice.line else ())
-    return Step(main_file(result), lines, advice.action, "", advice.gain, group, advice)
+    return Step(main, lines, advice.action, "", advice.gain, group, advice)
 
 
 def _lines(group: Sequence[Finding]) -> tuple[int, ...]:

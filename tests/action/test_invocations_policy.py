@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -202,8 +203,9 @@ def test_another_run_tells_it_too(tmp_path: Path) -> None:
     place.write_text(json.dumps(document), encoding="utf-8")
     told = comment(read_artifact(str(made.folder), "skillgate-report", event, key="default"))
     assert "Gates on recorded invocations" in told
+    shown = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", told)  # but for code, which is inert
     for text in ("<img src=x", "![](http://evil.example", " @octocat"):
-        assert text not in told
+        assert text not in shown
     place.write_text('{"kind": "invocations"}', encoding="utf-8")
     with pytest.raises(UsageError, match="is not the document that belongs there"):
         read_artifact(str(made.folder), "skillgate-report", event, key="default")

@@ -76,9 +76,7 @@ READS_TIMES = {
     "skillgate.model.documents",
     "skillgate.model.invocation",
     "skillgate.model.shape",
-    "skillgate.report.invocations_charts",
-    "skillgate.report.invocations_page",
-    "skillgate.report.invocations_sections",
+    "skillgate.report.invocations",
     "skillgate.skill.suppressions",
     "skillgate.action.github",
 }

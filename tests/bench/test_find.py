@@ -186,7 +186,7 @@ def test_what_a_skill_says_of_itself_counts_where_nothing_was_measured(
     done = run(tmp_path, "find", "--json")
     found = done.json["skills"][0]["completion"]
     assert (found and found["completionRate"]) == rate
-    assert ("its own word" in run(tmp_path, "find").out) == (rate is not None)
+    assert ("self-reported" in run(tmp_path, "find").out) == (rate is not None)
 
 
 def test_a_broken_skill_stops_no_other_and_is_told(tmp_path: Path) -> None:
@@ -208,14 +208,14 @@ def test_a_broken_skill_stops_no_other_and_is_told(tmp_path: Path) -> None:
 def test_nothing_found_is_said_and_no_failure(tmp_path: Path) -> None:
     skill(tmp_path / "skills/s")
     done = run(tmp_path, "find", "-q", "nothing-like-it")
-    assert (done.code, done.out) == (0, "no skill found\n")
+    assert (done.code, done.out) == (0, "No skill found\n")
 
 
 def test_the_limit_cuts_and_says_so(tmp_path: Path) -> None:
     for name in "abc":
         skill(tmp_path / "skills" / name)
     done = run(tmp_path, "find", "--limit", "2")
-    assert done.out.splitlines()[-1] == "1 more; --limit shows them"
+    assert done.out.splitlines()[0] == "2 skills found; 1 more, --limit shows them"
     assert run(tmp_path, "find", "--limit", "2", "--json").json["matched"] == 3
 
 
@@ -252,7 +252,7 @@ def test_a_terminal_obeys_no_text_of_a_skill(tmp_path: Path) -> None:
     out = run(tmp_path, "find").out
     assert "\x1b" not in out
     assert "\u202e" not in out
-    assert len(out.splitlines()) == 2
+    assert len(out.splitlines()) == 4
 
 
 def test_two_thousand_skills_are_found_without_what_only_runs_need(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -38,6 +39,12 @@ def one(
     return skill_report(results, name, **{"skill_version": "1.0.0", **changes})
 
 
+def rejections(out: str) -> dict[str, str]:
+    """Why each skill was not selected, from the table in the terminal."""
+    table = re.sub(r"\n +", " ", out.partition("Not selected\n")[2])
+    return dict(line.split(None, 1) for line in table.splitlines()[1:])
+
+
 def reported(folder: Path, *reports: CompletionReport, name: str = "r.json", **changes: Any) -> str:
     (folder / name).write_text(render(whole(*reports, **changes)), encoding="utf-8")
     return name
@@ -62,10 +69,9 @@ def test_filter_rank_and_the_first_so_many(tmp_path: Path) -> None:
     assert chosen(tmp_path, "--reports", "r.json", "--min-completion", "0.8", "--top-k", "2") == ["b", "c"]
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--min-completion", "0.8", "--top-k", "2")
     assert done.out.startswith("2 of 4 skills selected\n")
-    rejected = done.out.partition("not selected\n")[2].splitlines()
-    assert rejected[0].split()[0] == "a"
-    assert rejected[0].endswith(": the first 2 are selected")
-    assert rejected[1].split(None, 1) == ["d", "completion rate 0.5000 is below 0.8"]
+    rejected = rejections(done.out)
+    assert rejected["a"].endswith(": the first 2 are selected")
+    assert rejected["d"] == "completion rate 0.5000 is below 0.8"
 
 
 def test_what_is_selected_says_by_what(tmp_path: Path) -> None:
@@ -106,7 +112,7 @@ def test_what_was_not_measured_is_not_selected_and_says_so(tmp_path: Path) -> No
     nothing = skill_report([result("t1", Status.SKIPPED)], "nothing", skill_version="1.0.0")
     reported(tmp_path, one("told", tokens=5), one("silent"), partly, nothing)
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--sort-by", "tokenCost")
-    told = dict(line.split(None, 1) for line in done.out.partition("not selected\n")[2].splitlines())
+    told = rejections(done.out)
     assert told == {
         "never": "not evaluated: there is no report of it",
         "nothing": "1 of 1 results were not measured",
@@ -171,7 +177,7 @@ def test_only_what_was_measured_alike_is_ranked_together(tmp_path: Path) -> None
         one("older", skill_version="0.9.0"),
     )
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json")
-    told = dict(line.split(None, 1) for line in done.out.partition("not selected\n")[2].splitlines())
+    told = rejections(done.out)
     assert told["then"].startswith("not evaluated: its newest report is on other tasks of the benchmark")
     assert told["older"] == "not evaluated: the newest report is of version 0.9.0, and the skill is 1.0.0"
 

@@ -48,7 +48,7 @@ def test_findings_stand_with_their_place_and_what_to_do(tmp_path: Path) -> None:
     first, fix, *_ = done.out.split("\n")
     assert first.startswith("merge-sheets/evals/t.json:3:1: error NO_NEAR_MISSES all 6 prompts should trigger")
     assert fix.startswith("    fix: add prompts")
-    assert "gate FAILED: 1 finding of severity error\n" in done.out
+    assert "gate failed: 1 finding of severity error\n" in done.out
 
 
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("never", 0)])
@@ -89,11 +89,11 @@ def test_show_lists_prompts_with_their_labels(tmp_path: Path) -> None:
     skill(tmp_path, {"t.json": labelled(), "evals.json": {"evals": [{"prompt": "Merge", "expectations": ["a", "b"]}]}})
     done = run(tmp_path, "evals", "show", ".", "-v")
     assert done.code == 0
-    assert f"    yes   {SHOULD[0]}\n" in done.out
-    assert f"    no    {SHOULD_NOT[0]}\n" in done.out
-    assert "    task  Merge\n" in done.out
+    assert f"  yes   {SHOULD[0]}\n" in done.out
+    assert f"  no    {SHOULD_NOT[0]}\n" in done.out
+    assert "  task  Merge\n" in done.out
     assert "6 should trigger, 6 should not; score predicts on them" in done.out
-    assert "1 task, held to 2 checks" in done.out
+    assert "1 task with 2 checks" in done.out
     shown = document(run(tmp_path, "evals", "show", ".", "--json"))["sets"][0]["cases"]
     assert [case["should_trigger"] for case in shown] == [True] * 6 + [False] * 6 + [None]
 

@@ -26,7 +26,7 @@ def test_the_commands_of_the_page_pass_one_after_another(tmp_path: Path) -> None
     for line, text in said.items():
         if "--min-completion" in line or "arithmetic" in line:
             assert "calculator" in text, line
-    assert "(its own word)" in next(text for line, text in said.items() if line.endswith("--no-store"))
+    assert "self-reported)" in next(text for line, text in said.items() if line.endswith("--no-store"))
 
 
 def test_the_table_has_every_key_of_a_strategy() -> None:

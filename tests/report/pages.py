@@ -48,13 +48,13 @@ _ELEMENTS = frozenset(
         *("html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "p", "section"),
         *("h1", "h2", "h3", "h4", "ul", "ol", "li", "dl", "dt", "dd", "div", "span", "b", "small", "code"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
-        *("svg", "rect", "line", "circle", "text", "tspan", "desc"),
+        *("svg", "rect", "line", "circle", "text", "script", "pre", "figure", "figcaption"),
     )
 )
 _ATTRIBUTES = frozenset(
     (
         *("lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "tabindex", "scope", "open"),
-        *("aria-label", "aria-labelledby", "aria-hidden", "role"),
+        *("aria-label", "aria-labelledby", "aria-hidden", "role", "colspan", "data-sort", "data-sortable"),
         *("x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "width", "height"),
     )
 )
@@ -67,7 +67,7 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.words: list[str] = []
-        self.style = ""
+        self.own: dict[str, str] = {}
         self._open: list[str] = []
         self.unclosed = 0
         self.feed(text)
@@ -87,8 +87,8 @@ class Page(HTMLParser):
             self.unclosed += 1
 
     def handle_data(self, data: str) -> None:
-        if self._open and self._open[-1] == "style":
-            self.style += data
+        if self._open and self._open[-1] in ("style", "script"):
+            self.own[self._open[-1]] = self.own.get(self._open[-1], "") + data
         else:
             self.words.append(data)
 
@@ -112,9 +112,10 @@ def taken_apart(text: str, *addresses: str) -> Page:
     assert {tag for tag, _ in page.elements} <= _ELEMENTS
     assert {name for _, attributes in page.elements for name in attributes} <= _ATTRIBUTES
     policy = next(each["content"] or "" for _, each in page.elements if each.get("http-equiv"))
-    digest = base64.b64encode(hashlib.sha256(page.style.encode()).digest()).decode()
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    assert rules.pop("style-src") == f"'sha256-{digest}'"
+    for name in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(page.own[name].encode()).digest()).decode()
+        assert rules.pop(f"{name}-src") == f"'sha256-{digest}'"
     assert set(rules) == {"default-src", "img-src", "base-uri", "form-action"}
     assert set(rules.values()) == {"'none'"}
     ids = page.all("id")

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,10 +15,10 @@ from skillgate.model.report import Composite
 from skillgate.model.score import Badge
 from skillgate.report.tally import worst_first
 from skillgate.report.terminal import Style, columns
-from skillgate.report.text import render_check, render_score
 from skillgate.scoring.gate import Policy
 from skillgate.skill.find import discover, read
 from tests.report.reports import FAILED, PASSED, a_report, a_skill
+from tests.report.written import text as written
 from tests.skills import BODY, body_of, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report
 
 NOTHING = Policy()
+
+
+def render_score(report: Report, style: Style, **options: Any) -> str:
+    return written(report, "score", style, **options)
+
+
+def render_check(report: Report, style: Style, **options: Any) -> str:
+    return written(report, "check", style, **options)
+
+
 LONG = body_of(240)
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -48,7 +58,7 @@ def three(tmp_path: Path) -> Report:
 def test_the_worst_stands_first_and_what_has_no_score_before_it(three: Report) -> None:
     assert [result.skill.path for result in worst_first(three.results)] == ["none", "poor", "good"]
     text = render_score(three, Style())
-    places = [re.search(rf"^ .* {name}\b", text, re.MULTILINE) for name in ("none", "poor", "good")]
+    places = [re.search(rf"^(. )?{name} ", text, re.MULTILINE) for name in ("none", "poor", "good")]
     starts = [place.start() for place in places if place]
     assert len(starts) == 3
     assert starts == sorted(starts)
@@ -72,17 +82,19 @@ def test_a_row_has_score_badge_with_stars_and_counts(three: Report) -> None:
     assert good.composite.badge is Badge.from_scores(good.composite.score)
     text = render_score(three, Style())
     label = f"{good.composite.badge.value} {good.composite.badge.stars}"
-    assert re.search(rf"^ +{good.composite.score:.2f}  {label} +good", text, re.MULTILINE)
-    assert re.search(r"^ +— +— +none +1 error", text, re.MULTILINE)
-    assert re.search(r"poor +2 errors", text)
+    assert re.search(rf"^good +█+░* +{good.composite.score:.2f} +{label} +none", text, re.MULTILINE)
+    assert re.search(r"^! none +— +— +1 error", text, re.MULTILINE) or re.search(
+        r"^none +— +— +1 error", text, re.MULTILINE
+    )
+    assert re.search(r"^poor .* 2 errors", text, re.MULTILINE)
 
 
 def test_it_says_why_and_what_to_do_next(three: Report) -> None:
     text = render_score(three, Style())
     assert "SKILL.md:14" in text
     assert "references/gone.md does not exist" in text
-    assert "do next" in text
-    assert re.search(r"do next +\+\d", text)
+    assert re.search(r"Do next\n\d\. +\S", text)
+    assert re.search(r"^ +\d\. \+\d", text, re.MULTILINE)
     assert "more points" in text
     assert "not UTF-8" in text
 
@@ -100,13 +112,13 @@ def test_a_single_skill_shows_every_dimension_with_its_reason(tmp_path: Path) ->
     report = evaluated(tmp_path)
     text = render_score(report, Style())
     for dimension, found in report.results[0].dimensions.items():
-        (line,) = (line for line in text.splitlines() if line.strip().startswith(dimension.value))
+        *_, line = (line for line in text.splitlines() if line.startswith(f"  {dimension.value}"))
         if found.score is None:
             assert "—" in line
             assert (found.reason or "")[:20] in line
         else:
             assert found.grade is not None
-            assert f"{found.score:.4f} {found.grade.value}" in line
+            assert re.search(rf"{found.score:.4f} +\d+ % +{found.grade.value} ", line)
 
 
 def test_without_colour_there_is_no_escape_code_and_with_it_the_same_text(three: Report) -> None:
@@ -142,16 +154,16 @@ def test_a_gate_that_fails_is_said_within_the_width(width: int, tmp_path: Path) 
     write_skill(tmp_path, "good", body=LONG)
     policy = Policy(fail_on=frozenset({"threshold", "badge"}), threshold=99.0, min_badge=Badge.PLATINUM)
     text = render_score(evaluated(tmp_path, policy), Style(width=width))
-    assert "gate FAILED: 2 of 2 skills" in text
+    assert "2 of 2 skills fail" in text
     assert "is below 99" in " ".join(text.split())
     assert not [line for line in text.splitlines() if columns(line) > width]
 
 
 def test_a_gate_is_silent_where_none_was_asked_and_short_where_it_passed(three: Report, tmp_path: Path) -> None:
-    assert "\ngate " not in render_score(three, Style())
+    assert "pass" not in render_score(three, Style()).splitlines()[-2]
     write_skill(tmp_path / "alone", "good", body=LONG)
     policy = Policy(fail_on=frozenset({"error"}))
-    assert render_score(evaluated(tmp_path / "alone", policy), Style()).endswith("gate passed\n")
+    assert "\ngood passes: no findings\n" in render_score(evaluated(tmp_path / "alone", policy), Style())
 
 
 def test_many_skills_are_cut_short_with_a_count(tmp_path: Path) -> None:
@@ -161,12 +173,10 @@ def test_many_skills_are_cut_short_with_a_count(tmp_path: Path) -> None:
     text = render_score(report, Style())
     rows = re.findall(r"\bskill-\d\d\b", text)
     assert len(set(rows)) < 40
-    hidden = re.search(r"\+ (\d+) more skills without errors, all at (\d+\.\d\d) or above", text)
+    hidden = re.search(r"… (\d+) more skills; -v shows them", text)
     assert hidden is not None
     shown = {result.skill.path for result in worst_first(report.results)[: 40 - int(hidden[1])]}
     assert set(rows) == shown
-    least = min(result.composite.score or 0 for result in report.results if result.skill.path not in shown)
-    assert float(hidden[2]) == pytest.approx(least, abs=0.05)
     assert "40 skills" in text
     whole = render_score(report, Style(), verbose=True)
     assert len(set(re.findall(r"\bskill-\d\d\b", whole))) == 40
@@ -235,7 +245,7 @@ def test_a_skill_that_could_not_be_read_is_said_in_both(tmp_path: Path) -> None:
     assert [result.evaluated for result in report.results] == [True, False]
     for text in (render_score(report, Style()), render_check(report, Style())):
         flat = " ".join(text.split())
-        assert "1 not evaluated" in flat
+        assert re.search("1 not evaluated|not evaluated 1", flat)
         assert "is not a regular file" in flat
 
 

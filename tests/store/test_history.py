@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -58,11 +59,11 @@ def test_the_newest_stand_first(filled: Path) -> None:
 
 
 def test_the_table_has_a_row_for_each_run(filled: Path) -> None:
-    lines = run(filled, "history").out.splitlines()
-    assert lines[0].startswith("when (UTC)")
-    assert lines[1].split()[:6] == ["2026-03-10", "12:00", "s", "1.0.0", "own", "2.0.0"]
-    assert len(lines) == 1 + 6 + 1 + 2
-    assert "abc b" in lines[-1]
+    out = run(filled, "history").out
+    assert out.startswith("7 past results\n\nBenchmarks\nwhen (UTC) ")
+    assert len(re.findall(r"^\d{4}-\d\d-\d\d \d\d:\d\d", out, re.MULTILINE)) == 6 + 1
+    assert out.splitlines()[4].split()[:7] == ["2026-03-10", "12:00", "s", "1.0.0", "own", "2.0.0", "10.0"]
+    assert "abc b" in out.partition("\nScores\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -95,10 +96,10 @@ def test_since_a_span_counts_back_from_now(tmp_path: Path) -> None:
 def test_a_trend_is_told_for_each_content_of_a_benchmark(filled: Path) -> None:
     done = run(filled, "history", "--trend")
     lines = done.out.splitlines()
-    assert lines[0] == "s on own 1.0.0 (bbbbbbbb)"
-    assert "first 50.0 % · last 70.0 % · best 70.0 % · 5 runs since 2026-03-01" in lines[1]
-    assert lines[2] == "  ↗ rising: rising over 5 runs (Mann–Kendall, p = 0.027)"
-    assert lines[3] == "s on own 2.0.0 (cccccccc)"
+    assert lines[:3] == ["3 series of past results", "", "↗ rising   s on own 1.0.0 (bbbbbbbb)"]
+    assert "first 50.0 % · last 70.0 % · best 70.0 % · 5 runs since 2026-03-01" in " ".join(done.out.split())
+    assert "           rising over 5 runs (Mann–Kendall, p = 0.027)" in lines
+    assert "· unknown  s on own 2.0.0 (cccccccc)" in lines
     found = run(filled, "history", "--trend", "--kind", "bench", "--json").json
     assert [(one["change"], one["values"]) for one in found["trends"]] == [
         ("rising", [0.5, 0.55, 0.6, 0.65, 0.7]),
@@ -108,8 +109,8 @@ def test_a_trend_is_told_for_each_content_of_a_benchmark(filled: Path) -> None:
 
 def test_nothing_found_is_said(filled: Path) -> None:
     done = run(filled, "history", "--skill", "none")
-    assert (done.code, done.out) == (0, "nothing of this kind is in the store\n")
-    assert run(filled, "history", "--skill", "none", "--trend").out == "nothing of this kind is in the store\n"
+    assert (done.code, done.out) == (0, "Nothing of this kind is in the store\n")
+    assert run(filled, "history", "--skill", "none", "--trend").out == "Nothing of this kind is in the store\n"
 
 
 def test_one_bad_file_stops_no_other_and_each_has_its_reason(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from skillgate.model.codec import encode
 from skillgate.model.documents import Change, PastEvaluation, PastScore, Trend
-from skillgate.report.history_text import bars
+from skillgate.report.history import bars
 from skillgate.report.trends import bench_trends, score_trends
 from skillgate.stats.plain import wilson_ends
 from tests.store.made import NOON

@@ -5,9 +5,11 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from skillgate.cli.options import style_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
 from skillgate.evaluation.certify import verify
-from skillgate.report.certificate import ATTESTATION, render, text
+from skillgate.report.certificate import ATTESTATION
+from skillgate.report.rendering import render
 
 if TYPE_CHECKING:
     import argparse
@@ -43,5 +45,5 @@ def run(args: argparse.Namespace, session: Console) -> int:
         IncompleteError: git is missing, or refuses the repository.
     """
     checked = verify(args.file, args.path, session)
-    session.out(render(checked) if session.json else "\n".join(text(checked.skills)))
+    session.out(render(checked, "certificate-check", "json" if session.json else "text", style_of(session)))
     return EXIT_PASSED if checked.holds else EXIT_GATE_FAILED

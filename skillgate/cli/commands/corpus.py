@@ -10,8 +10,7 @@ from skillgate.cli.options import Rare, add_models, add_settings, option_values,
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 from skillgate.model.codec import encode
-from skillgate.report import corpus as rendering
-from skillgate.report.terminal import Style
+from skillgate.report.rendering import render
 
 if TYPE_CHECKING:
     import argparse
@@ -125,7 +124,7 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.corpus.members import members
 
     found = members(args.corpus_dir, session)
-    _publish(session, found, lambda style: rendering.render_list(found, style))
+    _publish(session, found, "corpus-list")
     return EXIT_PASSED
 
 
@@ -133,15 +132,20 @@ def _run_show(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.corpus.members import show
 
     shown = show(args.name, args.corpus_dir, session)
-    _publish(session, shown, lambda style: rendering.render_show(shown, style))
+    _publish(session, shown, "corpus-show")
     return EXIT_PASSED
 
 
 def _run_verify(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.corpus.store import verify
+    from skillgate.report.corpus import verify_view
+    from skillgate.report.formats.text import write
 
     verified, folder = verify(args.corpus_dir, session)
-    _publish(session, verified, lambda style: rendering.render_verify(verified, style, folder=folder))
+    if session.json:
+        session.out(_written(verified))
+    else:
+        session.out(write(verify_view(verified, folder), style_of(session)))
     return EXIT_GATE_FAILED if verified.defects else EXIT_PASSED
 
 
@@ -174,8 +178,8 @@ _WORDS: dict[
 }
 
 
-def _publish(session: Console, document: object, render: Callable[[Style], str]) -> None:
-    session.out(_written(document) if session.json else render(style_of(session)))
+def _publish(session: Console, document: object, kind: str) -> None:
+    session.out(_written(document) if session.json else render(document, kind, "text", style_of(session)))
 
 
 def _publish_change(done: CorpusChange, session: Console) -> int:

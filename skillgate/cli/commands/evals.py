@@ -21,8 +21,7 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rules import THRESHOLD
 from skillgate.files import require_place
 from skillgate.model.score import Depth
-from skillgate.report import evals as rendering
-from skillgate.report.rendering import formats_of
+from skillgate.report.rendering import formats_of, render
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _run_lint(args: argparse.Namespace, session: Console) -> int:
         fail_on=args.fail_on,
     )
     report = lint_sets(request, session)
-    _publish(report, rendering.render_lint, args, session)
+    _publish(report, args, session)
     if report.gate.passed is False:
         return EXIT_GATE_FAILED
     return EXIT_PASSED if report.complete else EXIT_INCOMPLETE
@@ -126,7 +125,7 @@ def _run_show(args: argparse.Namespace, session: Console) -> int:
 
     _require_places(args, session)
     report = show_sets(tuple(args.paths) or (".",), session, allow_empty=args.allow_empty)
-    _publish(report, rendering.render_show, args, session)
+    _publish(report, args, session)
     return EXIT_PASSED if report.complete else EXIT_INCOMPLETE
 
 
@@ -161,15 +160,10 @@ _WORDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
 }
 
 
-def _publish(report: EvalsReport, render: Callable[..., str], args: argparse.Namespace, session: Console) -> None:
+def _publish(report: EvalsReport, args: argparse.Namespace, session: Console) -> None:
     for form, path in args.output_file:
-        text = rendering.render_json(report) if form == "json" else render(report, Style(), verbose=session.verbose)
-        write_text(path, text, session)
-    if output_format(args) == "json":
-        session.out(rendering.render_json(report))
-    else:
-        style = style_of(session)
-        session.out(render(report, style, verbose=session.verbose))
+        write_text(path, render(report, "evals", form, Style(), verbose=session.verbose), session)
+    session.out(render(report, "evals", output_format(args), style_of(session), verbose=session.verbose))
 
 
 def _require_places(args: argparse.Namespace, session: Console) -> None:

@@ -16,6 +16,7 @@ from skillgate.cli.bench_options import add_query, count, share
 from skillgate.cli.options import style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.report.rendering import render
 
 if TYPE_CHECKING:
     from skillgate.console import Console
@@ -55,14 +56,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
     wanted = Wanted(args.query, args.tag, args.adapter, args.min_completion, args.limit)
     document, left_out = find(FindRequest(args.skills_dir, wanted, args.prose, store_choice(args)), session)
-    if session.json:
-        from skillgate.report.json import render as as_json
-
-        session.out(as_json(document))
-    else:
-        from skillgate.report.choosing_text import found_text
-
-        session.out(found_text(document, style_of(session)))
+    session.out(render(document, "find", "json" if session.json else "text", style_of(session)))
     if left_out:
         session.note(f"{left_out} prose skills (SKILL.md) were left out; --prose takes them in")
     if document.not_loaded:

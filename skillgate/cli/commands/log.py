@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skillgate.console import Console
+    from skillgate.report.view import View
 
 GROUP = "past"
 _MOST_LISTED = 100_000
@@ -253,13 +254,13 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 def _run_score(args: argparse.Namespace, session: Console) -> int:
     """Score what files hold."""
     from skillgate.invocations.importing import score
-    from skillgate.report.invocations_text import render_scores
+    from skillgate.report.invocation_lists import scores
 
     found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
     if session.json:
         session.out(json_text(found.document()))
     elif found.scored:
-        session.out(render_scores(found.scored, style_of(session), parts=found.parts()))
+        session.out(_shown(scores(found.scored, found.parts()), session))
     found.require_all()
     return EXIT_PASSED
 
@@ -267,7 +268,7 @@ def _run_score(args: argparse.Namespace, session: Console) -> int:
 def _run_list(args: argparse.Namespace, session: Console) -> int:
     """List invocations."""
     from skillgate.invocations.records import list_invocations
-    from skillgate.report.invocations_text import render_list
+    from skillgate.report.invocation_lists import listed
 
     selection = _selection(args, session)
     found = list_invocations(selection, args.limit, session)
@@ -279,7 +280,7 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
         within = "" if days is None else f" in the last {days:,} days; --all looks at all that is there"
         session.note(f"no invocation{of} is recorded{within}")
     else:
-        session.out(render_list(found.scored(), style_of(session)))
+        session.out(_shown(listed(found.scored()), session))
         if found.left_out:
             session.note(f"{found.left_out:,} more; --limit N lists them")
     return EXIT_PASSED
@@ -288,15 +289,15 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
 def _run_show(args: argparse.Namespace, session: Console) -> int:
     """Show one invocation."""
     from skillgate.invocations.records import show
-    from skillgate.report.invocations_text import render_record
+    from skillgate.report.invocation_lists import record
 
     found = show(ShowRequest(args.store, args.id, _rubric(args, session)), session)
-    record, style = found.record, style_of(session)
-    about = {"origin": record.origin, "imported at": f"{record.imported_at} UTC"}
+    stored = found.record
+    about = {"origin": stored.origin, "imported at": f"{stored.imported_at} UTC"}
     if session.json:
         session.out(json_text(found.document()))
     else:
-        session.out(render_record(record.invocation, found.score, found.parts, about, found.fields(), style))
+        session.out(_shown(record(stored.invocation, found.score, found.parts, about, found.fields()), session))
     return EXIT_PASSED
 
 
@@ -327,13 +328,13 @@ def _run_stats(args: argparse.Namespace, session: Console) -> int:
     """Show the figures of skills."""
     _require_statistics()
     from skillgate.invocations.reporting import stats
-    from skillgate.report.invocations_text import render_stats
+    from skillgate.report.invocation_lists import stats as figures
 
     found, style = stats(_selection(args, session), session), style_of(session)
     if session.json or not found.skills:
         session.out(render(found, "invocations", "json" if session.json else "text", style))
     else:
-        session.out(render_stats(found.skills, style))
+        session.out(_shown(figures(found.skills), session))
     return EXIT_PASSED
 
 
@@ -341,7 +342,7 @@ def _run_trend(args: argparse.Namespace, session: Console) -> int:
     """Show what changed."""
     _require_statistics()
     from skillgate.invocations.reporting import trend, trend_document
-    from skillgate.report.invocations_text import render_trends
+    from skillgate.report.invocation_lists import trends
 
     selection = _selection(args, session)
     found = trend(selection, session)
@@ -350,7 +351,7 @@ def _run_trend(args: argparse.Namespace, session: Console) -> int:
     elif not found.trends and not found.invocations:
         session.out(render(found, "invocations", "text", style_of(session)))
     else:
-        session.out(render_trends(found.trends, style_of(session)))
+        session.out(_shown(trends(found.trends), session))
     return EXIT_PASSED
 
 
@@ -363,11 +364,11 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
     _require_statistics()
     from skillgate.invocations.reporting import gate, gate_document
     from skillgate.invocations.summary import exit_code
-    from skillgate.report.invocations_text import render_gates
+    from skillgate.report.invocation_lists import gates
 
     selection = _selection(args, session)
     found = gate(args.gate, selection, session)
-    text = gate_document(found, selection) if session.json else render_gates(found.gates, style_of(session))
+    text = gate_document(found, selection) if session.json else _shown(gates(found.gates), session)
     session.out(text)
     return exit_code(found.gates)
 
@@ -400,6 +401,12 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "dashboard": _run_dashboard,
     "purge": _run_purge,
 }
+
+
+def _shown(view: View, session: Console) -> str:
+    from skillgate.report.formats.text import write
+
+    return write(view, style_of(session), verbose=True)
 
 
 def _selection(args: argparse.Namespace, session: Console) -> Selection:

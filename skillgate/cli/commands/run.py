@@ -78,9 +78,10 @@ def _shown(done: Selected, session: Console) -> str:
 
     if session.json:
         return rendered(done.report, "json", session)
-    from skillgate.report.choosing_text import selected_text
+    from skillgate.report.choosing import selected
+    from skillgate.report.formats.text import write
 
     style = style_of(session)
     names, figures = [one.id for one in done.entrants], [one.figures for one in done.entrants]
-    head = selected_text(names, figures, done.choices, style, verbose=session.verbose)
+    head = write(selected(names, figures, done.choices), style, verbose=session.verbose)
     return f"{head}\n{rendered(done.report, 'text', session)}"

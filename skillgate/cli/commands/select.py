@@ -104,12 +104,13 @@ def _document(found: Selected) -> str:
 
 
 def _text(found: Selected, session: Console) -> str:
-    from skillgate.report.choosing_text import selected_text
+    from skillgate.report.choosing import selected
+    from skillgate.report.formats.text import write
 
     names = [one.id for one in found.candidates]
     figures = [None if one is None else one.figures for one in found.evidence]
     style = style_of(session)
-    return selected_text(names, figures, found.choices, style, verbose=session.verbose)
+    return write(selected(names, figures, found.choices), style, verbose=session.verbose)
 
 
 def _place(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import UsageError
 from skillgate.format import plural
@@ -13,7 +13,7 @@ from skillgate.model.finding import HOMEPAGE
 from skillgate.report import charts
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import sentence
-from skillgate.report.view import Bar, Cell, Fold, Line, Span, Table, View, spans
+from skillgate.report.view import Bar, Cell, Fold, Line, Row, Span, Table, View, spans
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,9 +22,11 @@ except ModuleNotFoundError as missing:
     raise UsageError('HTML needs Jinja2: pip install "skillgate-action[report]" (or [action])') from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from skillgate.report.view import Block
+
+T = TypeVar("T")
 
 POSITION = 4
 SUFFIXES = (".html",)
@@ -35,67 +37,99 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
-    "invocations": "invocations_html:render",
+    "invocations": "invocations:view",
+    "history": "history:view",
+    "find": "choosing:view",
+    "evals": "evals:view",
+    "corpus-list": "corpus:list_view",
+    "corpus-show": "corpus:show_view",
+    "corpus-verify": "corpus:verify_view",
+    "certificate-check": "certificate:view",
 }
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
 _MOST = 400  # entries of one list or table
+_ROW = 200  # bytes of the frame of what is below a row
 _SORTABLE = 6  # rows from which a table can be sorted and filtered
+
+
+class _Ready(NamedTuple):
+    """A block that is rendered already."""
+
+    markup: str
 
 
 def write(view: View, *, limit: int = LIMIT) -> str:
     """Write a view as a page of at most ``limit`` bytes; what has no room is left out from the end, and counted."""
     template = _environment().get_template("page.html.j2")
     block = template.module.block  # type: ignore[attr-defined]
+    kept = set(_anchors(view))
+    view = _linked(view, kept)
+    frame = _size(template.render(view=view, parts=[], left=0, policy=policy()))
+    parts = {n: block(one) for n, one in enumerate(view.blocks) if not _has_parts(one)}
+    room, every = limit - frame - sum(map(_size, parts.values())), len(kept)
+    for n, one in enumerate(view.blocks):
+        if isinstance(one, Table) and _has_parts(one):
+            parts[n] = _within(one, room, kept, block)
+            room -= _size(parts[n])
+    if len(kept) < every:
+        view = _linked(view, kept)
+        parts |= {n: block(one) for n, one in enumerate(view.blocks) if not _has_parts(one)}
+    ordered = [parts[n] for n in sorted(parts)]
+    shown = _fitting(ordered, limit - frame)
+    left = every - len(kept) + len(ordered) - shown
+    return template.render(view=view, parts=ordered[:shown], left=left, policy=policy()).strip() + "\n"
 
-    room = limit - len(template.render(view=view, parts=[], left=0, policy=policy()).encode())
-    blocks = view.blocks
-    parts = [block(one) for one in blocks]
-    if sum(map(_size, parts)) > room:  # first what is below rows has to go, from the end
-        blocks = tuple(
-            _within(one, room - sum(map(_size, parts)) + _size(part), block)
-            for one, part in zip(blocks, parts, strict=True)
-        )
-        parts = [block(one) for one in blocks]
-    shown = _fitting(parts, room)
-    kept = set(_anchors(blocks[:shown]))
-    for anchor in set(_anchors(view.blocks)) - kept:
-        parts = [part.replace(Markup('<a href="#{}">').format(anchor), Markup("<a>")) for part in parts[:shown]]
-    return template.render(view=view, parts=parts[:shown], left=len(blocks) - shown, policy=policy()).strip() + "\n"
+
+def _anchors(node: object) -> Iterator[str]:
+    """Find the names that can be linked to."""
+    if isinstance(node, Fold) or (isinstance(node, Row) and node.below):
+        yield node.anchor
+    for part in node[:_MOST] if isinstance(node, tuple) else ():
+        yield from _anchors(part)
 
 
-def _within(block: Block, room: int, render: Callable[[Block], str]) -> Block:
-    """Leave out what is below the last rows of a table that is too long."""
-    if not isinstance(block, Table) or not any(row.anchor and row.below for row in block.rows):
-        return block
-    rows = [row._replace(below=()) for row in block.rows]
-    room -= _size(render(block._replace(rows=tuple(rows))))
-    for number, row in enumerate(block.rows):
-        room -= _size(render(block._replace(rows=(row,)))) - _size(render(block._replace(rows=(rows[number],))))
+def _has_parts(block: Block) -> bool:
+    return isinstance(block, Table) and any(row.anchor and row.below for row in block.rows)
+
+
+def _within(table: Table, room: int, kept: set[str], render: Callable[[object], str]) -> str:
+    """Render a table with what is below its first rows as long as there is room; take the others out of ``kept``."""
+    rows = [row._replace(below=()) for row in table.rows[:_MOST]]
+    room -= _size(render(table._replace(rows=tuple(rows))))
+    for number, row in enumerate(table.rows[:_MOST]):
+        ready = _Ready(Markup("").join(map(render, row.below)))
+        room -= _size(ready.markup) + _ROW
         if room < 0:
+            kept -= {row.anchor for row in table.rows[number:]}
             break
-        rows[number] = row
-    return block._replace(rows=tuple(rows))
+        if row.below:
+            rows[number] = row._replace(below=(ready,))  # type: ignore[arg-type]
+    return render(_linked(table._replace(rows=(*rows, *table.rows[_MOST:])), kept))
+
+
+def _linked(node: T, kept: set[str]) -> T:
+    """Remove links to what is not shown."""
+    if isinstance(node, Span):
+        return node._replace(anchor="") if node.anchor not in kept else node
+    if not isinstance(node, tuple) or isinstance(node, _Ready):
+        return node
+    parts = [_linked(part, kept) for part in node]
+    return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)  # type: ignore[return-value]
 
 
 def _size(part: str) -> int:
     return len(part.encode()) + 1
 
 
-def _fitting(parts: Sequence[str], room: int) -> int:
-    for number, part in enumerate(parts):
+def _fitting(parts: Iterable[str], room: int) -> int:
+    """Count the parts that fit, from the front."""
+    shown = 0
+    for part in parts:
         room -= _size(part)
         if room < 0:
-            return number
-    return len(parts)
-
-
-def _anchors(blocks: Sequence[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Fold):
-            yield block.anchor
-            yield from _anchors(block.blocks)
-        elif isinstance(block, Table):
-            yield from (row.anchor for row in block.rows if row.anchor and row.below)
+            break
+        shown += 1
+    return shown
 
 
 @cache

@@ -37,14 +37,14 @@ WRITERS = {
     "diff": "changes:view",
     "bench": "bench:view",
     "bench-diff": "bench_diff:view",
-    "invocations": "invocations_text:render",
-    "history": "history_text:render",
-    "find": "choosing_text:found_text",
-    "evals": "evals:render",
-    "corpus-list": "corpus:render_list",
-    "corpus-show": "corpus:render_show",
-    "corpus-verify": "corpus:render_verify",
-    "certificate-check": "certificate:render_check",
+    "invocations": "invocations:view",
+    "history": "history:view",
+    "find": "choosing:view",
+    "evals": "evals:view",
+    "corpus-list": "corpus:list_view",
+    "corpus-show": "corpus:show_view",
+    "corpus-verify": "corpus:verify_view",
+    "certificate-check": "certificate:view",
 }
 
 _COLORS = {
@@ -188,7 +188,7 @@ class _Writer:
             lines = [self._stacked(names, row, indent) for row in texts]
         else:
             widths[-1] = min(widths[-1], last)
-            yield self.style.paint(" " * indent + _aligned(heads, widths, names), "dim").rstrip()
+            yield self.style.paint((" " * indent + _aligned(heads, widths, names)).rstrip(), "dim")
             lines = [self._row(row, found, widths, names, indent) for row, found in zip(cells, texts, strict=True)]
         for row, written in zip(shown, lines, strict=True):
             yield from written
@@ -218,7 +218,7 @@ class _Writer:
         is_long = names[-1].kind == "text" and len(texts) > 1
         wrapped = self._clipped(texts[-1], widths[-1]) if is_long else [texts[-1]]
         first = _aligned([cut(texts[0], widths[0]), *texts[1:-1], wrapped[0]][-len(texts) :], widths, names)
-        yield " " * indent + self._toned(first, cells, widths).rstrip()
+        yield " " * indent + self._toned(first.rstrip(), cells, widths)
         hang = " " * (indent + sum(widths[:-1]) + 2 * (len(widths) - 1))
         yield from (hang + line for line in wrapped[1:])
 
@@ -263,6 +263,9 @@ class _Writer:
         """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
         parts = spans(line)
         text = printable("".join(span.text for span in parts))
+        if indent + columns(head) > self.style.width - 20:  # no room next to it
+            yield self.style.paint(" " * indent + head.rstrip(), *colors)
+            head, indent = "", indent + 2
         hang = " " * (indent + columns(head))
         lines = wrap(text, max(20, self.style.width - len(hang)))
         if len(lines) == 1 and not colors:
