@@ -129,7 +129,7 @@ def answers_warning(results: Sequence[SkillResult]) -> list[str]:
     """Warn of answers that no model gave; empty where there are none."""
     if not is_judged(results) and not is_simulated(results):
         return []
-    from skillgate.report.judge import answers_warning as warning  # only where a model was asked
+    from skillgate.report.judge_compared import answers_warning as warning  # only where a model was asked
 
     return list(filter(None, [warning(results)]))
 

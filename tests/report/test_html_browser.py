@@ -12,7 +12,6 @@ import pytest
 from skillgate.model.codec import decode
 from skillgate.model.report import Report
 from skillgate.report.compare import compare
-from skillgate.report.html import page, render_compare, render_diff, render_score
 from tests.browser import Browser
 from tests.cli.running import run
 from tests.report.pages import (
@@ -26,6 +25,7 @@ from tests.report.pages import (
     many,
 )
 from tests.report.reports import a_report, a_skill, unread
+from tests.report.written import html, page
 
 if TYPE_CHECKING:
     pass
@@ -35,8 +35,8 @@ _DATA = os.environ.get("SKILLGATE_TEST_DATA")
 _HOSTILE = hostile_report()
 _SEVERAL = a_report(a_measured_skill(40), a_measured_skill(path="skills/b"), unread(), a_skill(path="skills/c"))
 PAGES = {
-    "one": render_score(a_report(a_measured_skill())),
-    "many": render_score(many(60)),
+    "one": html(a_report(a_measured_skill()), "score"),
+    "many": html(many(60), "score"),
     "action": page(
         report=_SEVERAL,
         diff=a_diff(_SEVERAL.results),
@@ -50,9 +50,9 @@ PAGES = {
         run=a_run(EVIL[1], event=EVIL[0]),
         repository_url=REPOSITORY,
     ),
-    "hostile-diff": render_diff(a_diff(_HOSTILE.results, label=EVIL[7])),
-    "diff": render_diff(a_diff(_SEVERAL.results)),
-    "compare": render_compare(compare(a_measured_skill(50, "a"), a_measured_skill(91, "b"), version="1", digest="")),
+    "hostile-diff": html(a_diff(_HOSTILE.results, label=EVIL[7]), "diff"),
+    "diff": html(a_diff(_SEVERAL.results), "diff"),
+    "compare": html(compare(a_measured_skill(50, "a"), a_measured_skill(91, "b"), version="1", digest=""), "compare"),
     "no-report": page(report=None, run=a_run(result="error", exit_code=3)),
 }
 _UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
@@ -207,7 +207,7 @@ def test_a_bar_is_as_long_as_its_score(browser: Browser, folder: Path) -> None:
 def test_real_skills_make_a_page_like_the_others(browser: Browser, tmp_path: Path) -> None:
     done = run(Path(str(_DATA)) / "corpus", "score", "--output", "json", "--threshold", "70", ".")
     report = decode(Report, json.loads(done.out))
-    text = render_score(report)
+    text = html_score(report)
     assert len(text.encode()) < 3_000_000
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     show(browser, tmp_path / "page.html", width=360)
