@@ -107,9 +107,9 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     if result.dimensions:
         yield Fold("Dimensions", (_dimensions(result, change),), open=True, quiet=not alone)
     yield from _layers(result, context.links)
-    checks = tuple(_evidence(result))
-    if checks:
-        yield Fold("Evidence: what each point rests on", checks, quiet=True)
+    if checks := tuple(_evidence(result)):
+        table = Table(columns("evidence", "line", "#points"), checks, noun="line of evidence", most=200)
+        yield Fold("Evidence: what each point rests on", (table,), quiet=True)
 
 
 def _layers(result: SkillResult, links: Links) -> Iterator[Block]:
@@ -283,14 +283,13 @@ def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
     return words
 
 
-def _evidence(result: SkillResult) -> Iterator[Block]:
+def _evidence(result: SkillResult) -> Iterator[Row]:
+    """Build a row for each sub-check, followed by what its points rest on."""
     for layer in result.layers:
         for name, check in layer.sub_checks.items() if isinstance(layer, StaticLayer) else ():
-            said = f"{numbers.words(name)} {ratio(check.score)}" + (f": {check.reason}" if check.reason else "")
-            rows = tuple(
-                Row((item.text, f"line {item.line}" if item.line else "", _points(item))) for item in check.evidence
-            )
-            yield Table(columns("evidence", "line", "#points"), rows, said, "line of evidence")
+            title = (Span(numbers.words(name), "strong"), f": {check.reason}" if check.reason else "")
+            yield Row((title, "", ratio(check.score)))
+            yield from (Row((it.text, f"line {it.line}" if it.line else "", _points(it))) for it in check.evidence)
 
 
 def _points(item: Evidence) -> Cell:
