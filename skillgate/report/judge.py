@@ -422,7 +422,7 @@ def triggering_blocks(layer: JudgeLayer) -> tuple[Block, ...]:
         word = "missed" if _wrong(prompt) else "as meant" if answered else NONE
         tone: Tone = "poor" if _wrong(prompt) else "good" if answered else "muted"
         answers = ", ".join(_ANSWERS[answer] for answer in prompt.predicted)
-        rows.append(Row((Cell(word, tone=tone), answers, kind(prompt), bounded(prompt.prompt))))
+        rows.append(Row((Span(word, tone), answers, kind(prompt), bounded(prompt.prompt))))
     names = columns("result", "judges load it", "kind", "prompt")
     return (Note("; ".join(filter(None, (*said, source)))), Table(names, tuple(rows), noun="prompt", most=50))
 
