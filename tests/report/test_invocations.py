@@ -198,7 +198,7 @@ def test_a_trend_says_what_it_rests_on() -> None:
     ):
         assert words in said
     few = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
-    assert "· too few to tell" in few
+    assert "· too few to compare" in few
     assert "3 of 5 in the last 7 days" in few
 
 
