@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.report import numbers
@@ -14,8 +13,9 @@ from skillgate.report.findings import order
 from skillgate.report.links import Links
 from skillgate.report.numbers import ends, points, ratio, share
 from skillgate.report.steps import main_file, steps
-from skillgate.report.tally import failures, is_judged, is_simulated
+from skillgate.report.tally import SEVERITIES, failures, is_judged, is_simulated
 from skillgate.report.view import (
+    MARKS,
     Bar,
     Cell,
     Fold,
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from skillgate.model.report import DimensionScore, SkillResult
     from skillgate.model.score import Dimension, Evidence
     from skillgate.report.steps import Step
-    from skillgate.report.view import Block, Line, Mark, Tone
+    from skillgate.report.view import Block, Line, Mark
 
-SEVERITIES: dict[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 FEW = 3  # findings and steps that a terminal shows unless everything is asked for
 _LONG = 40  # characters of a reason from which on it is not said twice
 _LINES = 5  # lines of one file that a step names
@@ -68,7 +67,7 @@ class Context(NamedTuple):
 
 def mark_of(result: SkillResult) -> Mark:
     """Return whether a skill passes its gate."""
-    return numbers.MARKS[result.gate.passed] if result.evaluated else "error"
+    return MARKS[result.gate.passed] if result.evaluated else "error"
 
 
 def score_cell(result: SkillResult) -> Cell:
@@ -258,7 +257,7 @@ def _dimensions(result: SkillResult, change: SkillChange | None) -> Table:
 def _grade(found: DimensionScore) -> Cell:
     if found.grade is None or found.score is None:
         return Cell()
-    return Cell(f"{found.grade.value} ({found.grade.meaning})", tone=numbers.tone(100 * found.score))
+    return Cell(found.grade.value, tone=numbers.tone(100 * found.score))
 
 
 def gap_reasons(result: SkillResult) -> dict[Dimension, str]:

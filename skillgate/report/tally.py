@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Badge
+    from skillgate.report.view import Tone
 
+SEVERITIES: Mapping[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 _NAMED = 3  # skills of one reason that are named
 _ROWS = 5  # files without a readable text that have a row each
 

@@ -60,9 +60,10 @@ def utf8(text: str) -> int:
 def write(view: View, *, limit: int = LIMIT, measure: Callable[[str], int] = utf8, level: int = 1) -> str:
     """Write a view in at most ``limit`` units of ``measure``; ``level`` is that of its title."""
     room = _Room(limit - _TAIL, measure, level)
-    lines = [f"{'#' * level} {_ICONS[view.mark]}{_line(view.title, _LONG)}"]
-    room.take(lines[0])
-    lines += room.all(["", _line(view.facts)]) if view.facts else []
+    lines = [*_note(Note(view.alarm, "poor")), ""] if view.alarm else []
+    lines.append(f"{'#' * level} {_ICONS[view.mark]}{_line(view.title, _LONG)}")
+    room.take(*lines)
+    lines += room.all(["", _line(view.facts, _LONG)]) if view.facts else []
     lines += room.some(["", *(f"- {_line(reason, _LONG)}" for reason in view.reasons[:_ENTRIES])])
     lines += room.some(["", *(f"- note: {_line(note, _LONG)}" for note in view.notes[:_ENTRIES])])
     lines += room.blocks(view.blocks)
