@@ -174,7 +174,8 @@ def sentences(text: Text) -> Iterator[tuple[int, str]]:
     at = 0
     for unit in re.split(rf"\n\s*\n|{_ITEM.pattern}|{_END.pattern}", text.text):
         at = text.text.index(unit, at)
-        yield text.line + text.text[:at].count("\n"), " ".join(unit.split())
+        if not unit.startswith("|"):  # a table in a string
+            yield text.line + text.text[:at].count("\n"), " ".join(unit.split())
 
 
 def count(sentence: str) -> int:

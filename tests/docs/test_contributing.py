@@ -32,9 +32,7 @@ def test_there_is_a_recipe_for_every_package(package: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_single_module_is_named(module: str) -> None:
-    assert f"`{module}`" in section("How the code is laid out") + section(
-        "The packages, in the order of the data flow"
-    )
+    assert f"`{module}`" in section("How the code is laid out") + section("The packages, in the order of the data flow")
 
 
 def test_every_path_exists() -> None:

@@ -76,7 +76,7 @@ def test_certify_of_the_readme_prints_what_stands_below_it(place: Path) -> None:
 
 
 def test_the_intervals_of_the_page_are_those_that_a_report_prints() -> None:
-    section = PAGE.partition("this many loaded the skill:")[2].partition("So 0.90")[0]
+    section = PAGE.partition("| loaded | rate |")[2].partition("So 0.90")[0]
     rows = re.findall(r"\| (\d+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|", section)
     assert len(rows) == 9
     for loaded, rate, low, high in rows:
