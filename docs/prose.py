@@ -33,18 +33,13 @@ SHORTEST = 4
 
 # Files that are no prose of ours: test data, and skills that are examples of good and bad ones.
 DATA = ("tests/", "examples/skills/", "skillgate/bench/builtin/", "docs/schemas/", ".github/", "docker/")
-# Modules that hold prompts for a model, or lists of words to look for in a skill. Only their docstrings are checked.
+# Modules whose constants are prompts for a model, or what a scripted model answers. Their other texts are checked.
 PROMPTS = (
-    "skillgate/bench/answers.py",
     "skillgate/bench/scorers/llm_judge.py",
-    "skillgate/evals/wording.py",
     "skillgate/judge/asking.py",
-    "skillgate/judge/dossier.py",
     "skillgate/judge/questions.py",
     "skillgate/judge/requests.py",
     "skillgate/judge/siblings.py",
-    "skillgate/judge/triggering.py",
-    "skillgate/llm/agent_session.py",
     "skillgate/llm/scripted/",
     "skillgate/montecarlo/grading.py",
     "skillgate/montecarlo/lift.py",
@@ -53,7 +48,6 @@ PROMPTS = (
     "skillgate/montecarlo/tasks.py",
     "skillgate/montecarlo/tools.py",
     "skillgate/ranking/layer.py",
-    "skillgate/static/text.py",
 )
 KEYS = {"description", "name", "summary", "help"}
 """Keys of YAML files that hold text."""
@@ -110,18 +104,23 @@ def markdown(path: str, source: str) -> Iterator[Text]:
 
 def python(path: str, source: str) -> Iterator[Text]:
     """Yield docstrings, and the other strings that are prose."""
-    seen = set()
-    for node in ast.walk(ast.parse(source)):  # parents come before their children
+    tree = ast.parse(source)
+    seen: set[ast.AST] = set()  # parts of strings that were taken, and prompts
+    if path.startswith(PROMPTS):
+        seen.update(
+            node for part in tree.body if isinstance(part, ast.Assign | ast.AnnAssign) for node in ast.walk(part)
+        )
+    for node in ast.walk(tree):  # parents come before their children
         group, text = "messages", ""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             seen.add(node.value)
             group, text = "docstrings", _EXAMPLE.sub(_lines, inspect.cleandoc(str(node.value.value)))
-        elif isinstance(node, ast.JoinedStr):
+        elif isinstance(node, ast.JoinedStr) and node not in seen:
             seen.update(node.values)
             text = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in seen:
             text = node.value
-        if group == "docstrings" or (is_prose(text) and not path.startswith(PROMPTS)):
+        if isinstance(node, ast.stmt | ast.expr) and (group == "docstrings" or is_prose(text)):
             yield Text(path, node.lineno, group, plain(text))
 
 

@@ -69,9 +69,17 @@ def test_code_data_and_prompts_are_left_alone(file: str, text: str, tmp_path: Pa
     assert prose("words", tmp_path, **{file: text}) == (0, [])
 
 
-def test_docstrings_of_prompts_are_checked(tmp_path: Path) -> None:
-    code, _ = prose("words", tmp_path, skillgate__judge__questions_py='"""It goes on."""\n')
+@pytest.mark.parametrize("text", ['"""It goes on."""\n', 'def f():\n    raise ValueError("it goes on")\n'])
+def test_docstrings_and_messages_of_modules_with_prompts_are_checked(text: str, tmp_path: Path) -> None:
+    code, _ = prose("words", tmp_path, skillgate__judge__questions_py=text)
     assert code == 1
+
+
+def test_every_exempt_path_exists() -> None:
+    source = (ROOT / "docs" / "prose.py").read_text(encoding="utf-8")
+    paths = re.findall(r'^ *"(skillgate/[^"]+)",$', source, re.MULTILINE)
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_only_the_named_paths_are_checked(tmp_path: Path) -> None:
