@@ -57,7 +57,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>|\{[{%#].*?[}%#]\}|\*{1,2}(?=\S)|(?<=\S)\*{1,2}", re.DOTALL)
 _EXAMPLE = re.compile(r"^ *(`{3,}).*?^ *\1|(?<=\n\n)(?: {4,}\S.*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
 _NO_PROSE = re.compile(
-    r"\\[bwdsS]|\(\?|\[\^|;\s*\}|--[a-z-]+:|^\s*(?:SELECT|CREATE|INSERT|UPDATE|DELETE|PRAGMA|WITH)\b|^\S+/\S+$"
+    r"\\[bwdsS]|\(\?|\[\^|;\s*\}|--[a-z-]+:[^;]*;|^\s*(?:SELECT|CREATE|INSERT|UPDATE|DELETE|PRAGMA|WITH)\b|^\S+/\S+$"
 )
 _ITEM = re.compile(r"\n\s*(?=[-*•] |\d+\. |\w+:\n|[\w`*.\"', ()]{1,30}: )")
 _END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)(?<!\betc\.)(?<!\bal\.)(?<=[.!?])[\"”’)*]*\s+(?=\S)")
