@@ -76,7 +76,7 @@ def test_certify_of_the_readme_prints_what_stands_below_it(place: Path) -> None:
 
 
 def test_the_intervals_of_the_page_are_those_that_a_report_prints() -> None:
-    section = PAGE.partition("Of 50, so many loaded the skill:")[2].partition("So 0.90")[0]
+    section = PAGE.partition("| loaded | rate |")[2].partition("So 0.90")[0]
     rows = re.findall(r"\| (\d+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|", section)
     assert len(rows) == 9
     for loaded, rate, low, high in rows:
@@ -99,7 +99,7 @@ def test_the_least_that_shows_a_rate_is_what_the_page_says() -> None:
 
 
 def test_the_fall_of_the_page_is_the_least_that_four_of_five_comparisons_find() -> None:
-    found = re.search(r"\| sessions \|(.*?)\|\n.*\n\| fall to be found \|(.*?)\|\n", PAGE)
+    found = re.search(r"\| sessions \|(.*?)\|\n.*\n\| detectable drop \|(.*?)\|\n", PAGE)
     assert found is not None
     sizes, falls = (row.split("|") for row in found.groups())
     assert len(sizes) == 4
