@@ -98,12 +98,12 @@ def test_the_base_branch_in_place_of_the_change_passes_nothing(merged: PullReque
 
 
 def test_a_change_needs_a_repository(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="no Git repository"):
         find_base(None, Event(name="pull_request", pull_request=7))
     empty = tmp_path / "empty"
     empty.mkdir()
     git(empty, "init", "-q")
-    with pytest.raises(UsageError, match="no git repository with a commit"):
+    with pytest.raises(UsageError, match="no Git repository with a commit"):
         find_base(str(empty), Event(name="merge_group"))
 
 
@@ -131,4 +131,4 @@ def test_what_is_no_change_has_no_base(tmp_path: Path, name: str) -> None:
     head = commit(tmp_path)
     base = find_base(str(tmp_path), Event(name=name))
     assert (base.head, base.commit) == (head, None)
-    assert "no change to a base" in base.how
+    assert "not a change to a base" in base.how

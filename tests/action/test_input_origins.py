@@ -26,7 +26,7 @@ TOUCHED = {
     "programs/doubler/README.md": "# Doubles\n",
 }
 BROKEN = {**skill("merge-sheets", body=DEAD_LINK), "skills/translate-notes/SKILL.md": "# y\n"}
-AFTER_MERGE = "comes with this change"
+AFTER_MERGE = "is new in this change"
 TRACKED = "in the repository"
 
 

@@ -110,7 +110,7 @@ def test_a_token_that_could_be_guessed_or_misread_is_refused(token: str) -> None
 
 @pytest.mark.parametrize("name", ["", "a=b", "a<<b", "a\nb", "1st", "a b"])
 def test_a_name_that_no_output_can_have_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="no output can be called"):
+    with pytest.raises(ValueError, match="invalid name of an output"):
         outputs_text({name: "x"}, source())
 
 
@@ -139,9 +139,9 @@ def test_a_command_without_properties_has_no_space_in_its_head(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["", "err or", "error::x", "a\nb"])
 def test_a_name_that_would_be_misread_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="no command or property"):
+    with pytest.raises(ValueError, match="invalid name of a command or property"):
         command(name)
-    with pytest.raises(ValueError, match="no command or property"):
+    with pytest.raises(ValueError, match="invalid name of a command or property"):
         command("error", ((name, "x"),))
 
 
