@@ -8,7 +8,8 @@ this table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from skillgate.model.setting import (
@@ -55,57 +56,61 @@ REPORTS = Group("output", (EVAL, RUN), shows_default=True)
 GROUPS = (EVALUATION, GATE, FINDINGS, MODELS, SESSIONS, MATCHES, TASKS_RUN, RUNNING, BOUNDS, REPORTS)
 _ASKING = (*MODELS.commands, *_ANSWERERS)
 
+
+def _kind(kind: Kind, **bounds: Any) -> Callable[..., Setting[Any]]:  # noqa: ANN401 - fields of Setting
+    """Return what declares settings of a kind."""
+    return partial(Setting, kind=kind, **bounds)
+
+
+_text, _texts, _choice, _choices = map(_kind, (Kind.TEXT, Kind.TEXTS, Kind.CHOICE, Kind.CHOICES))
+_number, _integer, _flag = map(_kind, (Kind.NUMBER, Kind.INTEGER, Kind.FLAG))
+_ratio = _kind(Kind.NUMBER, minimum=0, maximum=1)
+
+
 # Where a run of the Action looks.
-MODE: Setting[str] = Setting(
+MODE: Setting[str] = _choice(
     "mode",
-    Kind.CHOICE,
     choices=("auto", "gate", "comment"),
     help="Gate the skills, or comment on the results of an earlier run. auto: comment in"
     " workflow_run, gate in other events.",
     action=Input("auto"),
     configured=False,
 )
-PATHS: Setting[tuple[str, ...]] = Setting(
+PATHS: Setting[tuple[str, ...]] = _texts(
     "paths",
-    Kind.TEXTS,
     help="Skills, or directories with skills, relative to working-directory. One per line; !PATH excludes.",
     action=Input(".", origin=CHANGE),
     configured=False,
 )
-WORKING_DIRECTORY: Setting[str] = Setting(
+WORKING_DIRECTORY: Setting[str] = _text(
     "working-directory",
-    Kind.TEXT,
     help="The directory that paths and configuration are relative to.",
     action=Input(".", origin=CHANGE),
     configured=False,
 )
-CONFIG: Setting[str | None] = Setting(
+CONFIG: Setting[str | None] = _text(
     "config",
-    Kind.TEXT,
     help="The configuration file. Default: the nearest one. In a pull request it is read from the"
     " tip of the base branch.",
     action=Input(origin=BASE),
     configured=False,
 )
-CHANGED_ONLY: Setting[str] = Setting(
+CHANGED_ONLY: Setting[str] = _choice(
     "changed-only",
-    Kind.CHOICE,
     choices=("auto", "true", "false"),
     help="Gate only the skills that the change touches. auto: in pull_request and merge_group.",
     action=Input("auto"),
     configured=False,
 )
-REQUESTED_SHARD: Setting[str | None] = Setting(
+REQUESTED_SHARD: Setting[str | None] = _text(
     "shard",
-    Kind.TEXT,
     help="Evaluate the I-th of N parts of the skills, such as 1/4. A later job passes all reports"
     " to the input reports.",
     action=Input(form=SHARD),
     configured=False,
 )
-SHARD_REPORTS: Setting[tuple[str, ...] | None] = Setting(
+SHARD_REPORTS: Setting[tuple[str, ...] | None] = _texts(
     "reports",
-    Kind.TEXTS,
     help="Reports from earlier jobs of this run: all shards, or one report over all skills. They are merged, shown"
     " and gated; nothing is evaluated. One per line. Not allowed in pull requests.",
     action=Input(origin=NEVER),
@@ -126,18 +131,16 @@ _DIMENSIONS = (
     "code_template_quality",
     "ecosystem_coherence",
 )
-DEPTH: Setting[str] = Setting(
+DEPTH: Setting[str] = _choice(
     "depth",
-    Kind.CHOICE,
     default="quick",
     choices=("quick", "standard", "deep", "certify"),
     help="How deep to evaluate. quick reads only the files and sends nothing anywhere.",
     option=Option(EVALUATION, "DEPTH", everyday=True),
     action=Input(),
 )
-THRESHOLD: Setting[float | None] = Setting(
+THRESHOLD: Setting[float | None] = _number(
     "threshold",
-    Kind.NUMBER,
     minimum=0,
     maximum=100,
     example=70,
@@ -147,9 +150,8 @@ THRESHOLD: Setting[float | None] = Setting(
     option=Option(GATE, "N", everyday=True),
     action=Input(),
 )
-MIN_BADGE: Setting[str | None] = Setting(
+MIN_BADGE: Setting[str | None] = _choice(
     "min-badge",
-    Kind.CHOICE,
     choices=("bronze", "silver", "gold", "platinum"),
     example="silver",
     per_path=True,
@@ -170,9 +172,8 @@ MIN_DIMENSION: Setting[Mapping[str, float] | None] = Setting(
     gate="dimension",
     option=Option(GATE, "NAME=SCORE"),
 )
-FAIL_ON: Setting[tuple[str, ...] | None] = Setting(
+FAIL_ON: Setting[tuple[str, ...] | None] = _choices(
     "fail-on",
-    Kind.CHOICES,
     choices=(
         "error",
         "warning",
@@ -194,9 +195,8 @@ FAIL_ON: Setting[tuple[str, ...] | None] = Setting(
         " limit that is set; also regression if there is a base, and benchmark if one runs."
     ),
 )
-BASELINE: Setting[str | None] = Setting(
+BASELINE: Setting[str | None] = _text(
     "baseline",
-    Kind.TEXT,
     example="main",
     help="The report or Git revision to compare with.",
     gate="regression",
@@ -209,9 +209,8 @@ BASELINE: Setting[str | None] = Setting(
         " revision. In a pull request, a tracked report is read from the tip of the base branch.",
     ),
 )
-MAX_DROP: Setting[float] = Setting(
+MAX_DROP: Setting[float] = _number(
     "max-drop",
-    Kind.NUMBER,
     default=2.0,
     minimum=0,
     per_path=True,
@@ -219,9 +218,8 @@ MAX_DROP: Setting[float] = Setting(
     option=Option(GATE, "POINTS"),
     action=Input(),
 )
-ON_INCONCLUSIVE: Setting[str] = Setting(
+ON_INCONCLUSIVE: Setting[str] = _choice(
     "on-inconclusive",
-    Kind.CHOICE,
     default="point",
     choices=("point", "pass", "warn", "fail"),
     per_path=True,
@@ -230,18 +228,16 @@ ON_INCONCLUSIVE: Setting[str] = Setting(
     option=Option(GATE, "WHAT", commands=(*GATE.commands, COMPARE, EVAL, RUN)),
     action=Input(),
 )
-ON_UNMEASURED: Setting[str] = Setting(
+ON_UNMEASURED: Setting[str] = _choice(
     "on-unmeasured",
-    Kind.CHOICE,
     choices=("fail", "pass"),
     help="What to do about skills without a score: fail the step (exit code 1 if fail-on lists"
     " unmeasured, else 3), or pass.",
     action=Input("fail"),
     configured=False,
 )
-LAYERS: Setting[tuple[str, ...] | None] = Setting(
+LAYERS: Setting[tuple[str, ...] | None] = _choices(
     "layers",
-    Kind.CHOICES,
     choices=("static", "judge", "montecarlo"),
     example=("static", "judge"),
     help="The layers to run. Unset: those of the depth.",
@@ -249,9 +245,8 @@ LAYERS: Setting[tuple[str, ...] | None] = Setting(
 )
 
 # Findings: which are reported, for which client, and which are already known.
-PROFILE: Setting[str] = Setting(
+PROFILE: Setting[str] = _choice(
     "profile",
-    Kind.CHOICE,
     default="any",
     choices=("any", "spec", "claude-code", "claude-upload", "codex"),
     help="Report as errors what this client rejects; any: only what all of them reject.",
@@ -259,32 +254,28 @@ PROFILE: Setting[str] = Setting(
     option=Option(FINDINGS, "CLIENT", everyday=True),
     action=Input(),
 )
-SELECT: Setting[tuple[str, ...]] = Setting(
+SELECT: Setting[tuple[str, ...]] = _texts(
     "select",
-    Kind.TEXTS,
     default=("default",),
     help="The rules to report, by id or group. default: every rule that is not opt-in; all: every rule.",
     per_path=True,
     option=Option(FINDINGS, "RULES", everyday=True),
 )
-IGNORE: Setting[tuple[str, ...] | None] = Setting(
+IGNORE: Setting[tuple[str, ...] | None] = _texts(
     "ignore",
-    Kind.TEXTS,
     example=("MISSING_TOC",),
     help="The rules to suppress, by id or group. Their findings are counted but fail nothing.",
     per_path=True,
     option=Option(FINDINGS, "RULES", everyday=True),
 )
-KNOWN_FINDINGS: Setting[str | None] = Setting(
+KNOWN_FINDINGS: Setting[str | None] = _text(
     "known-findings",
-    Kind.TEXT,
     example="reports/known-findings.json",
     help="The file of known findings; only new findings count.",
     option=Option(FINDINGS, "FILE"),
 )
-MERGE_SARIF: Setting[tuple[str, ...] | None] = Setting(
+MERGE_SARIF: Setting[tuple[str, ...] | None] = _texts(
     "merge-sarif",
-    Kind.TEXTS,
     help="SARIF files from other tools; their findings count too. In a pull request, tracked files"
     " are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE_ALONE),
@@ -292,9 +283,8 @@ MERGE_SARIF: Setting[tuple[str, ...] | None] = Setting(
 )
 
 # The layers that ask a model. A project never decides where requests, and with them a key, go.
-PROVIDER: Setting[str] = Setting(
+PROVIDER: Setting[str] = _choice(
     "provider",
-    Kind.CHOICE,
     default="anthropic",
     choices=Lazy(PROVIDERS.listed),
     personal=True,
@@ -308,9 +298,8 @@ PROVIDER: Setting[str] = Setting(
         " as environment variables, never as inputs.",
     ),
 )
-BASE_URL: Setting[str | None] = Setting(
+BASE_URL: Setting[str | None] = _text(
     "base-url",
-    Kind.TEXT,
     example="http://127.0.0.1:8080",
     personal=True,
     help="The address that requests are sent to. Unset: the provider's own address or variable.",
@@ -318,9 +307,8 @@ BASE_URL: Setting[str | None] = Setting(
     option=Option(MODELS, "URL", commands=_ASKING),
     action=Input(),
 )
-KEY_VARIABLE: Setting[str | None] = Setting(
+KEY_VARIABLE: Setting[str | None] = _text(
     "key-variable",
-    Kind.TEXT,
     example="GATEWAY_API_KEY",
     personal=True,
     help="The environment variable with the key of an openai-compatible server. Unset: OPENAI_API_KEY.",
@@ -328,26 +316,23 @@ KEY_VARIABLE: Setting[str | None] = Setting(
     option=Option(MODELS, "NAME", commands=_ASKING),
     action=Input(),
 )
-SCRIPT: Setting[str | None] = Setting(
+SCRIPT: Setting[str | None] = _text(
     "script",
-    Kind.TEXT,
     example="judge-rules.yaml",
     personal=True,
     help="The rules of the scripted model. Unset: it makes up plausible answers, and every report says so.",
     option=Option(MODELS, "FILE", commands=_ASKING),
 )
-JUDGE_MODEL: Setting[tuple[str, ...] | None] = Setting(
+JUDGE_MODEL: Setting[tuple[str, ...] | None] = _texts(
     "judge-model",
-    Kind.TEXTS,
     example=("claude-sonnet-5-5",),
     help="The judge model; several models take turns. Unset: the default of the dated price table.",
     other_name="llm.model",  # its models only judge
     option=Option(MODELS, "MODEL", commands=_ASKING, everyday=True),
     action=Input(),
 )
-JUDGES: Setting[int | None] = Setting(
+JUDGES: Setting[int | None] = _integer(
     "judges",
-    Kind.INTEGER,
     minimum=1,
     maximum=9,
     example=3,
@@ -355,9 +340,8 @@ JUDGES: Setting[int | None] = Setting(
     option=Option(MODELS, "N"),
     action=Input(),
 )
-TEMPERATURE: Setting[float | None] = Setting(
+TEMPERATURE: Setting[float | None] = _number(
     "temperature",
-    Kind.NUMBER,
     minimum=0,
     maximum=2,
     example=0.0,
@@ -365,35 +349,31 @@ TEMPERATURE: Setting[float | None] = Setting(
     other_name="llm.temperature",
     option=Option(MODELS, "T"),
 )
-MAX_COST_USD: Setting[float | None] = Setting(
+MAX_COST_USD: Setting[float | None] = _number(
     "max-cost-usd",
-    Kind.NUMBER,
     minimum=0,
     example=5.0,
     help="Maximum cost of the model calls of one run, in US dollars. What is left then is not measured.",
     option=Option(MODELS, "USD", commands=_ASKING, everyday=True),
     action=Input("5"),
 )
-MAX_CALLS: Setting[int | None] = Setting(
+MAX_CALLS: Setting[int | None] = _integer(
     "max-calls",
-    Kind.INTEGER,
     minimum=0,
     example=200,
     help="Maximum number of requests in one run. What is left then is not measured.",
     option=Option(MODELS, "N", commands=_ASKING),
 )
-IN_FLIGHT: Setting[int] = Setting(
+IN_FLIGHT: Setting[int] = _integer(
     "in-flight",
-    Kind.INTEGER,
     default=8,
     minimum=1,
     maximum=64,
     help="Maximum number of concurrent requests.",
     option=Option(MODELS, "N"),
 )
-POLL_SECONDS: Setting[float] = Setting(
+POLL_SECONDS: Setting[float] = _number(
     "poll-seconds",
-    Kind.NUMBER,
     default=10.0,
     minimum=0.01,
     maximum=3600,
@@ -401,9 +381,8 @@ POLL_SECONDS: Setting[float] = Setting(
     " most five minutes apart.",
     option=Option(MODELS, "SECONDS"),
 )
-CACHE_DIR: Setting[str | None] = Setting(
+CACHE_DIR: Setting[str | None] = _text(
     "cache-dir",
-    Kind.TEXT,
     example=".skillgate/cache",
     personal=True,
     help="The directory that caches model answers between runs. Unset: the system's cache directory.",
@@ -417,17 +396,15 @@ CACHE_DIR: Setting[str | None] = Setting(
 )
 
 # Simulated sessions.
-MODEL: Setting[str | None] = Setting(
+MODEL: Setting[str | None] = _text(
     "model",
-    Kind.TEXT,
     example="claude-sonnet-5-5",
     help="The model under test, which may load the skill. Unset: the default of the dated price table.",
     option=Option(SESSIONS, "MODEL", commands=(*SESSIONS.commands, EVAL, RUN, TASK), everyday=True),
     action=Input(),
 )
-SIMULATIONS: Setting[int] = Setting(
+SIMULATIONS: Setting[int] = _integer(
     "simulations",
-    Kind.INTEGER,
     default=50,
     minimum=5,
     maximum=500,
@@ -435,76 +412,64 @@ SIMULATIONS: Setting[int] = Setting(
     option=Option(SESSIONS, "N", everyday=True),
     action=Input(),
 )
-NEAR_MISSES: Setting[int | None] = Setting(
+NEAR_MISSES: Setting[int | None] = _integer(
     "near-misses",
-    Kind.INTEGER,
     minimum=0,
     maximum=100,
     example=10,
     help="How many sessions to simulate with prompts that should not load it. Unset: a fifth of the simulations.",
     option=Option(SESSIONS, "N"),
 )
-SEED: Setting[int] = Setting(
+SEED: Setting[int] = _integer(
     "seed",
-    Kind.INTEGER,
     default=0,
     minimum=0,
     maximum=1_000_000_000,
     help="The random seed for the order of listed skills and of matches.",
     option=Option(SESSIONS, "N"),
 )
-MAX_TURNS: Setting[int] = Setting(
+MAX_TURNS: Setting[int] = _integer(
     "max-turns",
-    Kind.INTEGER,
     default=10,
     minimum=2,
     maximum=50,
     help="Maximum number of requests in one session; a session that needs more fails.",
     option=Option(SESSIONS, "N"),
 )
-RUNNER: Setting[str] = Setting(
+RUNNER: Setting[str] = _choice(
     "runner",
-    Kind.CHOICE,
     default="messages",
     choices=("messages", "agent-sdk"),
     personal=True,
     help="What runs a session: a loop over the Messages API, or Claude Code through its agent SDK (an extra).",
     option=Option(SESSIONS, "RUNNER"),
 )
-MIN_ACTIVATION: Setting[float | None] = Setting(
+MIN_ACTIVATION: Setting[float | None] = _ratio(
     "min-activation",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.8,
     per_path=True,
     help="Minimum share of the sessions meant for the skill in which the model loads it.",
     gate="threshold",
     option=Option(SESSIONS, "SHARE"),
 )
-MAX_FAILURE_RATE: Setting[float | None] = Setting(
+MAX_FAILURE_RATE: Setting[float | None] = _ratio(
     "max-failure-rate",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.1,
     per_path=True,
     help="Maximum share of sessions that may fail.",
     gate="threshold",
     option=Option(SESSIONS, "SHARE"),
 )
-EARLY_STOP: Setting[bool] = Setting(
+EARLY_STOP: Setting[bool] = _flag(
     "early-stop",
-    Kind.FLAG,
     default=False,
     help="Stop the sessions of a skill once the verdicts of min-activation and max-failure-rate cannot change.",
     option=Option(SESSIONS),
 )
 
 # Matches against a corpus.
-CORPUS_DIR: Setting[str | None] = Setting(
+CORPUS_DIR: Setting[str | None] = _text(
     "corpus-dir",
-    Kind.TEXT,
     example=".skillgate/corpus",
     help="The directory of the corpus that skills are ranked against. Unset: the system's data directory.",
     option=Option(MATCHES, "DIR"),
@@ -514,9 +479,8 @@ CORPUS_DIR: Setting[str | None] = Setting(
         " the tip of the base branch. Default: as configured.",
     ),
 )
-OPPONENTS: Setting[int] = Setting(
+OPPONENTS: Setting[int] = _integer(
     "opponents",
-    Kind.INTEGER,
     default=16,
     minimum=1,
     maximum=100,
@@ -539,9 +503,8 @@ def _report_formats() -> tuple[str, ...]:
     return tuple(form for form in files if OUTPUT_FORMATS.table(form, "WRITERS").keys() & {"*", "bench"})
 
 
-BENCHMARK: Setting[str] = Setting(
+BENCHMARK: Setting[str] = _text(
     "benchmark",
-    Kind.TEXT,
     default="coding-easy",
     help="The benchmark to run: an id or the path of a file.",
     option=Option(TASKS_RUN, "ID|PATH", everyday=True),
@@ -552,23 +515,17 @@ BENCHMARK: Setting[str] = Setting(
         " a file. In a pull request it is read from the tip of the base branch. Default: none.",
     ),
 )
-TASKS: Setting[str | None] = Setting(
-    "tasks",
-    Kind.TEXT,
-    help="A file of tasks to use instead of a benchmark.",
-    action=Input(origin=BASE),
-    configured=False,
+TASKS: Setting[str | None] = _text(
+    "tasks", help="A file of tasks to use instead of a benchmark.", action=Input(origin=BASE), configured=False
 )
-SKILLS: Setting[tuple[str, ...] | None] = Setting(
+SKILLS: Setting[tuple[str, ...] | None] = _texts(
     "skills",
-    Kind.TEXTS,
     help="The skills that the benchmark runs: skill.json files or directories. One per line. Default: paths.",
     action=Input(origin=CHANGE),
     configured=False,
 )
-RUNS: Setting[int] = Setting(
+RUNS: Setting[int] = _integer(
     "runs",
-    Kind.INTEGER,
     default=1,
     minimum=1,
     maximum=1000,
@@ -576,9 +533,8 @@ RUNS: Setting[int] = Setting(
     option=Option(RUNNING, "N", everyday=True),
     action=Input(configures=False),
 )
-CONCURRENCY: Setting[int] = Setting(
+CONCURRENCY: Setting[int] = _integer(
     "concurrency",
-    Kind.INTEGER,
     default=4,
     minimum=1,
     maximum=256,
@@ -586,9 +542,8 @@ CONCURRENCY: Setting[int] = Setting(
     other_name="concurrency",
     option=Option(RUNNING, "N"),
 )
-TIMEOUT_MS: Setting[int] = Setting(
+TIMEOUT_MS: Setting[int] = _integer(
     "timeout-ms",
-    Kind.INTEGER,
     default=30_000,
     minimum=100,
     maximum=86_400_000,
@@ -596,58 +551,51 @@ TIMEOUT_MS: Setting[int] = Setting(
     other_name="timeoutMs",
     option=Option(RUNNING, "MS", name="timeout", commands=(EVAL, RUN, TASK)),
 )
-RETRIES: Setting[int] = Setting(
+RETRIES: Setting[int] = _integer(
     "retries",
-    Kind.INTEGER,
     default=0,
     minimum=0,
     maximum=100,
     help="How often to retry a task after an infrastructure failure; never after a wrong answer.",
     option=Option(RUNNING, "N"),
 )
-RETRY_DELAY_S: Setting[float] = Setting(
+RETRY_DELAY_S: Setting[float] = _number(
     "retry-delay-s",
-    Kind.NUMBER,
     default=1.0,
     minimum=0,
     maximum=3600,
     help="Seconds before the first retry; the k-th waits k times as long, at most 30.",
     option=Option(RUNNING, "S"),
 )
-EVALUATOR: Setting[str] = Setting(
+EVALUATOR: Setting[str] = _choice(
     "evaluator",
-    Kind.CHOICE,
     default="exact",
     choices=Lazy(_scorers),
     help="The scorer for tasks that do not name one.",
     option=Option(RUNNING, "SCORER"),
 )
-FORMATS: Setting[tuple[str, ...]] = Setting(
+FORMATS: Setting[tuple[str, ...]] = _choices(
     "formats",
-    Kind.CHOICES,
     default=("json", "markdown"),
     choices=Lazy(_report_formats),
     help="The formats that eval writes.",
     other_name="defaultFormats",
 )
-OUTPUT_DIR: Setting[str] = Setting(
+OUTPUT_DIR: Setting[str] = _text(
     "output-dir",
-    Kind.TEXT,
     default="reports",
     help="The directory that eval writes its reports to.",
     other_name="outputDir",
     option=Option(REPORTS, "DIR", everyday=True),
 )
-BENCHMARKS_DIR: Setting[str] = Setting(
+BENCHMARKS_DIR: Setting[str] = _text(
     "benchmarks-dir",
-    Kind.TEXT,
     default="benchmarks",
     help="A directory of benchmarks, in addition to the packaged ones.",
     option=Option(TASKS_RUN, "DIR"),
 )
-ALLOW_EXEC: Setting[bool] = Setting(
+ALLOW_EXEC: Setting[bool] = _flag(
     "allow-exec",
-    Kind.FLAG,
     default=True,
     personal=True,
     help="Whether programs of skills may run.",
@@ -658,27 +606,24 @@ ALLOW_EXEC: Setting[bool] = Setting(
         " servers. In a pull request, this is the author's code: give such a job no secrets.",
     ),
 )
-MEMORY_MB: Setting[int] = Setting(
+MEMORY_MB: Setting[int] = _integer(
     "memory-mb",
-    Kind.INTEGER,
     default=1024,
     minimum=16,
     maximum=1_048_576,
     help="Memory limit of one call of a skill's program, in megabytes. A lower memoryMb of the skill takes precedence.",
     option=Option(RUNNING, "MB", name="memory"),
 )
-SANDBOX: Setting[str] = Setting(
+SANDBOX: Setting[str] = _choice(
     "sandbox",
-    Kind.CHOICE,
     default="none",
     choices=("none", "bwrap", "auto"),
     personal=True,
     help="The sandbox for programs of skills: none, bubblewrap, or bubblewrap if it is available (auto).",
     option=Option(RUNNING, "none|bwrap|auto"),
 )
-ALLOW_ENV: Setting[tuple[str, ...]] = Setting(
+ALLOW_ENV: Setting[tuple[str, ...]] = _texts(
     "allow-env",
-    Kind.TEXTS,
     default=(),
     personal=True,
     help="Environment variables that a skill's configuration may name, in addition to SKILL_*.",
@@ -687,18 +632,14 @@ ALLOW_ENV: Setting[tuple[str, ...]] = Setting(
         help="Environment variables that a skill's configuration may name, in addition to SKILL_*. One per line.",
     ),
 )
-ALLOW_HOST: Setting[tuple[str, ...]] = Setting(
+ALLOW_HOST: Setting[tuple[str, ...]] = _texts(
     "allow-host",
-    Kind.TEXTS,
     default=(),
     personal=True,
     help="Hosts (or HOST:PORT) that servers of skills may use, in addition to public ones and this machine.",
 )
-MIN_COMPLETION: Setting[float | None] = Setting(
+MIN_COMPLETION: Setting[float | None] = _ratio(
     "min-completion",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.8,
     help="Minimum completion rate of each skill; 0.7 if --exit-on-fail is used without it.",
     option=Option(BOUNDS, "SHARE", everyday=True),
@@ -708,36 +649,20 @@ MIN_COMPLETION: Setting[float | None] = Setting(
         " configuration's.",
     ),
 )
-MIN_PARTIAL: Setting[float | None] = Setting(
-    "min-partial",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
-    example=0.8,
-    help="Minimum partial score of each skill.",
-    option=Option(BOUNDS, "SHARE"),
+MIN_PARTIAL: Setting[float | None] = _ratio(
+    "min-partial", example=0.8, help="Minimum partial score of each skill.", option=Option(BOUNDS, "SHARE")
 )
-MIN_COMPOSITE: Setting[float | None] = Setting(
-    "min-composite",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
-    example=0.8,
-    help="Minimum benchmark composite of each skill.",
-    option=Option(BOUNDS, "SHARE"),
+MIN_COMPOSITE: Setting[float | None] = _ratio(
+    "min-composite", example=0.8, help="Minimum benchmark composite of each skill.", option=Option(BOUNDS, "SHARE")
 )
-MAX_ERROR_RATE: Setting[float | None] = Setting(
+MAX_ERROR_RATE: Setting[float | None] = _ratio(
     "max-error-rate",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.1,
     help="Maximum share of tasks that end in an error or a timeout.",
     option=Option(BOUNDS, "SHARE"),
 )
-MAX_P95_MS: Setting[float | None] = Setting(
+MAX_P95_MS: Setting[float | None] = _number(
     "max-p95-ms",
-    Kind.NUMBER,
     minimum=0,
     example=5000,
     help="Maximum 95th percentile of latencies, in milliseconds.",
@@ -745,9 +670,8 @@ MAX_P95_MS: Setting[float | None] = Setting(
 )
 
 # The store of results.
-STORE: Setting[str | None] = Setting(
+STORE: Setting[str | None] = _text(
     "store",
-    Kind.TEXT,
     example=".skillgate/store.db",
     help="The SQLite file that eval saves its results in.",
     action=Input(
@@ -757,27 +681,24 @@ STORE: Setting[str | None] = Setting(
         " PostgreSQL address without a password (set PGPASSWORD under env). Default: results are not saved.",
     ),
 )
-STORE_URL: Setting[str | None] = Setting(
+STORE_URL: Setting[str | None] = _text(
     "store-url",
-    Kind.TEXT,
     example="postgresql://results@db.example.org/skillgate",
     personal=True,
     help="A PostgreSQL database to use instead. Put its password in ~/.pgpass or PGPASSWORD.",
 )
 
 # Recorded invocations.
-INVOCATIONS: Setting[tuple[str, ...] | None] = Setting(
+INVOCATIONS: Setting[tuple[str, ...] | None] = _texts(
     "invocations",
-    Kind.TEXTS,
     help="Recorded invocations for the input gate: files, or directories with .jsonl files, in a format that"
     " skillgate log import reads. Or the word store: the contents of the store that the input store names. In a pull"
     " request, tracked files are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE),
     configured=False,
 )
-INVOCATION_GATE: Setting[tuple[str, ...] | None] = Setting(
+INVOCATION_GATE: Setting[tuple[str, ...] | None] = _texts(
     "gate",
-    Kind.TEXTS,
     help="The gates that the recorded invocations of each gated skill must pass: publish, feature,"
     " deprecation, or one from the configuration.",
     action=Input(form=WORDS),
@@ -792,65 +713,33 @@ def _gate(name: str, table: Table) -> None:
 
 
 _GATE_FIELDS = (
-    Setting(key="min_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="Minimum average score."),
-    Setting(key="max_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="Maximum average score, for a trigger."),
-    Setting(
-        key="min_invocations",
-        kind=Kind.INTEGER,
-        minimum=1,
-        maximum=1_000_000_000,
-        help="Minimum number of rated invocations.",
-    ),
-    Setting(
-        key="max_error_rate",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="Maximum share of invocations with an error.",
-    ),
-    Setting(
-        key="max_unrecovered_rate",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="Maximum share of failed invocations.",
-    ),
-    Setting(
-        key="max_age_without_improvement",
-        kind=Kind.INTEGER,
+    _number("min_score", minimum=0, maximum=100, help="Minimum average score."),
+    _number("max_score", minimum=0, maximum=100, help="Maximum average score, for a trigger."),
+    _integer("min_invocations", minimum=1, maximum=1_000_000_000, help="Minimum number of rated invocations."),
+    _ratio("max_error_rate", help="Maximum share of invocations with an error."),
+    _ratio("max_unrecovered_rate", help="Maximum share of failed invocations."),
+    _integer(
+        "max_age_without_improvement",
         minimum=0,
         maximum=36_500,
         help="Days since the skill last improved: a trigger fires at this many, a requirement allows no more.",
     ),
-    Setting(
-        key="min_coverage",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="Minimum average share of the score that was observed.",
-    ),
-    Setting(
-        key="kind",
-        kind=Kind.CHOICE,
+    _ratio("min_coverage", help="Minimum average share of the score that was observed."),
+    _choice(
+        "kind",
         choices=(REQUIREMENT, TRIGGER),
         help="requirement: fails unless all limits hold; trigger: fires when all do.",
     ),
-    Setting(key="description", kind=Kind.TEXT, maximum=200, help="What it is for."),
+    _text("description", maximum=200, help="What it is for."),
 )
-RUBRIC: Setting[str] = Setting(
+RUBRIC: Setting[str] = _choice(
     "rubric",
-    Kind.CHOICE,
     default="1.1",
     choices=("1.0", "1.1"),
     help="The rubric for recorded invocations; 1.0 is exactly the published one.",
 )
-LOG_DAYS: Setting[int] = Setting(
-    "log-days",
-    Kind.INTEGER,
-    default=30,
-    minimum=1,
-    maximum=36_500,
-    help="How many days of recorded invocations the figures cover.",
+LOG_DAYS: Setting[int] = _integer(
+    "log-days", default=30, minimum=1, maximum=36_500, help="How many days of recorded invocations the figures cover."
 )
 GATES: Setting[Mapping[str, Table] | None] = Setting(
     "gates",
@@ -863,79 +752,66 @@ GATES: Setting[Mapping[str, Table] | None] = Setting(
 )
 
 # What a run of the Action publishes.
-COMMENT: Setting[str] = Setting(
+COMMENT: Setting[str] = _choice(
     "comment",
-    Kind.CHOICE,
     choices=("always", "changes", "failures", "never"),
     help="When to comment on the pull request: always, if a skill changed, on failure, or never.",
     action=Input("always"),
     configured=False,
 )
-COMMENT_KEY: Setting[str] = Setting(
+COMMENT_KEY: Setting[str] = _text(
     "comment-key",
-    Kind.TEXT,
     help="Distinguishes the comments of several jobs on one pull request.",
     action=Input("default", form=KEY),
     configured=False,
 )
-PR_NUMBER: Setting[int | None] = Setting(
+PR_NUMBER: Setting[int | None] = _integer(
     "pr-number",
-    Kind.INTEGER,
     minimum=1,
     help="The pull request to comment on. Default: the event's.",
     action=Input(),
     configured=False,
 )
-REGRESSION_ISSUE: Setting[bool] = Setting(
+REGRESSION_ISSUE: Setting[bool] = _flag(
     "regression-issue",
-    Kind.FLAG,
     help="Open or update an issue on a regression, and close it once there is none. Needs the permission issues:"
     " write; has no effect in pull requests and merge groups. comment-key distinguishes issues.",
     action=Input("false"),
     configured=False,
 )
-ANNOTATIONS: Setting[str] = Setting(
+ANNOTATIONS: Setting[str] = _choice(
     "annotations",
-    Kind.CHOICE,
     choices=("all", "errors", "none"),
     help="Which findings to annotate, at most ten per level.",
     action=Input("all"),
     configured=False,
 )
-REPORT_DIR: Setting[str] = Setting(
+REPORT_DIR: Setting[str] = _text(
     "report-dir",
-    Kind.TEXT,
     help="The directory for report.json, report.html and the other documents, in the workspace.",
     action=Input("skillgate-report", origin=OUTPUT),
     configured=False,
 )
-SARIF: Setting[str | None] = Setting(
+SARIF: Setting[str | None] = _text(
     "sarif",
-    Kind.TEXT,
     help="The SARIF file to write, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
     configured=False,
 )
-CERTIFICATE: Setting[str | None] = Setting(
+CERTIFICATE: Setting[str | None] = _text(
     "certificate",
-    Kind.TEXT,
     help="The certificate to write as JSON, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
     configured=False,
 )
-BADGES: Setting[str | None] = Setting(
+BADGES: Setting[str | None] = _text(
     "badges",
-    Kind.TEXT,
     help="The directory for a badge of each skill, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
     configured=False,
 )
-GITHUB_TOKEN: Setting[str | None] = Setting(
-    "github-token",
-    Kind.TEXT,
-    help="The token to comment with.",
-    action=Input("${{ github.token }}"),
-    configured=False,
+GITHUB_TOKEN: Setting[str | None] = _text(
+    "github-token", help="The token to comment with.", action=Input("${{ github.token }}"), configured=False
 )
 
 TABLE: tuple[Setting[Any], ...] = tuple(entry for entry in vars().values() if isinstance(entry, Setting))

@@ -38,7 +38,7 @@ from skillgate.action.github import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from github.Requester import Requester
 
@@ -190,35 +190,6 @@ class Connection:
         raise GitHubError(message.replace(self._token, "***"), forbidden=forbidden) from None
 
 
-def open_connection(
-    api_url: str, token: str, *, sleep: Callable[[float], None], clock: Callable[[], float], jitter: Callable[[], float]
-) -> Connection:
-    """Open a connection; nothing is sent to GitHub yet.
-
-    ``api_url``: ``https://api.github.com``, or ``https://HOST/api/v3`` of an Enterprise server. ``token``: of a
-    workflow, an App or a person. ``clock``: seconds since any moment. ``jitter``: a number in [0, 1), so that many runs
-    do not retry at once.
-
-    Raises:
-        GitHubError: an argument is not valid.
-    """
-    if not _is_base(api_url):
-        raise GitHubError("the address of GitHub's API is not like https://api.github.com; check GITHUB_API_URL")
-    if not re.fullmatch(r"[!-~]+", token):
-        raise GitHubError("the token for GitHub's API is missing or has invalid characters")
-    _silence()
-    client = github.Github(
-        auth=github.Auth.Token(token),
-        base_url=api_url.rstrip("/"),
-        timeout=TIMEOUT_S,
-        user_agent=f"skillgate/{__version__}",
-        retry=None,
-        seconds_between_requests=None,
-        seconds_between_writes=None,
-    )
-    return Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter)
-
-
 def _is_base(url: str) -> bool:
     try:
         scheme, host, _ = origin(url)
@@ -245,6 +216,7 @@ def _json(text: str) -> Any:  # noqa: ANN401 -- any JSON
 
 
 _GONE = (404, 410)  # of a comment or an issue that was just listed
+_NEEDS_ISSUES = "the job needs `permissions: issues: write` for an issue: "
 _VIEWER = "query { viewer { login } }"
 
 
@@ -285,15 +257,10 @@ class Repository:
         Returns:
             The result. A failure of GitHub is returned and never raised: it must not change a gate's result.
         """
-        refusal = sticky.refusal(body, marker)
-        if refusal:
+        if refusal := sticky.refusal(body, marker):
             return Posted("failed", reason=refusal)
-        try:
-            return self._put(f"{self._path}/issues/{number}/comments", body, marker, create=create)
-        except GitHubError as error:
-            return Posted("forbidden" if error.forbidden else "failed", reason=str(error))
-        finally:
-            self._connection.close()
+        path = f"{self._path}/issues/{number}/comments"
+        return self._posted(lambda: _retried(lambda gone: self._put(path, body, marker, gone, create=create)))
 
     def put_issue(self, marker: str, title: str, body: str) -> Posted:
         """Open, update or leave the one open issue of a marker, so that it is ``body``.
@@ -306,10 +273,9 @@ class Repository:
         Returns:
             The result; a failure of GitHub is returned and never raised.
         """
-        refusal = sticky.refusal(body, marker)
-        if refusal:
+        if refusal := sticky.refusal(body, marker):
             return Posted("failed", reason=refusal)
-        return self._posted(lambda: self._open(marker, title, body))
+        return self._posted(lambda: _retried(lambda gone: self._put_issue(marker, title, body, gone)), _NEEDS_ISSUES)
 
     def close_issue(self, marker: str, body: str) -> Posted:
         """Close the open issues of a marker, with a comment; ``skipped`` if there is none.
@@ -319,25 +285,17 @@ class Repository:
         Returns:
             The result; a failure of GitHub is returned and never raised.
         """
-        return self._posted(lambda: self._close(marker, body))
+        return self._posted(lambda: self._close(marker, body), _NEEDS_ISSUES)
 
-    def _posted(self, act: Callable[[], Posted]) -> Posted:
+    def _posted(self, act: Callable[[], Posted], needed: str = "") -> Posted:
         try:
             return act()
         except GitHubError as error:
             if error.forbidden:
-                return Posted("forbidden", reason=f"the job needs `permissions: issues: write` for an issue: {error}")
+                return Posted("forbidden", reason=f"{needed}{error}")
             return Posted("failed", reason=str(error))
         finally:
             self._connection.close()
-
-    def _open(self, marker: str, title: str, body: str) -> Posted:
-        gone: set[int] = set()
-        while True:
-            try:
-                return self._put_issue(marker, title, body, gone)
-            except _VanishedError as error:
-                gone.add(error.id)
 
     def _put_issue(self, marker: str, title: str, body: str, gone: Collection[int]) -> Posted:
         tries = 0
@@ -372,16 +330,17 @@ class Repository:
 
     def _decide_issue(self, marker: str, body: str, gone: Collection[int] = ()) -> sticky.Decision:
         listed = self._connection.pages(f"{self._path}/issues", {"state": "open"})
-        found = [one for page in listed for one in issues(page) if one.id not in gone]
-        candidates = sticky.marked(found, marker)
+        return self._decided((one for page in listed for one in issues(page)), marker, body, gone)
+
+    def _decided(
+        self, found: Iterable[sticky.Comment], marker: str, body: str, gone: Collection[int]
+    ) -> sticky.Decision:
+        candidates = sticky.marked([one for one in found if one.id not in gone], marker)
         return sticky.decide(candidates, body, self._writes_as() if candidates else None)
 
-    def _change(self, issue: sticky.Comment, fields: Mapping[str, str]) -> None:
-        self._patch(issue, f"{self._path}/issues/{issue.id}", fields)
-
-    def _patch(self, one: sticky.Comment, path: str, fields: Mapping[str, str]) -> None:
-        """Edit a comment or an issue."""
-        answer = self._connection.settle("PATCH", path, body=fields)
+    def _change(self, one: sticky.Comment, fields: Mapping[str, str], kind: str = "issues") -> None:
+        """Edit an issue or a comment."""
+        answer = self._connection.settle("PATCH", f"{self._path}/{kind}/{one.id}", body=fields)
         if answer.status in _GONE:
             raise _VanishedError(one.id)
         if not answer.ok:
@@ -410,21 +369,15 @@ class Repository:
             self._connection.close()
         return found[0] if len(found) == 1 else None
 
-    def _put(self, path: str, body: str, marker: str, *, create: bool) -> Posted:
-        gone: set[int] = set()  # deleted since they were listed: a stale list may name them again
-        while True:
-            try:
-                decision = self._decide(path, body, marker, gone)
-                if decision.current:
-                    return self._keep(decision.current, body, decision)
-                return self._create(path, body, marker, gone) if create else Posted("skipped")
-            except _VanishedError as error:
-                gone.add(error.id)
+    def _put(self, path: str, body: str, marker: str, gone: Collection[int], *, create: bool) -> Posted:
+        decision = self._decide(path, body, marker, gone)
+        if decision.current:
+            return self._keep(decision.current, body, decision)
+        return self._create(path, body, marker, gone) if create else Posted("skipped")
 
     def _decide(self, path: str, body: str, marker: str, gone: Collection[int]) -> sticky.Decision:
-        written = [one for page in self._connection.pages(path, {}) for one in comments(page) if one.id not in gone]
-        candidates = sticky.marked(written, marker)
-        return sticky.decide(candidates, body, self._writes_as() if candidates else None)
+        written = (one for page in self._connection.pages(path, {}) for one in comments(page))
+        return self._decided(written, marker, body, gone)
 
     def _create(self, path: str, body: str, marker: str, gone: Collection[int]) -> Posted:
         tries = 0
@@ -452,7 +405,7 @@ class Repository:
         return posted
 
     def _edit(self, comment: sticky.Comment, body: str) -> None:
-        self._patch(comment, f"{self._path}/issues/comments/{comment.id}", {"body": body})
+        self._change(comment, {"body": body}, "issues/comments")
 
     def _writes_as(self) -> str | None:
         """Return who the token writes as; None if GitHub does not say.
@@ -470,6 +423,16 @@ class Repository:
                 if self._login is None and (passing(viewer) or passing(user)):
                     connection.fail(viewer if passing(viewer) else user)
         return self._login
+
+
+def _retried(act: Callable[[set[int]], Posted]) -> Posted:
+    """Act again without the comments or issues that vanished: a stale list may still name them."""
+    gone: set[int] = set()
+    while True:
+        try:
+            return act(gone)
+        except _VanishedError as error:
+            gone.add(error.id)
 
 
 def _login(data: Any, *path: str) -> str | None:  # noqa: ANN401 -- any JSON
@@ -496,12 +459,27 @@ def open_repository(
 ) -> Repository:
     """Open a repository; nothing is sent to GitHub yet.
 
-    See :func:`open_connection` for the other arguments.
+    ``api_url``: ``https://api.github.com``, or ``https://HOST/api/v3`` of an Enterprise server. ``token``: of a
+    workflow, an App or a person. ``clock``: seconds since any moment. ``jitter``: a number in [0, 1), so that many runs
+    do not retry at once.
 
     Raises:
         GitHubError: an argument is not valid.
     """
-    connection = open_connection(api_url, token, sleep=sleep, clock=clock, jitter=jitter)
+    if not _is_base(api_url):
+        raise GitHubError("the address of GitHub's API is not like https://api.github.com; check GITHUB_API_URL")
+    if not re.fullmatch(r"[!-~]+", token):
+        raise GitHubError("the token for GitHub's API is missing or has invalid characters")
+    _silence()
+    client = github.Github(
+        auth=github.Auth.Token(token),
+        base_url=api_url.rstrip("/"),
+        timeout=TIMEOUT_S,
+        user_agent=f"skillgate/{__version__}",
+        retry=None,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+    )
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/(?!\.{1,2}$)[A-Za-z0-9_.-]+", full_name):
         raise GitHubError("the repository is not in the form OWNER/NAME")
-    return Repository(connection, full_name)
+    return Repository(Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter), full_name)

@@ -43,7 +43,12 @@ def head_skills(context: RunContext, request: EvalRequest, *, there: Sequence[st
         UsageError: there is none, or one is not valid.
     """
     here = context.checkout.directory
-    paths = [one for one in request.skills if os.path.lexists(os.path.join(here, one)) or not _is_in(there, one)]
+    paths = [
+        one
+        for one in request.skills
+        if os.path.lexists(os.path.join(here, one))
+        or not any(os.path.exists(os.path.join(folder, one)) for folder in there)
+    ]
     if request.skills and not paths:
         return Skills((), ())
     return load_skills(paths, cwd=here, prose=request.prose, without=_excluded(context, top_of(context.checkout)))
@@ -122,10 +127,6 @@ def _excluded(context: RunContext, top: str) -> list[str]:
     if context.request.benchmark.skills:
         return []
     return [os.path.normpath(os.path.join(top, path)) for path in excluded_paths(context)]
-
-
-def _is_in(folders: Sequence[str], path: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, path)) for folder in folders)
 
 
 def place_of(skill: Runnable, top: str) -> str:

@@ -20,12 +20,12 @@ from skillgate.model.skill import SKILL_FILE
 from skillgate.settings import BY_KEY, INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from skillgate.action.protocol import Redactor
     from skillgate.config import Config, Files
 
-N = TypeVar("N", int, float)
+R = TypeVar("R")
 Input = str | float | bool | tuple[str, ...] | None
 _REFUSED = {"run-as-caller": "only for the command line: programs of untrusted skills must not run as root"}
 _SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
@@ -205,59 +205,23 @@ class ActionRequest(NamedTuple):
 
 def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
     """Return the request of the inputs; ``inputs`` has all of them, by name."""
-    paths = _texts(inputs, settings.PATHS)
-    part, _, parts = _text(inputs, settings.REQUESTED_SHARD).partition("/")
-    return ActionRequest(
+
+    def filled(kind: Callable[..., R], fields: Iterable[str], **own: object) -> R:
+        return kind(**{name: inputs[name.replace("_", "-")] for name in fields if name not in own}, **own)
+
+    paths, shard = inputs[settings.PATHS.key] or (), inputs[settings.REQUESTED_SHARD.key]
+    assert isinstance(paths, tuple)
+    return filled(
+        ActionRequest,
+        ActionRequest._fields,
         options=set_options(inputs),
-        mode=_text(inputs, settings.MODE),
         paths=tuple(path for path in paths if not path.startswith("!")),
         excluded=tuple(path.removeprefix("!").strip() for path in paths if path.startswith("!")),
-        working_directory=_text(inputs, settings.WORKING_DIRECTORY),
-        config=_text(inputs, settings.CONFIG) or None,
-        baseline=_text(inputs, settings.BASELINE),
-        changed_only=_text(inputs, settings.CHANGED_ONLY),
-        on_unmeasured=_text(inputs, settings.ON_UNMEASURED),
-        cache_dir=_text(inputs, settings.CACHE_DIR) or None,
-        store=_text(inputs, settings.STORE) or None,
-        shard=(int(part), int(parts)) if parts else None,
-        reports=_texts(inputs, settings.SHARD_REPORTS),
-        merge_sarif=_texts(inputs, settings.MERGE_SARIF),
-        benchmark=BenchmarkRequest(
-            benchmark=_text(inputs, settings.BENCHMARK) or None,
-            tasks=_text(inputs, settings.TASKS) or None,
-            skills=_texts(inputs, settings.SKILLS),
-            runs=_number(inputs, settings.RUNS, int),
-            min_completion=_number(inputs, settings.MIN_COMPLETION, float),
-            allow_exec=inputs[settings.ALLOW_EXEC.key] is True,
-            allow_env=_texts(inputs, settings.ALLOW_ENV),
-        ),
-        invocations=_texts(inputs, settings.INVOCATIONS),
-        gate=_texts(inputs, settings.INVOCATION_GATE),
-        report_dir=_text(inputs, settings.REPORT_DIR),
-        sarif=_text(inputs, settings.SARIF),
-        certificate=_text(inputs, settings.CERTIFICATE),
-        badges=_text(inputs, settings.BADGES),
-        comment=_text(inputs, settings.COMMENT),
-        comment_key=_text(inputs, settings.COMMENT_KEY),
-        pr_number=_number(inputs, settings.PR_NUMBER, int),
-        regression_issue=inputs[settings.REGRESSION_ISSUE.key] is True,
-        annotations=_text(inputs, settings.ANNOTATIONS),
+        shard=tuple(map(int, shard.split("/"))) if isinstance(shard, str) else None,
+        benchmark=filled(BenchmarkRequest, BenchmarkRequest._fields),
+        gate=inputs[settings.INVOCATION_GATE.key] or (),
+        **{place.key: inputs[place.key] or "" for place in (settings.SARIF, settings.CERTIFICATE, settings.BADGES)},
     )
-
-
-def _text(inputs: Mapping[str, Input], entry: Setting[Any]) -> str:
-    value = inputs[entry.key]
-    return value if isinstance(value, str) else ""
-
-
-def _texts(inputs: Mapping[str, Input], entry: Setting[Any]) -> tuple[str, ...]:
-    value = inputs[entry.key]
-    return value if isinstance(value, tuple) else ()
-
-
-def _number(inputs: Mapping[str, Input], entry: Setting[Any], kind: type[N]) -> N | None:
-    value = inputs[entry.key]
-    return value if isinstance(value, kind) else None
 
 
 _REPORT_DIR = f"input {settings.REPORT_DIR.key}"

@@ -16,7 +16,16 @@ from skillgate.bench.request import (
     TaskChoice,
 )
 from skillgate.bench.selecting import StrategyRequest
-from skillgate.cli.options import Rare, option_values, read_number, section, shard_of_word, whole_number
+from skillgate.cli.options import (
+    Rare,
+    at_least_zero,
+    option_values,
+    request_from,
+    section,
+    shard_of_word,
+    share,
+    whole_number,
+)
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import ModelOptions
@@ -188,7 +197,10 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
         f"--{settings.MAX_ERROR_RATE.key}", metavar="SHARE", type=share, help="maximum share of errors and timeouts"
     )
     group.add_argument(
-        f"--{settings.MAX_P95_MS.key}", metavar="MS", type=_latency, help="maximum 95th percentile of latencies"
+        f"--{settings.MAX_P95_MS.key}",
+        metavar="MS",
+        type=at_least_zero("milliseconds"),
+        help="maximum 95th percentile of latencies",
     )
     group.add_argument(
         "--adapter",
@@ -238,27 +250,6 @@ def adapter(text: str) -> str:
     return text
 
 
-def share(text: str) -> float:
-    """Read a ratio.
-
-    Raises:
-        argparse.ArgumentTypeError: it is no ratio; the message for a percentage suggests the ratio.
-    """
-    number = read_number(text.removesuffix("%"))
-    if text.endswith("%") or not 0 <= number <= 1:
-        hint = f"; did you mean {number / 100:g}?" if 0 < number <= 100 else ""
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
-    return number
-
-
-def _latency(text: str) -> float:
-    """Read a time in milliseconds, at least 0."""
-    number = read_number(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected milliseconds, found {text!r}")
-    return number
-
-
 def eval_request(
     args: argparse.Namespace, session: Console, *, skills: Sequence[str], shard: tuple[int, int] | None = None
 ) -> EvalRequest:
@@ -297,7 +288,7 @@ def eval_request(
 
 def model_options(args: argparse.Namespace) -> ModelOptions:
     """Return how models are called, from the options of ``add_model_answers``."""
-    return ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
+    return request_from(ModelOptions, args, keep_answers=not args.no_cache, dry_run=False)
 
 
 def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.options import (
@@ -15,7 +14,9 @@ from skillgate.cli.options import (
     option_values,
     output_format,
     rendered,
+    request_from,
     style_of,
+    whole_number,
     write_text,
 )
 from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
@@ -24,6 +25,7 @@ from skillgate.report.rendering import writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from skillgate.console import Console
@@ -52,7 +54,7 @@ def add_certificates(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--certificate-days",
         metavar="N",
-        type=_days,
+        type=whole_number(f"a number of days from 1 to {_MOST_DAYS}", 1, _MOST_DAYS),
         help=Rare(f"validity of the certificate in days (default: {_DAYS})"),
     )
     group.add_argument(
@@ -85,15 +87,8 @@ def evaluate_request(args: argparse.Namespace, session: Console, *, command: str
 
 
 def model_options(args: argparse.Namespace) -> ModelOptions:
-    """Build the request from the options of :func:`skillgate.cli.options.add_models` that are not settings."""
-    return ModelOptions(
-        record=args.record,
-        replay=args.replay,
-        refresh=args.refresh,
-        keep_answers=not args.no_cache,
-        calibration=args.calibration,
-        dry_run=args.dry_run,
-    )
+    """Build the request from the options of ``add_models`` and ``add_sessions`` that are not settings."""
+    return request_from(ModelOptions, args, keep_answers=not args.no_cache)
 
 
 def score_request(args: argparse.Namespace, session: Console) -> EvaluateRequest:
@@ -102,8 +97,7 @@ def score_request(args: argparse.Namespace, session: Console) -> EvaluateRequest
     Raises:
         UsageError: an option is not valid, or its file must not be written.
     """
-    models = model_options(args)._replace(lift=args.lift, benchmark_json=args.benchmark_json)
-    return evaluate_request(args, session, command="score")._replace(models=models)
+    return evaluate_request(args, session, command="score")._replace(models=model_options(args))
 
 
 def require_places(args: argparse.Namespace, session: Console) -> None:
@@ -184,10 +178,3 @@ def _shaped(document: Report | Comparison, name: str, command: str, *, single: b
     from skillgate.report.json import document as shaped  # only this format shapes it first
 
     return shaped(document, command=command, single=single)
-
-
-def _days(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    if not 1 <= number <= _MOST_DAYS:
-        raise argparse.ArgumentTypeError(f"expected a number of days from 1 to {_MOST_DAYS}, found {text!r}")
-    return number

@@ -80,7 +80,8 @@ def main(
         code = _run(arguments, out, err, os.environ if environ is None else environ, cwd)
         deliver(out, "", flush=True)
     except SkillgateError as error:
-        _complain(err, str(error))
+        lines = "\n  ".join(map(printable, str(error).split("\n")))
+        _write(err, f"skillgate: error: {lines}\n")
         return error.exit_code
     except KeyboardInterrupt:
         _write(err, "skillgate: interrupted\n")
@@ -183,18 +184,15 @@ def _tolerant(stream: TextIO | None) -> TextIO:
     return stream
 
 
-def _complain(err: TextIO, message: str) -> None:
-    lines = [printable(line) for line in message.split("\n")]
-    _write(err, f"skillgate: error: {lines[0]}\n" + "".join(f"  {line}\n" for line in lines[1:]))
-
-
 def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
     """Report a bug: what, where, and where to report it."""
     import traceback  # only on the way out
 
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
-    place = f"{_short(last.filename)}:{last.lineno}" if last else "unknown place"
+    place = "unknown place"
+    if last:
+        place = f"{'/'.join(last.filename.replace(os.sep, '/').split('/')[-3:])}:{last.lineno}"
     text = printable(f"{type(error).__name__}: {error}")[:500]
     _write(err, f"skillgate: this is a bug in skillgate: {text} (at {place})\n")
     if verbose:
@@ -202,10 +200,6 @@ def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
         _write(err, "".join(f"{printable(line)}\n" for line in lines))
     more = "the traceback above" if verbose else "the output of the same command with -v"
     _write(err, f"Please report it with {more}: {_tracker()}\n")
-
-
-def _short(path: str) -> str:
-    return "/".join(path.replace("\\", "/").split("/")[-3:])
 
 
 def _tracker() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from skillgate import __version__, settings
 from skillgate.errors import UsageError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Option, Setting, Value
 
 
+R = TypeVar("R")
 HELP_ALL = "--help-all"
 _WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
 
@@ -292,7 +293,7 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
         action="append",
         default=[],
         type=_file_of(formats),
-        help=f"also write a file, in the format of its suffix ({_suffixes_of(formats)}); repeatable",
+        help=f"also write a file, in the format of its suffix ({suffixes_of(formats)}); repeatable",
     )
     parser.set_defaults(default_output=default)
 
@@ -427,12 +428,13 @@ def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
         form = format_of(text)
         if form in formats:
             return form, text
-        raise argparse.ArgumentTypeError(f"expected a file with a suffix of {_suffixes_of(formats)}, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a file with a suffix of {suffixes_of(formats)}, found {text!r}")
 
     return file_of
 
 
-def _suffixes_of(formats: Sequence[str]) -> str:
+def suffixes_of(formats: Sequence[str]) -> str:
+    """Return the file suffixes of formats, for messages."""
     return ", ".join(suffix for suffix, form in suffixes().items() if form in formats)
 
 
@@ -531,3 +533,31 @@ def read_number(text: str) -> float:
         return float(text)
     except ValueError:
         return -1.0
+
+
+def request_from(kind: type[R], args: argparse.Namespace, **own: object) -> R:
+    """Return a request, a named tuple: each field from ``own``, else from the argument of its name."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    named = {name: value for name, value in vars(args).items() if name in fields and name not in own}
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in named.items()}, **own)
+
+
+def at_least_zero(expected: str) -> Callable[[str], float]:
+    """Make an argparse type of finite numbers of at least 0; ``expected`` describes them in the message."""
+
+    def read(text: str) -> float:
+        number = read_number(text)
+        if not 0 <= number < float("inf"):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+        return number
+
+    return read
+
+
+def share(text: str) -> float:
+    """Read a ratio from 0 to 1; an argparse type whose message for a percentage suggests the ratio."""
+    number = read_number(text.removesuffix("%"))
+    if text.endswith("%") or not 0 <= number <= 1:
+        hint = f"; did you mean {number / 100:g}?" if 0 < number <= 100 else ""
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
+    return number

@@ -167,7 +167,7 @@ def test_nothing_is_edited_on_a_guess_while_github_cannot_tell_who_writes(fake: 
     fake.add_comment(OTHER, "echo[bot]")
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "failure of its own (502" in posted.reason
+    assert "internal error (502" in posted.reason
     assert fake.bodies == [OTHER.replace("\n", "\r\n")]
 
 
@@ -280,7 +280,7 @@ FINAL = {
     "place": (Fault(status=404, message="Not Found"), "failed", "the token is for another repository"),
     "gone": (Fault(status=410, message="Issues has been disabled"), "failed", "comments or issues are disabled here"),
     "content": (Fault(status=422, message="Validation Failed"), "failed", "Validation Failed"),
-    "other": (Fault(status=418, message="teapot"), "failed", "was not expected (418: teapot)"),
+    "other": (Fault(status=418, message="teapot"), "failed", "unexpected answer from GitHub (418: teapot)"),
     "no message": (Fault(status=403, message=""), "forbidden", "pull-requests: write"),
 }
 
@@ -361,7 +361,7 @@ def test_a_rate_limit_beyond_the_time_that_is_allowed_is_not_waited_for(fake: Fa
     fake.fail("GET", "comments", Fault(status=403, message="API rate limit exceeded", headers={"Retry-After": "3600"}))
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "longer than the 120 s" in posted.reason
+    assert "maximum of 120 s" in posted.reason
     assert "rate limit" in posted.reason
     assert "pull-requests: write" not in posted.reason
     assert time.slept == []
@@ -385,7 +385,7 @@ def test_a_server_that_keeps_failing_is_given_up(fake: FakeGitHub, time: Time) -
     fake.fail("GET", "comments", *[Fault()] * 9)
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "failure of its own (500: Server Error)" in posted.reason
+    assert "internal error (500: Server Error)" in posted.reason
     assert len(fake.exchanges) == 5
 
 
@@ -513,7 +513,7 @@ def test_an_answer_that_is_no_list_is_not_taken_for_an_empty_one(
     fake.fail("GET", "comments", Fault(status=200, text=text))
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "no list" in posted.reason
+    assert "not a list" in posted.reason
     assert fake.comments == []
 
 

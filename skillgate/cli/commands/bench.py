@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.options import json_text, whole_number
+from skillgate.cli.options import json_text, request_from, whole_number
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 
@@ -145,16 +145,7 @@ def _import(args: argparse.Namespace, session: Console) -> int:
     from skillgate.bench.authoring import ImportRequest, import_lines
     from skillgate.bench.documents import shortened
 
-    request = ImportRequest(
-        file=args.file,
-        output=args.output,
-        like=args.like,
-        fields=args.map,
-        attachments=args.attachments,
-        id=args.id,
-        version=args.version_,
-        force=args.force,
-    )
+    request = request_from(ImportRequest, args, fields=args.map, version=args.version_)
     found = import_lines(request, session)
     for line in (*shortened(found.bad), *shortened(found.left_out)):
         session.note(line)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import Rare, add_models, add_settings, option_values, style_of
+from skillgate.cli.options import Rare, add_models, add_settings, option_values, request_from, style_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 from skillgate.model.codec import encode
@@ -82,31 +82,18 @@ def _declare_rate(parser: argparse.ArgumentParser) -> None:
     add_models(parser, no_cache=True)
 
 
-def _declare_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the name of a skill, or the beginning of its digest")
-    _declare_place(parser)
+def _declaring(name: str, text: str) -> Callable[[argparse.ArgumentParser], None]:
+    def declare(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(name, metavar=name.upper(), help=text)
+        _declare_place(parser)
 
-
-def _declare_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the file to write")
-    _declare_place(parser)
-
-
-def _declare_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file that corpus export wrote")
-    _declare_place(parser)
+    return declare
 
 
 def _run_build(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.corpus.members import BuildRequest, build
 
-    request = BuildRequest(
-        corpus_dir=args.corpus_dir,
-        paths=tuple(args.paths),
-        min_badge=args.min_badge,
-        replace=args.replace,
-        cached=not args.no_cache,
-    )
+    request = request_from(BuildRequest, args, cached=not args.no_cache)
     return _publish_change(build(request, session), session)
 
 
@@ -169,10 +156,10 @@ _WORDS: dict[
     "build": (_BUILD, _declare_build, _run_build),
     "rate": (_RATE, _declare_rate, _run_rate),
     "list": (_LIST, _declare_place, _run_list),
-    "show": (_SHOW, _declare_show, _run_show),
+    "show": (_SHOW, _declaring("name", "the name of a skill, or the beginning of its digest"), _run_show),
     "verify": (_VERIFY, _declare_place, _run_verify),
-    "export": (_EXPORT, _declare_export, _run_export),
-    "import": (_IMPORT, _declare_import, _run_import),
+    "export": (_EXPORT, _declaring("file", "the file to write"), _run_export),
+    "import": (_IMPORT, _declaring("file", "a file that corpus export wrote"), _run_import),
 }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.bench.creating import CreateRequest, create
 from skillgate.bench.starters import TASKS
-from skillgate.cli.options import json_text
+from skillgate.cli.options import json_text, request_from
 from skillgate.errors import EXIT_PASSED
 from skillgate.format import printable
 from skillgate.registry import STARTERS
@@ -53,14 +53,8 @@ def run(args: argparse.Namespace, session: Console) -> int:
     Raises:
         UsageError: an option or the document is not valid, or the skill exists already.
     """
-    request = CreateRequest(
-        name=args.name,
-        template=args.from_template,
-        openapi=args.from_openapi,
-        operation=args.operation,
-        directory=args.output_dir,
-        description=args.description,
-        force=args.force,
+    request = request_from(
+        CreateRequest, args, template=args.from_template, openapi=args.from_openapi, directory=args.output_dir
     )
     created = create(request, cwd=session.cwd)
     for notice in created.notices:

@@ -14,6 +14,7 @@ from skillgate.cli.options import (
     add_settings,
     option_values,
     output_format,
+    request_from,
     style_of,
     write_text,
 )
@@ -108,13 +109,7 @@ def _run_lint(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.evals import LintRequest, lint_sets
 
     _require_places(args, session)
-    request = LintRequest(
-        paths=tuple(args.paths) or (".",),
-        allow_empty=args.allow_empty,
-        threshold=args.threshold,
-        results=tuple(args.results),
-        fail_on=args.fail_on,
-    )
+    request = request_from(LintRequest, args, paths=tuple(args.paths) or (".",))
     report = lint_sets(request, session)
     _publish(report, rendering.render_lint, args, session)
     if report.gate.passed is False:

@@ -12,8 +12,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.bench_options import add_query, count, share
-from skillgate.cli.options import style_of
+from skillgate.cli.bench_options import add_query, count
+from skillgate.cli.options import share, style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_PASSED, UsageError
 

@@ -9,10 +9,9 @@ score and certify; reports that are already stored are skipped.
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import style_of
+from skillgate.cli.options import json_text, request_from, style_of, whole_number
 from skillgate.cli.store_options import add_store, past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.report.rendering import render
@@ -36,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--benchmark", metavar="ID", help="only this benchmark")
     parser.add_argument("--kind", choices=_KINDS, help="only results of benchmarks, or only scores (default: both)")
     parser.add_argument(
-        "--limit", metavar="N", type=_whole, help=f"how many of each kind, newest first (default: {_LIMIT})"
+        "--limit",
+        metavar="N",
+        type=whole_number("a whole number of at least 1", 1, 999_999_999),
+        help=f"how many of each kind, newest first (default: {_LIMIT})",
     )
     parser.add_argument(
         "--since", metavar="DATE|30d", type=past, help="only results since this day (UTC), or of the last 12h, 30d, 8w"
@@ -59,15 +61,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
         return _import(args, session)
     from skillgate.evaluation.baseline import HistoryRequest, history
 
-    request = HistoryRequest(
-        store=args.store,
-        skill=args.skill,
-        benchmark=args.benchmark,
-        kind=args.kind,
-        limit=args.limit if args.trend else args.limit or _LIMIT,
-        since=args.since,
-        trend=args.trend,
-    )
+    request = request_from(HistoryRequest, args, limit=args.limit if args.trend else args.limit or _LIMIT)
     found = history(request, session)
     style = style_of(session)
     session.out(render(found, "history", "json" if session.json else "text", style))
@@ -78,15 +72,8 @@ def _import(args: argparse.Namespace, session: Console) -> int:
     """Import reports."""
     from skillgate.evaluation.baseline import HistoryImportRequest, import_reports
 
-    request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)
-    done = import_reports(request, session)
-    session.out(json.dumps(done.document(), indent=2, ensure_ascii=False) if session.json else done.line())
+    done = import_reports(request_from(HistoryImportRequest, args), session)
+    session.out(json_text(done.document()) if session.json else done.line())
     if done.problems:
         raise UsageError("\n".join(done.problems))
     return EXIT_PASSED
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
-    return int(text[:9])

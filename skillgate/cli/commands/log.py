@@ -12,7 +12,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import Rare, add_output, json_text, output_format, style_of, whole_number, write_text
+from skillgate.cli.options import (
+    Rare,
+    add_output,
+    json_text,
+    output_format,
+    request_from,
+    style_of,
+    whole_number,
+    write_text,
+)
 from skillgate.cli.store_options import add_store, day_of, past
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place
@@ -225,16 +234,8 @@ def _run_import(args: argparse.Namespace, session: Console) -> int:
 
     if args.project is not None and not fit_name(args.project):
         raise UsageError("--project: expected a name of at most 200 visible characters")
-    request = ImportRequest(
-        store=args.store,
-        files=tuple(args.files),
-        form=args.format,
-        rubric=_rubric(args, session),
-        category=args.skill_category,
-        keep_text=args.keep_text,
-        update=args.update,
-        strict=args.strict,
-        project=args.project,
+    request = request_from(
+        ImportRequest, args, form=args.format, rubric=_rubric(args, session), category=args.skill_category
     )
     result = import_files(request, session)
     if session.json:
@@ -250,16 +251,8 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
     """Record one invocation."""
     from skillgate.invocations.records import add
 
-    request = AddRequest(
-        store=args.store,
-        invocation=args.invocation,
-        fields=tuple(args.set),
-        skill=args.skill,
-        id=args.id,
-        rubric=_rubric(args, session),
-        category=args.skill_category,
-        keep_text=args.keep_text,
-        update=args.update,
+    request = request_from(
+        AddRequest, args, fields=tuple(args.set), rubric=_rubric(args, session), category=args.skill_category
     )
     done = add(request, session)
     session.out(json_text(done.document()) if session.json else done.line())

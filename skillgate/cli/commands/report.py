@@ -17,13 +17,17 @@ from skillgate.cli.options import (
     add_allow_empty,
     add_output,
     add_settings,
+    at_least_zero,
     format_of_word,
     option_values,
     output_format,
     read_number,
     rendered,
     report_format,
+    request_from,
+    share,
     style_of,
+    suffixes_of,
     write_text,
 )
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -33,7 +37,7 @@ from skillgate.files import require_place
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
-from skillgate.report.rendering import KINDS, formats_of, render, suffixes, writer
+from skillgate.report.rendering import KINDS, formats_of, render, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 
 GROUP = "past"
 FORMATS = formats_of("diff")
-_SUFFIXES = ", ".join(suffix for suffix, form in suffixes().items() if form in FORMATS)
+_SUFFIXES = suffixes_of(FORMATS)
 _DIFF = "two score documents, or two benchmark reports: figures, findings, tasks"
 _MORE = """\
 Skills are paired by path, then by name if only one skill on each side has it. Findings are compared by rule, file
@@ -85,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     comparing.add_argument(
         f"--{settings.MAX_DROP.key}",
         metavar="POINTS",
-        type=_points,
+        type=at_least_zero("a number of at least 0"),
         help="how many points a score may fall before it is a regression (default: as configured, else"
         " 2); only shown without --fail-on-regression",
     )
@@ -119,15 +123,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if _named_limits(args):
         raise UsageError(f"{_named_limits(args)[0]} is for benchmark reports, and these are not")
     label_a, label_b = _labels_of(args)
-    request = DiffRequest(
-        a=args.a,
-        b=args.b,
-        label_a=label_a,
-        label_b=label_b,
-        max_drop=args.max_drop,
-        gated=args.fail_on_regression,
-        on_inconclusive=args.on_inconclusive,
-    )
+    request = request_from(DiffRequest, args, label_a=label_a, label_b=label_b, gated=args.fail_on_regression)
     diff = diff_files(request, session)
     _deliver(rendered(diff, "diff", form, _style(args, session), verbose=session.verbose), args.output, session)
     if args.output is not None:
@@ -202,13 +198,6 @@ def _other_option(_: str) -> str:
     raise argparse.ArgumentTypeError("not an option here; use --output PATH and --format FORMAT")
 
 
-def _points(text: str) -> float:
-    number = read_number(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
-    return number
-
-
 _CHOICES = ("ignore", "warn", "fail")
 _UNITS = {"ms": 1.0, "s": 1000.0}
 
@@ -219,12 +208,12 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-completion-drop",
         metavar="SHARE",
-        type=_share,
+        type=share,
         help=Rare("maximum drop of the completion rate (default: 0; a drop that chance explains is inconclusive)"),
     )
     for figure in ("partial", "composite"):
         group.add_argument(
-            f"--max-{figure}-drop", metavar="SHARE", type=_share, help=Rare(f"maximum drop of the {figure} score")
+            f"--max-{figure}-drop", metavar="SHARE", type=share, help=Rare(f"maximum drop of the {figure} score")
         )
     group.add_argument(
         "--max-p95-increase",
@@ -292,17 +281,9 @@ def _diff_benchmarks(args: argparse.Namespace, form: str, session: Console) -> i
     if args.max_drop is not None:
         option = f"--{settings.MAX_DROP.key}"
         raise UsageError(f"{option} is for scores; for benchmarks use --max-completion-drop with a share such as 0.02")
-    share, ms = args.max_p95_increase or (None, None)
-    policy = DiffPolicy(
-        max_completion_drop=args.max_completion_drop or 0.0,
-        max_partial_drop=args.max_partial_drop,
-        max_composite_drop=args.max_composite_drop,
-        max_p95_share=share,
-        max_p95_ms=ms,
-        new_tasks=args.new_tasks,
-        removed_tasks=args.removed_tasks,
-        golden=tuple(args.golden),
-    )
+    growth, ms = args.max_p95_increase or (None, None)
+    completion = args.max_completion_drop or 0.0
+    policy = request_from(DiffPolicy, args, max_completion_drop=completion, max_p95_share=growth, max_p95_ms=ms)
     request = DiffRequest(args.a, args.b, *_labels_of(args), policy, args.fail_on_regression, args.on_inconclusive)
     diff, code = bench_diff(request, session)
     text = render(diff, "bench-diff", form, _style(args, session), verbose=session.verbose)
@@ -329,14 +310,6 @@ def _refuse_score_options(args: argparse.Namespace) -> None:
     named += ["allow-empty"] * args.allow_empty
     if named:
         raise UsageError(f"--{named[0]} is for score reports, and these are benchmark reports")
-
-
-def _share(text: str) -> float:
-    number = read_number(text)
-    if not 0 <= number <= 1:
-        hint = f"; did you mean {number / 100:g}?" if 1 < number <= 100 else ""
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
-    return number
 
 
 def _increase(text: str) -> tuple[float | None, float | None]:

@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate.cli.bench_options import add_filters, add_ranking
-from skillgate.cli.options import Rare, style_of
+from skillgate.cli.options import Rare, request_from, style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.report.rendering import formats_of
@@ -73,15 +73,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     to_file = args.output if args.output != _STDOUT else None
     if to_file is not None:
         require_place(to_file, session.cwd)
-    request = SelectRequest(
-        source=args.source,
-        strategy=strategy_request(args),
-        prose=args.prose,
-        reports=None if args.reports is None else tuple(args.reports),
-        benchmark=args.benchmark,
-        allow_skipped=args.allow_skipped,
-        store=store_choice(args),
-    )
+    request = request_from(SelectRequest, args, strategy=strategy_request(args), store=store_choice(args))
     found = select(request, session)
     text = _document(found)
     if to_file is not None:
