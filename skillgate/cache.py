@@ -4,13 +4,14 @@ An entry is written under its own name and then moved into place, so that a read
 entries count as missing. Only files with the name of an entry are ever removed, whatever directory the user chose, and
 no symbolic link is followed.
 """
-# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from skillgate.files import system_folder, waitless
 from skillgate.model.skill import DIGEST_BYTES, digest
 
 if TYPE_CHECKING:
@@ -28,14 +29,8 @@ _HEXADECIMAL = "0123456789abcdef"
 
 def directory(environ: Mapping[str, str]) -> str:
     """Return the directory of the cache, in the system's cache directory; ``""`` if that is not known."""
-    if os.name == "nt":
-        top = environ.get("LOCALAPPDATA", "")
-    else:
-        top = environ.get("XDG_CACHE_HOME", "")
-        if not os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
-            home = environ.get("HOME", "")
-            top = os.path.join(home, ".cache") if os.path.isabs(home) else ""
-    return os.path.join(top, "skillgate", "static") if os.path.isabs(top) else ""
+    top = system_folder(environ, "XDG_CACHE_HOME", ".cache")
+    return os.path.join(top, "skillgate", "static") if top else ""
 
 
 class Cache:
@@ -54,7 +49,7 @@ class Cache:
         path = self._path(key)
         try:
             # Nonblocking: it could be a pipe. Unbuffered: one read returns all of it.
-            with open(path, "rb", buffering=0, opener=_opened) as file:
+            with open(path, "rb", buffering=0, opener=waitless) as file:
                 data = file.read() or b""
                 age = self._now() - os.fstat(file.fileno()).st_mtime
         except (OSError, ValueError):
@@ -145,10 +140,6 @@ class Cache:
 
 def _mark(key: str, body: bytes) -> bytes:
     return digest(key.encode("ascii"), body).encode("ascii")
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _listed(folder: str) -> list[os.DirEntry[str]]:

@@ -317,7 +317,7 @@ def _document(files: Files, path: str, label: str) -> MappingDocument | None:
         raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
         return None
-    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # brings in yaml: only with a file to read
+    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # imports yaml: only with a file to read
 
     try:
         return load_mapping(text)
@@ -360,7 +360,7 @@ def matches(pattern: str, path: str) -> bool:
     Within one directory's or file's name, ``*``, ``?`` and ``[…]`` work as in a shell; letter case counts. The whole
     path must match: ``legacy/**`` is ``legacy`` and everything below it, ``**/old`` is ``old`` at any depth.
     """
-    from fnmatch import fnmatchcase  # brings in the regular expressions; only overrides need it
+    from fnmatch import fnmatchcase  # imports the regular expressions; only overrides need it
 
     parts = [part for part in path.split("/") if part not in ("", ".")]
     reached = {0}  # how many parts the pattern so far may have consumed

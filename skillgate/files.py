@@ -2,7 +2,7 @@
 
 A pull request can put a symbolic link in the place of a report or its directory: nothing is written through one.
 """
-# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skillgate.errors import UsageError
 from skillgate.model.skill import SKILL_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
@@ -27,7 +27,7 @@ def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
     try:
         if parents:
             os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb", opener=_unlinked) as file:
+        with open(place, "wb", opener=unlinked) as file:
             file.write(data)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         raise UsageError(f"cannot write {name}: {getattr(error, 'strerror', None) or error}") from error
@@ -115,7 +115,25 @@ def _first_link(place: str, cwd: str) -> str | None:
     return place if os.path.islink(place) else None
 
 
-def _unlinked(path: str, flags: int) -> int:
+def system_folder(environ: Mapping[str, str], variable: str, *default: str) -> str:
+    """Return the system's absolute directory of a kind, such as ``XDG_CACHE_HOME``; ``""`` if it is not known.
+
+    ``default``: the directory in the user's home if ``variable`` is not set.
+    """
+    if os.name == "nt":
+        variable = "LOCALAPPDATA"
+    top, home = environ.get(variable, ""), environ.get("HOME", "")
+    if os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
+        return top
+    return os.path.join(home, *default) if os.name != "nt" and os.path.isabs(home) else ""
+
+
+def waitless(path: str, flags: int) -> int:
+    """Open without waiting for a writer, in case it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def unlinked(path: str, flags: int) -> int:
     """Open a file unless it is a link; systems without O_NOFOLLOW rely on the earlier check."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 

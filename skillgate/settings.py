@@ -65,56 +65,52 @@ def _kind(kind: Kind, **bounds: Any) -> Callable[..., Setting[Any]]:  # noqa: AN
 _text, _texts, _choice, _choices = map(_kind, (Kind.TEXT, Kind.TEXTS, Kind.CHOICE, Kind.CHOICES))
 _number, _integer, _flag = map(_kind, (Kind.NUMBER, Kind.INTEGER, Kind.FLAG))
 _ratio = _kind(Kind.NUMBER, minimum=0, maximum=1)
+_input_text, _input_texts, _input_choice = (
+    _kind(kind, configured=False) for kind in (Kind.TEXT, Kind.TEXTS, Kind.CHOICE)
+)
 
 
 # Where a run of the Action looks.
-MODE: Setting[str] = _choice(
+MODE: Setting[str] = _input_choice(
     "mode",
     choices=("auto", "gate", "comment"),
     help="Gate the skills, or comment on the results of an earlier run. auto: comment in"
     " workflow_run, gate in other events.",
     action=Input("auto"),
-    configured=False,
 )
-PATHS: Setting[tuple[str, ...]] = _texts(
+PATHS: Setting[tuple[str, ...]] = _input_texts(
     "paths",
     help="Skills, or directories with skills, relative to working-directory. One per line; !PATH excludes.",
     action=Input(".", origin=CHANGE),
-    configured=False,
 )
-WORKING_DIRECTORY: Setting[str] = _text(
+WORKING_DIRECTORY: Setting[str] = _input_text(
     "working-directory",
     help="The directory that paths and configuration are relative to.",
     action=Input(".", origin=CHANGE),
-    configured=False,
 )
-CONFIG: Setting[str | None] = _text(
+CONFIG: Setting[str | None] = _input_text(
     "config",
     help="The configuration file. Default: the nearest one. In a pull request it is read from the"
     " tip of the base branch.",
     action=Input(origin=BASE),
-    configured=False,
 )
-CHANGED_ONLY: Setting[str] = _choice(
+CHANGED_ONLY: Setting[str] = _input_choice(
     "changed-only",
     choices=("auto", "true", "false"),
     help="Gate only the skills that the change touches. auto: in pull_request and merge_group.",
     action=Input("auto"),
-    configured=False,
 )
-REQUESTED_SHARD: Setting[str | None] = _text(
+REQUESTED_SHARD: Setting[str | None] = _input_text(
     "shard",
     help="Evaluate the I-th of N parts of the skills, such as 1/4. A later job passes all reports"
     " to the input reports.",
     action=Input(form=SHARD),
-    configured=False,
 )
-SHARD_REPORTS: Setting[tuple[str, ...] | None] = _texts(
+SHARD_REPORTS: Setting[tuple[str, ...] | None] = _input_texts(
     "reports",
     help="Reports from earlier jobs of this run: all shards, or one report over all skills. They are merged, shown"
     " and gated; nothing is evaluated. One per line. Not allowed in pull requests.",
     action=Input(origin=NEVER),
-    configured=False,
 )
 
 # Scoring and the gate.
@@ -228,13 +224,12 @@ ON_INCONCLUSIVE: Setting[str] = _choice(
     option=Option(GATE, "WHAT", commands=(*GATE.commands, COMPARE, EVAL, RUN)),
     action=Input(),
 )
-ON_UNMEASURED: Setting[str] = _choice(
+ON_UNMEASURED: Setting[str] = _input_choice(
     "on-unmeasured",
     choices=("fail", "pass"),
     help="What to do about skills without a score: fail the step (exit code 1 if fail-on lists"
     " unmeasured, else 3), or pass.",
     action=Input("fail"),
-    configured=False,
 )
 LAYERS: Setting[tuple[str, ...] | None] = _choices(
     "layers",
@@ -274,12 +269,11 @@ KNOWN_FINDINGS: Setting[str | None] = _text(
     help="The file of known findings; only new findings count.",
     option=Option(FINDINGS, "FILE"),
 )
-MERGE_SARIF: Setting[tuple[str, ...] | None] = _texts(
+MERGE_SARIF: Setting[tuple[str, ...] | None] = _input_texts(
     "merge-sarif",
     help="SARIF files from other tools; their findings count too. In a pull request, tracked files"
     " are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE_ALONE),
-    configured=False,
 )
 
 # The layers that ask a model. A project never decides where requests, and with them a key, go.
@@ -302,7 +296,7 @@ BASE_URL: Setting[str | None] = _text(
     "base-url",
     example="http://127.0.0.1:8080",
     personal=True,
-    help="The address that requests are sent to. Unset: the provider's own address or variable.",
+    help="Where to send requests. Unset: the provider's own address or variable.",
     other_name="llm.baseUrl",
     option=Option(MODELS, "URL", commands=_ASKING),
     action=Input(),
@@ -515,14 +509,13 @@ BENCHMARK: Setting[str] = _text(
         " a file. In a pull request it is read from the tip of the base branch. Default: none.",
     ),
 )
-TASKS: Setting[str | None] = _text(
-    "tasks", help="A file of tasks to use instead of a benchmark.", action=Input(origin=BASE), configured=False
+TASKS: Setting[str | None] = _input_text(
+    "tasks", help="A file of tasks to use instead of a benchmark.", action=Input(origin=BASE)
 )
-SKILLS: Setting[tuple[str, ...] | None] = _texts(
+SKILLS: Setting[tuple[str, ...] | None] = _input_texts(
     "skills",
     help="The skills that the benchmark runs: skill.json files or directories. One per line. Default: paths.",
     action=Input(origin=CHANGE),
-    configured=False,
 )
 RUNS: Setting[int] = _integer(
     "runs",
@@ -689,20 +682,18 @@ STORE_URL: Setting[str | None] = _text(
 )
 
 # Recorded invocations.
-INVOCATIONS: Setting[tuple[str, ...] | None] = _texts(
+INVOCATIONS: Setting[tuple[str, ...] | None] = _input_texts(
     "invocations",
     help="Recorded invocations for the input gate: files, or directories with .jsonl files, in a format that"
     " skillgate log import reads. Or the word store: the contents of the store that the input store names. In a pull"
     " request, tracked files are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE),
-    configured=False,
 )
-INVOCATION_GATE: Setting[tuple[str, ...] | None] = _texts(
+INVOCATION_GATE: Setting[tuple[str, ...] | None] = _input_texts(
     "gate",
     help="The gates that the recorded invocations of each gated skill must pass: publish, feature,"
     " deprecation, or one from the configuration.",
     action=Input(form=WORDS),
-    configured=False,
 )
 
 
@@ -752,18 +743,16 @@ GATES: Setting[Mapping[str, Table] | None] = Setting(
 )
 
 # What a run of the Action publishes.
-COMMENT: Setting[str] = _choice(
+COMMENT: Setting[str] = _input_choice(
     "comment",
     choices=("always", "changes", "failures", "never"),
     help="When to comment on the pull request: always, if a skill changed, on failure, or never.",
     action=Input("always"),
-    configured=False,
 )
-COMMENT_KEY: Setting[str] = _text(
+COMMENT_KEY: Setting[str] = _input_text(
     "comment-key",
     help="Distinguishes the comments of several jobs on one pull request.",
     action=Input("default", form=KEY),
-    configured=False,
 )
 PR_NUMBER: Setting[int | None] = _integer(
     "pr-number",
@@ -779,39 +768,34 @@ REGRESSION_ISSUE: Setting[bool] = _flag(
     action=Input("false"),
     configured=False,
 )
-ANNOTATIONS: Setting[str] = _choice(
+ANNOTATIONS: Setting[str] = _input_choice(
     "annotations",
     choices=("all", "errors", "none"),
     help="Which findings to annotate, at most ten per level.",
     action=Input("all"),
-    configured=False,
 )
-REPORT_DIR: Setting[str] = _text(
+REPORT_DIR: Setting[str] = _input_text(
     "report-dir",
     help="The directory for report.json, report.html and the other documents, in the workspace.",
     action=Input("skillgate-report", origin=OUTPUT),
-    configured=False,
 )
-SARIF: Setting[str | None] = _text(
+SARIF: Setting[str | None] = _input_text(
     "sarif",
     help="The SARIF file to write, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-CERTIFICATE: Setting[str | None] = _text(
+CERTIFICATE: Setting[str | None] = _input_text(
     "certificate",
     help="The certificate to write as JSON, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-BADGES: Setting[str | None] = _text(
+BADGES: Setting[str | None] = _input_text(
     "badges",
     help="The directory for a badge of each skill, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-GITHUB_TOKEN: Setting[str | None] = _text(
-    "github-token", help="The token to comment with.", action=Input("${{ github.token }}"), configured=False
+GITHUB_TOKEN: Setting[str | None] = _input_text(
+    "github-token", help="The token to comment with.", action=Input("${{ github.token }}")
 )
 
 TABLE: tuple[Setting[Any], ...] = tuple(entry for entry in vars().values() if isinstance(entry, Setting))

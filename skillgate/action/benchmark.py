@@ -441,7 +441,7 @@ def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession
 
 
 def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, context: RunContext) -> BenchDiff:
-    from skillgate.bench.diff import diff  # brings in numpy: where there is a base
+    from skillgate.bench.diff import diff  # imports numpy: where there is a base
     from skillgate.bench.request import DiffPolicy
 
     label = (context.base.commit or context.compared.commit or "base")[:12]

@@ -270,7 +270,7 @@ def _report(
     session: ActionSession,
 ) -> InvocationReport:
     """Return the document: the figures of the skills by path, and the results of the gates."""
-    from skillgate.invocations.summary import check, check_each, report, verdict  # brings in numpy
+    from skillgate.invocations.summary import check, check_each, report, verdict  # imports numpy
 
     now, rubric = datetime.now(UTC).replace(microsecond=0), context.config.get(settings.RUBRIC)
     days = context.config.get(settings.LOG_DAYS)
@@ -310,7 +310,7 @@ def _opened(
     request: GateRequest, context: RunContext, session: ActionSession, names: Names
 ) -> Iterator[InvocationStore]:
     """Open the named store, or a temporary one with the contents of the files."""
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+    from skillgate.store.invocations import open_invocations  # imports the database's packages
 
     rubric = context.config.get(settings.RUBRIC)
     if request.store is None:
@@ -351,7 +351,7 @@ def _sources(found: Places, context: RunContext) -> Iterator[tuple[Source, ...]]
 @contextmanager
 def _temporary_store() -> Iterator[InvocationStore]:
     """Open a temporary store: a log may have any size."""
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+    from skillgate.store.invocations import open_invocations  # imports the database's packages
 
     with tempfile.TemporaryDirectory(prefix="skillgate-invocations-") as folder:
         store = open_invocations(Target("of this run", os.path.join(folder, "store.db")), create=True)

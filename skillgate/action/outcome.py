@@ -29,7 +29,7 @@ from skillgate.scoring.gate import sampled_layers
 from skillgate.store.target import Target, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.action.api import Posted, Repository
     from skillgate.action.comment.issue import Issue
@@ -264,7 +264,7 @@ def store_target(checkout: Checkout, address: str) -> Target:
 def write_results(results: Results, target: Target, head: str, session: ActionSession) -> str | None:
     """Save the reports of the commit ``head``, without secrets; return a message if that failed."""
     from skillgate.model.codec import encode
-    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # imports the database's packages
 
     branch = session.environ.get("GITHUB_HEAD_REF") or session.environ.get("GITHUB_REF_NAME") or None
     documents = [one for one in (results.report if results.report.results else None, results.bench) if one is not None]
@@ -435,37 +435,33 @@ class Publisher:
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
     def _comment(self, effect: PutComment) -> None:
-        from skillgate.action.api import Posted  # imports the client, only to comment
-
-        try:
-            repository = repository_of(self._event, self._session.environ)
-            body = self._redactor.clean(effect.body)
-            self.posted = repository.put_comment(effect.number, body, effect.marker, create=effect.create)
-        except UsageError as error:
-            self.posted = Posted("skipped", reason=str(error))
-        except SkillgateError as error:
-            self.posted = Posted("failed", reason=str(error))
+        body = self._redactor.clean(effect.body)
+        self.posted = self._posted(
+            lambda repository: repository.put_comment(effect.number, body, effect.marker, create=effect.create)
+        )
         if self.posted.reason:
             # For a fork this is normal; a second workflow may comment.
             level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _issue(self, issue: Issue) -> None:
-        from skillgate.action.api import Posted  # imports the client, only to write
-
         clean = self._redactor.clean
-        try:
-            repository = repository_of(self._event, self._session.environ)
-            if issue.body:
-                self.issue = repository.put_issue(issue.marker, clean(issue.title), clean(issue.body))
-            else:
-                self.issue = repository.close_issue(issue.marker, clean(issue.closing))
-        except UsageError as error:
-            self.issue = Posted("skipped", reason=str(error))
-        except SkillgateError as error:
-            self.issue = Posted("failed", reason=str(error))
+        if issue.body:
+            self.issue = self._posted(lambda to: to.put_issue(issue.marker, clean(issue.title), clean(issue.body)))
+        else:
+            self.issue = self._posted(lambda to: to.close_issue(issue.marker, clean(issue.closing)))
         if self.issue.reason:
             self._warn(f"issue {self.issue.status}: {self.issue.reason}")
+
+    def _posted(self, act: Callable[[Repository], Posted]) -> Posted:
+        from skillgate.action.api import Posted  # imports the client, only to comment
+
+        try:
+            return act(repository_of(self._event, self._session.environ))
+        except UsageError as error:
+            return Posted("skipped", reason=str(error))
+        except SkillgateError as error:
+            return Posted("failed", reason=str(error))
 
     def _write_certificates(self, report: Report) -> None:
 

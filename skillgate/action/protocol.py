@@ -214,7 +214,8 @@ class Redactor:
         if type(value) is str:
             return self.clean(value)
         if isinstance(value, PurePosixPath):
-            return self._path(value)
+            text = self.clean(str(value))
+            return value if text == str(value) else type(value)(text)
         if isinstance(value, (tuple, list)):
             return self._sequence(value)
         if isinstance(value, Mapping):
@@ -223,10 +224,6 @@ class Redactor:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._record(value)
         return value
-
-    def _path(self, value: PurePosixPath) -> PurePosixPath:
-        cleaned = self.clean(str(value))
-        return value if cleaned == str(value) else type(value)(cleaned)
 
     def _sequence(self, value: _Value) -> _Value:
         cleaned = [self._walk(item) for item in value]

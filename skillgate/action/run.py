@@ -131,7 +131,7 @@ def _sampled(
     folder = context.request.cache_dir
     if folder is not None:  # answers in a change cannot be trusted
         require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
-    from skillgate.evaluation.sampled import sampling  # brings in the judge
+    from skillgate.evaluation.sampled import sampling  # imports the judge
 
     with with_base_corpus(context, session) as config, sampling(config, ModelOptions(), session, depth) as one:
         yield one.layers, one.models

@@ -469,7 +469,7 @@ def history(request: HistoryRequest, session: Console) -> History:
     if request.kind == "score" and request.benchmark is not None:
         raise UsageError("--benchmark does not apply to scores; leave out --benchmark or --kind score")
     require_packages(target)
-    from skillgate.store.keeper import Filter, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Filter, open_store  # imports the database's packages
 
     most = _MOST_ROWS if request.trend or request.limit is None else request.limit
     wanted = Filter(skill=request.skill, benchmark=request.benchmark, since=request.since, limit=most)
@@ -497,7 +497,7 @@ def import_reports(request: HistoryImportRequest, session: Console) -> HistoryIm
     """
     target, _ = named_store(request.store, session)
     require_packages(target)
-    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # imports the database's packages
 
     about = Provenance("import", commit_id=request.commit, branch=request.branch, at=request.at)
     done: list[tuple[str, bool]] = []

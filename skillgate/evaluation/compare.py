@@ -77,7 +77,7 @@ def compare_skills(request: CompareRequest, session: Console) -> Comparison | Dr
         from skillgate.llm import require_packages
 
         require_packages()
-        from skillgate.evaluation.sampled import both_sides  # brings in the judge
+        from skillgate.evaluation.sampled import both_sides  # imports the judge
 
         (a, b), models, estimate = both_sides(sources, request, session, depth=depth)
         if estimate is not None:
@@ -381,7 +381,7 @@ def spread(one: SingleReport, count: int, others: Sequence[Report]) -> Report:
 
 
 def _agreement(layers: Sequence[JudgeLayer], judges: int) -> Agreement:
-    from skillgate.judge.calibration import agreement  # brings in numpy: only where several judges were asked
+    from skillgate.judge.calibration import agreement  # imports numpy: only where several judges were asked
     from skillgate.judge.subject import Ratings
 
     pooled = []
@@ -396,7 +396,7 @@ def _agreement(layers: Sequence[JudgeLayer], judges: int) -> Agreement:
 
 def _trust(known: Trust, layers: Sequence[JudgeLayer]) -> Trust:
     """Return the share of all ratings that people would pass; agreement with the judge is already in every shard."""
-    from skillgate.judge.calibration import PASS_MARK, trust  # brings in numpy: few runs have a calibration
+    from skillgate.judge.calibration import PASS_MARK, trust  # imports numpy: few runs have a calibration
     from skillgate.model.documents import Calibration, Pair
     from skillgate.model.score import Dimension
 
@@ -472,7 +472,7 @@ def _drops(report: Report) -> Mapping[str, DropTest]:
     tested = {one.skill.path: one.drop for one in report.results if one.drop and one.drop.p is not None}
     if not tested:
         return {}
-    from skillgate.stats.resampling import holm  # brings in numpy: only where drops were tested
+    from skillgate.stats.resampling import holm  # imports numpy: only where drops were tested
 
     alone = [drop.p_alone for drop in tested.values() if drop.p_alone is not None]
     if len(alone) < len(tested):

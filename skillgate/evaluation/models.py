@@ -215,7 +215,7 @@ def contest(
         environ: the environment, for the system's directory.
         panel: the judges.
         matches: whether to rank skills; else the corpus only provides siblings, and its ratings are not checked.
-        note: called if a project's file chooses the corpus, since whoever can change the file can choose the corpus.
+        note: called if a project's file chooses the corpus, since anyone who can change the file can choose the corpus.
 
     Raises:
         UsageError: the corpus is broken, its ratings do not follow from its matches, or an option names a missing one.

@@ -131,7 +131,7 @@ class Assessor:
                     yield finding.read_assessment(text.split("\n")[1:], self._later(source))
             except LostError:
                 pass  # the rest is measured here
-        from skillgate.evaluation.assess import watched  # brings in the parsers: only for what was not cached
+        from skillgate.evaluation.assess import watched  # imports the parsers: only for what was not cached
 
         for key, source in missing[done:]:
             questions, facts = watched(source, self._clock, optional=self._optional)
@@ -254,7 +254,7 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 def _assess_each(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
     """Measure the static layer without a cache."""
-    from skillgate.evaluation.assess import assess  # brings in the parsers
+    from skillgate.evaluation.assess import assess  # imports the parsers
 
     return (assess(source, perf_counter_ns) for source in sources)
 

@@ -129,7 +129,7 @@ def _measured(
     from skillgate.llm import require_packages
 
     require_packages()
-    from skillgate.evaluation.sampled import run_name, sampling  # brings in the judge
+    from skillgate.evaluation.sampled import run_name, sampling  # imports the judge
 
     name = run_name(request, discovery, depth, session)
     with sampling(request.config, options, session, depth, name) as one:

@@ -93,7 +93,7 @@ def test_another_commit_than_the_head_is_told(merged: PullRequest, tmp_path: Pat
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target"])
 def test_the_base_branch_in_place_of_the_change_passes_nothing(merged: PullRequest, tmp_path: Path, name: str) -> None:
     clone = _clone(merged, tmp_path, "main")
-    with pytest.raises(UsageError, match="does not hold the pull request's own commit"):
+    with pytest.raises(UsageError, match="does not contain the pull request's own commit"):
         find_base(str(clone), _event(merged, name))
 
 

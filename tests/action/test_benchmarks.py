@@ -169,7 +169,7 @@ def test_a_skill_is_not_taken_from_its_benchmark_while_it_stays(repository: Pull
         repository.change({**program(BROKEN), **changed})
     ran = repository.run(**INPUTS)
     assert ran.code == 1, ran.err
-    assert "doubler of programs/doubler is still there, and nothing would be run of it" in ran.outputs["reasons"]
+    assert "doubler in programs/doubler still exists but would no longer run" in ran.outputs["reasons"]
 
 
 def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> None:
@@ -177,7 +177,7 @@ def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> N
     for skills in ("programs", "programs/doubler\nprograms/other"):
         ran = repository.run(**{**INPUTS, "skills": skills})
         assert ran.code == 0, ran.err
-        assert "benchmark: doubler of programs/doubler was removed" in ran.run["notices"]
+        assert "benchmark: doubler in programs/doubler was removed" in ran.run["notices"]
 
 
 def test_paths_above_the_working_directory_have_a_base_too(repository: PullRequest) -> None:
@@ -313,7 +313,7 @@ def test_a_skill_that_is_a_link_out_of_the_repository_is_not_read(repository: Pu
     place.symlink_to(secret)
     ran = repository.run(**INPUTS)
     assert ran.code == 2
-    assert "leads out of the repository" in ran.outputs["reasons"]
+    assert "is a link out of the repository" in ran.outputs["reasons"]
     assert "SECRET-TEXT" not in ran.log + ran.err + ran.summary
 
 
@@ -384,7 +384,7 @@ def test_a_store_that_the_change_brings_is_refused(repository: PullRequest) -> N
     repository.change({**program(BROKEN), "kept/store.db": "anything"})
     ran = repository.run(**INPUTS, store="kept/store.db")
     assert ran.code == 2
-    assert "holds files of the repository" in ran.outputs["reasons"]
+    assert "has files of the repository" in ran.outputs["reasons"]
     ran = repository.run(**INPUTS, store="../store.db")
     assert "leads out of the workspace" in ran.outputs["reasons"]
     ran = repository.run(**INPUTS, store="postgresql://me:s3cret-word@db.example/x")
@@ -404,4 +404,4 @@ def test_running_as_the_caller_is_refused(repository: PullRequest) -> None:
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS, run_as_caller="true")
     assert (ran.code, ran.outputs["result"]) == (2, "error")
-    assert "input run-as-caller: it is for the command line" in ran.outputs["reasons"]
+    assert "input run-as-caller: only for the command line" in ran.outputs["reasons"]

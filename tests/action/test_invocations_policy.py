@@ -150,7 +150,7 @@ def test_a_store_that_the_change_brings_is_refused(tmp_path: Path) -> None:
     made = repository(tmp_path, log("merge-sheets"))
     made.change({**touching(), "kept/store.db": "anything"})
     ran = made.run(invocations="store", gate="publish", store="kept/store.db")
-    assert (ran.code, "holds files of the repository" in ran.outputs["reasons"]) == (2, True)
+    assert (ran.code, "has files of the repository" in ran.outputs["reasons"]) == (2, True)
 
 
 def test_nothing_that_a_record_says_comes_alive(tmp_path: Path) -> None:

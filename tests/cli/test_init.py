@@ -163,7 +163,7 @@ def test_what_eval_skills_was_configured_with_is_carried_over(tmp_path: Path) ->
     assert code == 0
     assert "copied to .skillgate.yaml" in err
     assert "plugins has no equivalent" in err
-    assert "llm.baseUrl is not read" in err
+    assert "llm.baseUrl is ignored" in err
     after = load(explicit=None, cwd=str(tmp_path), environ={})
     assert after.notices == ()
     assert after.get(settings.CONCURRENCY) == 2

@@ -94,7 +94,7 @@ def test_a_delimiter_that_stands_in_a_value_in_any_case_is_not_taken() -> None:
 
 
 def test_a_source_that_repeats_itself_is_an_error_and_no_endless_loop() -> None:
-    with pytest.raises(ValueError, match="hold already"):
+    with pytest.raises(ValueError, match="is already used"):
         outputs_text({"reasons": TOKEN}, lambda: TOKEN)
 
 
@@ -102,9 +102,9 @@ def test_a_source_that_repeats_itself_is_an_error_and_no_endless_loop() -> None:
     "token", ["", "short", "a" * 257, "with space 0123456789", "line\nend0123456789", "a=b<<c0123456789"]
 )
 def test_a_token_that_could_be_guessed_or_misread_is_refused(token: str) -> None:
-    with pytest.raises(ValueError, match="a delimiter has"):
+    with pytest.raises(ValueError, match="expected a delimiter of"):
         outputs_text({"result": "pass"}, lambda: token)
-    with pytest.raises(ValueError, match="a delimiter has"):
+    with pytest.raises(ValueError, match="expected a delimiter of"):
         quiet("x", lambda: token)
 
 

@@ -100,7 +100,7 @@ def _run_build(args: argparse.Namespace, session: Console) -> int:
 def _run_rate(args: argparse.Namespace, session: Console) -> int:
     from skillgate.cli.evaluation import model_options
     from skillgate.evaluation.corpus.members import CorpusChange, RateRequest
-    from skillgate.evaluation.corpus.rating import rate  # brings in the models
+    from skillgate.evaluation.corpus.rating import rate  # imports the models
 
     request = RateRequest(corpus_dir=args.corpus_dir, options=option_values(args), models=model_options(args))
     done = rate(request, session)

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Console) -> int:
     """Answer until interrupted."""
-    from skillgate.llm.demo_server import DemoServer, Options  # brings in http.server, which --help does not need
+    from skillgate.llm.demo_server import DemoServer, Options  # imports http.server, which --help does not need
     from skillgate.llm.providers.scripted import Engine, rules_of
 
     engine = Engine(rules_of(args.script, cwd=session.cwd) if args.script else ())

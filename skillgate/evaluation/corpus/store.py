@@ -3,7 +3,7 @@
 The index is replaced as a whole, a text never changes under its name, and matches are only appended: a killed process
 leaves the old state or the new one. Only one process at a time may write.
 """
-# ruff: noqa: PTH103, PTH108, PTH112, PTH114, PTH117, PTH118
+# ruff: noqa: PTH103, PTH108, PTH112, PTH114, PTH118
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def read_bytes(path: str) -> bytes | None:
         UsageError: it cannot be read, is not a file, or is too large.
     """
     try:
-        with open(path, "rb", opener=_waitless) as file:
+        with open(path, "rb", opener=files.waitless) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
@@ -106,15 +106,6 @@ def read_bytes(path: str) -> bytes | None:
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes")
     return data
-
-
-def _waitless(path: str, flags: int) -> int:
-    """Open without waiting for a writer, in case it is a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _unlinked(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 @contextmanager
@@ -263,7 +254,7 @@ class Store:
         if not data:
             return
         path = os.path.join(self.folder, _MATCHES)
-        with _writable(path), open(path, "ab+", opener=_unlinked) as file:
+        with _writable(path), open(path, "ab+", opener=files.unlinked) as file:
             _drop_torn(file)
             file.write(data)
             file.flush()
@@ -339,14 +330,8 @@ def place_of(environ: Mapping[str, str], wanted: str | None, base: str) -> str:
     """
     if wanted:
         return os.path.normpath(os.path.join(base, os.path.expanduser(wanted)))  # noqa: PTH111
-    if os.name == "nt":
-        top = environ.get("LOCALAPPDATA", "")
-    else:
-        top = environ.get("XDG_DATA_HOME", "")
-        if not os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
-            home = environ.get("HOME", "")
-            top = os.path.join(home, ".local", "share") if os.path.isabs(home) else ""
-    return os.path.join(top, "skillgate", "corpus") if os.path.isabs(top) else ""
+    top = files.system_folder(environ, "XDG_DATA_HOME", ".local", "share")
+    return os.path.join(top, "skillgate", "corpus") if top else ""
 
 
 def store_of(corpus_dir: str | None, session: Console, *, writes: bool = False) -> Store:
