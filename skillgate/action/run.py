@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 _EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
 _MOST = 3  # listed directories
-_CHANGES = "input reports: reports of earlier jobs are only accepted for the workflow's own commit, not in the event"
+_CHANGES = "input reports: reports of earlier jobs are only accepted for the workflow's own commit, not in"
 _COMPARABLE = "depth", "scoring_version", "models"
 _BUDGETS = (settings.MAX_COST_USD.key, settings.MAX_CALLS.key)  # a reason from a budget names one of them
 

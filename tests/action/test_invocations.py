@@ -190,7 +190,7 @@ def test_what_a_store_holds_is_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [
-        ({"gate": "publish"}, "both inputs: invocations, where they are recorded, and gate, which ask; invocations is"),
+        ({"gate": "publish"}, "both inputs, invocations and gate; invocations is"),
         ({"invocations": "logs"}, "gate is not set"),
         ({"invocations": "logs", "gate": "publsh"}, "unknown gate 'publsh' (did you mean 'publish'?)"),
         ({"invocations": "nowhere.jsonl", "gate": "publish"}, "there is nothing to read: nowhere.jsonl does not exist"),

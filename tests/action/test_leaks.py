@@ -284,7 +284,7 @@ def test_errors_that_were_there_before_are_called_so(repository: PullRequest) ->
     repository.change(skill("merge-sheets", body=DEAD_LINK + MORE))
     ran = repository.run()
     assert ran.code == 1
-    assert "(errors: there before)" in ran.outputs["reasons"]
+    assert "(errors: existed before)" in ran.outputs["reasons"]
 
 
 def test_outside_of_a_runner_nothing_is_gated(repository: PullRequest) -> None:

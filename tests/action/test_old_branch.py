@@ -83,7 +83,7 @@ def test_a_merge_group_whose_head_is_not_checked_out_is_refused(tmp_path: Path) 
     git(made.folder, "checkout", "-q", "main")
     ran = made.run()
     assert (ran.code, ran.outputs["result"]) == (2, "error")
-    assert "does not hold the merge group's own commit" in ran.outputs["reasons"]
+    assert "does not contain the merge group's own commit" in ran.outputs["reasons"]
 
 
 def test_the_comment_names_the_commit_of_the_policy_and_the_one_that_is_compared_with(tmp_path: Path) -> None:

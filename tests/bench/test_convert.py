@@ -135,7 +135,7 @@ def test_a_report_about_one_skill_is_written_again(tmp_path: Path) -> None:
         ("[]", "is not a skillgate report: kind"),
         ("[5]", "$[0]: expected an object"),
         ('{"kind": "bench", "reports": [{}]}', "reports[0].skillId"),
-        ('{"kind": "bench", "schema_version": 99}', "from a later skillgate"),
+        ('{"kind": "bench", "schema_version": 99}', "a later skillgate wrote it"),
         ('{"kind": "poem"}', "kind"),
         ('{"kind": "bench-diff"}', "label_a"),
     ],

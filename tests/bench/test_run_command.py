@@ -158,7 +158,7 @@ def test_prose_skills_are_run_only_where_that_is_asked_for(project: Path) -> Non
     (project / "skills/charts/SKILL.md").write_text("---\nname: charts\ndescription: Charts.\n---\nDraw.\n")
     done = run(project, "run", "--benchmark", "./b.json", "--dry-run")
     assert done.code == 0
-    assert "1 prose skills (SKILL.md) were left out; use --prose to include them" in done.err
+    assert "1 prose skills (SKILL.md) were left out; --prose takes them in" in done.err
     static = run(project, "run", "--benchmark", "skill-quality", "--prose", "--min-completion", "0", "--json")
     assert "charts" in picks(static.json)
 
