@@ -1,4 +1,4 @@
-"""Score Agent Skills, say what to fix first, and gate their quality.
+"""Score Agent Skills, show what to fix first, and gate their quality.
 
 ``evaluate`` scores skills on disk; ``composite_score`` computes the composite from dimension scores alone.
 """
@@ -18,7 +18,7 @@ _HOMES = {"evaluate": "skillgate.api", "composite_score": "skillgate.scoring.com
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    """Load a public name at its first use: the parsers it needs cost more than many commands."""
+    """Load a public name at its first use; its parsers take longer to import than many commands run."""
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

@@ -1,4 +1,4 @@
-"""The Python interface: what the command line does, without its streams and exit codes."""
+"""The Python interface, without the streams and exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 def evaluate(*paths: str | PurePath, policy: Policy | None = None) -> Report:
-    """Score every skill that the paths lead to, at quick depth: nothing is sent anywhere.
+    """Score all skills at some paths, at quick depth: nothing is sent anywhere.
 
     Args:
-        paths: skills, or directories that hold some at any depth; the current directory when none is given.
-        policy: the gate for each skill; by default nothing is asked.
+        paths: skills, or directories with skills at any depth; by default the current directory.
+        policy: the gate for each skill; by default none.
 
     Returns:
-        The report, results in the order of their paths. A skill that could not be read is among them with
-        ``evaluated`` False. No skill at all gives a report without results.
+        The report, with results in the order of their paths. An unreadable skill has ``evaluated`` False. Without any
+            skill, the report has no results.
 
     Raises:
-        skillgate.errors.UsageError: a path does not exist, or is a file that is no skill.
+        skillgate.errors.UsageError: a path does not exist, or is a file that is not a skill.
     """
     gate = policy if policy is not None else Policy()
     cwd = os.getcwd()  # noqa: PTH109

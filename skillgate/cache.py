@@ -1,48 +1,43 @@
-"""Texts kept between runs, by key: a folder of small files that any number of runs may share.
+"""Texts cached between runs, by key: a directory of small files that any number of runs may share.
 
-An entry is written whole under a name of its own and then moved into place, so that a reader finds all of it or none.
-What is not as it was written is not there. Only what bears the name of an entry is ever removed, whatever folder the
-user may have pointed at, and no symbolic link is followed to it.
+An entry is written under its own name and then moved into place, so that a reader finds all of it or nothing. Damaged
+entries count as missing. Only files with the name of an entry are ever removed, whatever directory the user chose, and
+no symbolic link is followed.
 """
-# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH108, PTH113, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from skillgate.files import system_folder, waitless
 from skillgate.model.skill import DIGEST_BYTES, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-MAX_BYTES = 128 << 20  # of all entries; a catalogue of 1,000 skills takes about 20 MB
-KEEP = 0.75  # of the most: what is left after the oldest have gone
+MAX_BYTES = 128 << 20  # of all entries; 1,000 skills take about 20 MB
+KEEP = 0.75  # of the maximum: what is left after removing the oldest
 DAY_S = 86_400.0
-_CHECK = "checked"  # its time is that of the last look at the size
+_CHECK = "checked"  # its time is that of the last size check
 _FOLDER_DIGITS = 2  # of a key, name its folder; the rest names the file
 _FILE_DIGITS = 2 * DIGEST_BYTES - _FOLDER_DIGITS
-_UNFINISHED = ".part"  # what an entry's name ends in while it is written
+_UNFINISHED = ".part"  # the suffix of an entry while it is written
 _HEXADECIMAL = "0123456789abcdef"
 
 
 def directory(environ: Mapping[str, str]) -> str:
-    """Return where the cache lies: the system's own place for such; ``""`` where there is none."""
-    if os.name == "nt":
-        top = environ.get("LOCALAPPDATA", "")
-    else:
-        top = environ.get("XDG_CACHE_HOME", "")
-        if not os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
-            home = environ.get("HOME", "")
-            top = os.path.join(home, ".cache") if os.path.isabs(home) else ""
-    return os.path.join(top, "skillgate", "static") if os.path.isabs(top) else ""
+    """Return the directory of the cache, in the system's cache directory; ``""`` if that is not known."""
+    top = system_folder(environ, "XDG_CACHE_HOME", ".cache")
+    return os.path.join(top, "skillgate", "static") if top else ""
 
 
 class Cache:
-    """Texts by key; ``failure`` says why something could not be stored, and the run goes on without."""
+    """Texts by key; ``failure`` says why something could not be stored."""
 
     def __init__(self, folder: str, *, now: Callable[[], float], most_bytes: int = MAX_BYTES) -> None:
-        """Take the folder, which need not exist, a clock that gives seconds since 1970, and what all may take."""
+        """Take the directory, which may not exist, a clock of seconds since 1970, and the maximum size."""
         self.failure: str | None = None
         self._folder = folder
         self._now = now
@@ -50,11 +45,11 @@ class Cache:
         self._written = False
 
     def get(self, key: str) -> str | None:
-        """Return the text under a key made by ``digest``, None where there is none or it is not what was written."""
+        """Return the text under a key made by ``digest``; None if it is missing or damaged."""
         path = self._path(key)
         try:
-            # Not blocking: somebody may have put a pipe there. Unbuffered: one read gives all of it.
-            with open(path, "rb", buffering=0, opener=_opened) as file:
+            # Nonblocking: it could be a pipe. Unbuffered: one read returns all of it.
+            with open(path, "rb", buffering=0, opener=waitless) as file:
                 data = file.read() or b""
                 age = self._now() - os.fstat(file.fileno()).st_mtime
         except (OSError, ValueError):
@@ -67,9 +62,9 @@ class Cache:
         return body.decode("utf-8", "surrogatepass")
 
     def put(self, key: str, text: str) -> None:
-        """Store a text; where it cannot be written, ``failure`` says why."""
+        """Store a text; if it cannot be written, ``failure`` says why."""
         path = self._path(key)
-        fresh = f"{path}.{os.urandom(8).hex()}{_UNFINISHED}"  # process numbers repeat from container to container
+        fresh = f"{path}.{os.urandom(8).hex()}{_UNFINISHED}"  # process numbers repeat between containers
         body = text.encode("utf-8", "surrogatepass")
         self._written = True
         try:
@@ -80,11 +75,11 @@ class Cache:
         except OSError as error:
             _remove(fresh)
             if os.name == "nt" and isinstance(error, PermissionError) and os.path.isfile(path):
-                return  # another run is reading it: it holds the same
-            self.failure = self.failure or f"the cache cannot be written: {path}: {error.strerror or error}"
+                return  # another run is reading it: it has the same content
+            self.failure = self.failure or f"cannot write the cache: {path}: {error.strerror or error}"
 
     def close(self) -> None:
-        """After a run that wrote: once a day, let the oldest entries go where they take more than the most."""
+        """Once a day, after a run that wrote, remove the oldest entries beyond the maximum size."""
         if self._written and self.failure is None and self._is_due():
             self._shrink()
 
@@ -121,7 +116,7 @@ class Cache:
             total -= size
 
     def _files(self) -> Iterator[tuple[str, bool]]:
-        """Yield the path of every file that bears an entry's name, and whether it was finished."""
+        """Yield the path of every file with an entry's name, and whether it is finished."""
         for folder in _listed(self._folder):
             if not _is_hexadecimal(folder.name, _FOLDER_DIGITS) or not folder.is_dir(follow_symlinks=False):
                 continue
@@ -145,10 +140,6 @@ class Cache:
 
 def _mark(key: str, body: bytes) -> bytes:
     return digest(key.encode("ascii"), body).encode("ascii")
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _listed(folder: str) -> list[os.DirEntry[str]]:

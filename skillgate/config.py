@@ -1,9 +1,9 @@
-"""The configuration: defaults, the user's file, the project's file, and the command line over all of them.
+"""The configuration: defaults, the user's file, the project's file, and the command line, from weak to strong.
 
-A project is configured by ``.skillgate.yaml`` or by ``[tool.skillgate]`` in pyproject.toml, looked for from the working
-directory upward to the one that holds ``.git`` (else to the home directory or the root); the first found is the only
-one read. Either may say ``overrides``, a list of mappings with ``paths`` and settings that hold for these paths alone;
-of several that match, the last wins. A later layer replaces a value as a whole, lists and mappings included.
+A project is configured by ``.skillgate.yaml`` or by ``[tool.skillgate]`` in pyproject.toml, searched from the working
+directory up to the one with ``.git`` (else to the home directory or the root); only the first one found is read. Either
+may have ``overrides``, a list of mappings with ``paths`` and the settings for these paths only; the last match wins. A
+later layer replaces a value as a whole, including lists and mappings.
 """
 # ruff: noqa: PTH113, PTH118, PTH119, PTH120, PTH123
 
@@ -28,20 +28,20 @@ T = TypeVar("T")
 YAML_NAME = ".skillgate.yaml"
 TOML_NAME = "pyproject.toml"
 OTHER_FILES = ("eval-skills.config.yaml", "eval-skills.config.yml", "eval-skills.config.json")
-"""The files of eval-skills, which are read where there is none of ours; what they say is translated then."""
+"""The configuration files of eval-skills; read and translated only if there is none of ours."""
 YAML_BYTES = 65536  # as the limits of skillgate.model.yaml_bounded
 _TOML_BYTES = 1 << 20
 _TOML_MARK = b"skillgate"  # no file without these bytes is parsed
 
 
 class Files(Protocol):
-    """Where configuration is read from, by absolute paths: the disk, or a commit of the repository that lies there."""
+    """A source of configuration files, by absolute paths: the disk, or a commit of the repository there."""
 
     def is_file(self, path: str) -> bool:
         """Return whether a path is a file, symbolic links followed."""
 
     def is_there(self, path: str) -> bool:
-        """Return whether a path is anything at all, be it a link that leads nowhere."""
+        """Return whether a path exists, even as a broken link."""
 
     def read(self, path: str, limit: int) -> bytes:
         """Read at most ``limit`` bytes of a file. Raises OSError: it cannot be read."""
@@ -65,18 +65,18 @@ DISK: Files = _Disk()
 
 
 class Layer(NamedTuple):
-    """Settings from one place, for every path or, with ``patterns``, for those that match one of them."""
+    """Settings from one place, for every path or, with ``patterns``, for matching ones."""
 
     values: Mapping[str, Value]
-    origins: Mapping[str, str]  # where each value was written, as shown to people
+    origins: Mapping[str, str]  # where each value was set, as displayed
     patterns: tuple[str, ...] = ()  # globs, matched by :func:`matches`
     base: str = ""  # the absolute directory the patterns are relative to
 
 
 class Config:
-    """The effective settings: ``layers`` from the weakest to the strongest, without defaults. It never changes.
+    """The effective settings: ``layers`` from the weakest to the strongest, without defaults.
 
-    ``notices`` say what the user should know about how it was read.
+    Immutable. ``notices`` are for the user, about how it was read.
     """
 
     __slots__ = ("_called", "_cwd", "layers", "notices")
@@ -90,20 +90,20 @@ class Config:
         self._called = called
 
     def get(self, setting: Setting[T], path: PurePosixPath | None = None) -> T:
-        """Return a setting's value, with overrides applied where a skill's shown path is given.
+        """Return a setting's value, with overrides for the shown path of a skill.
 
-        Patterns are relative to the directory of the file that holds them, wherever the command runs.
+        Patterns are relative to the directory of their file, wherever the command runs.
         """
         layer = self._deciding(setting.key, path)
         return cast("T", setting.default if layer is None else layer.values[setting.key])
 
     def origin(self, setting: Setting[Any], path: PurePosixPath | None = None) -> str:
-        """Return where a value was set: ``default``, ``option``, or a file, with the line where it is known."""
+        """Return where a value was set: ``default``, ``option``, or a file with its line if known."""
         layer = self._deciding(setting.key, path)
         return "default" if layer is None else layer.origins[setting.key]
 
     def base(self, setting: Setting[Any]) -> str:
-        """Return the absolute directory that a path set for a key is relative to: that of the file which sets it."""
+        """Return the absolute base directory of a setting's path: that of the file that sets it."""
         layer = self._deciding(setting.key, None)
         return self._cwd if layer is None or not layer.base else layer.base
 
@@ -113,7 +113,7 @@ class Config:
         return any(layer.patterns for layer in self.layers)
 
     def with_options(self, options: Mapping[str, Value]) -> Config:
-        """Lay values of the command line over everything. Raises UsageError: a key or value is not valid."""
+        """Add values of the command line as the strongest layer. Raises UsageError: a key or value is not valid."""
         try:
             values = {key: checked(BY_KEY, key, value) for key, value in options.items()}
         except ValueError as error:
@@ -122,11 +122,11 @@ class Config:
         return Config(cwd=self._cwd, layers=(*self.layers, layer), notices=self.notices)
 
     def as_called(self) -> Config:
-        """Return the same with overrides by the path that a skill is called by, wherever links on it lead."""
+        """Return a copy that matches overrides with the path as written, without following links."""
         return Config(cwd=self._cwd, layers=self.layers, notices=self.notices, called=True)
 
     def between(self, under: Layer, over: Layer) -> Config:
-        """Lay a layer under all of them, and one over; their values are taken as they are."""
+        """Return a copy with a weakest and a strongest layer added; their values are not checked."""
         return Config(cwd=self._cwd, layers=(under, *self.layers, over), notices=self.notices)
 
     def _deciding(self, key: str, path: PurePosixPath | None) -> Layer | None:
@@ -156,8 +156,8 @@ def load(
 ) -> Config:
     """Find and read the configuration files.
 
-    The project's are read from ``files``, or just the one that ``--config`` names (``explicit``); the user's own is
-    always the one on this machine. Paths of skills are relative to ``shown_from``, by default ``cwd``; both are
+    The project's are read from ``files``, or only the one that ``--config`` names (``explicit``); the user's own is
+    always read from this machine. Paths of skills are relative to ``shown_from``, by default ``cwd``; both are
     absolute.
 
     Raises:
@@ -179,13 +179,13 @@ def load(
 
 
 def read_file(path: str, *, cwd: str) -> Config | None:
-    """Read one project file; None for a pyproject.toml without our table. Raises UsageError as :func:`load`."""
+    """Read one project file; None for a pyproject.toml without our table. Raises UsageError like :func:`load`."""
     found = _read_named(DISK, path, cwd)
     return None if found is None else Config(cwd=cwd, layers=found[0], notices=found[1])
 
 
 def config_digest(config: Config) -> str:
-    """Return 16 hexadecimal digits that are equal for equal effective settings, wherever they were written."""
+    """Return 16 hexadecimal digits that are equal for equal effective settings, wherever they were set."""
     import hashlib  # only reports need it
     import json
 
@@ -196,7 +196,7 @@ def config_digest(config: Config) -> str:
 
 
 def user_file(environ: Mapping[str, str]) -> str:
-    """Return the path of the user's own file, whether there is one or not; ``""`` where there is no place for it."""
+    """Return the path of the user's own file, which may not exist; ``""`` if no directory is known for it."""
     if os.name == "nt":
         folder = environ.get("APPDATA", "")
     else:
@@ -222,7 +222,7 @@ def _upward(files: Files, cwd: str, home: str) -> list[str]:
 
 
 def _is_skill_of_others(files: Files, folder: str) -> bool:
-    """Return whether this is a skill's own directory, which must not configure its gate. A repository may be both."""
+    """Return whether this is a skill's directory, which must not configure its own gate; a repository may be both."""
     names = (os.path.join(folder, name) for name in ("SKILL.md", "skill.md"))
     return any(map(files.is_there, names)) and not files.is_there(os.path.join(folder, ".git"))
 
@@ -230,7 +230,7 @@ def _is_skill_of_others(files: Files, folder: str) -> bool:
 def _read_named(files: Files, name: str, cwd: str) -> _Read | None:
     path = os.path.join(cwd, name)
     if not files.is_file(path):
-        raise UsageError(f"there is no configuration file {name}")
+        raise UsageError(f"configuration file {name} does not exist")
     if os.path.basename(path) in OTHER_FILES:
         return read_other(files, path, label=name, base=cwd)
     read = read_toml if name.endswith(".toml") else read_yaml
@@ -254,19 +254,19 @@ def _read_eval_skills(files: Files, folder: str, cwd: str) -> _Read | None:
 
 
 def _read_own(files: Files, folder: str, cwd: str) -> _Read | None:
-    """Read what one directory holds; None when it configures nothing."""
+    """Read the configuration in one directory; None if there is none."""
     yaml_file, toml_file = os.path.join(folder, YAML_NAME), os.path.join(folder, TOML_NAME)
     label = os.path.relpath(toml_file, cwd)
     if not files.is_file(yaml_file):
         table = read_toml(files, toml_file, label=label, base=folder)
         return None if table is None else (table, ())
     layers = read_yaml(files, yaml_file, label=os.path.relpath(yaml_file, cwd), base=folder)
-    unread = f"{label}: [tool.skillgate] is not read, because {YAML_NAME} stands beside it"
+    unread = f"{label}: [tool.skillgate] is ignored, because {YAML_NAME} is in the same directory"
     return layers, (unread,) if defines_settings(toml_file, files) else ()
 
 
 def defines_settings(toml_file: str, files: Files = DISK) -> bool:
-    """Return whether a pyproject.toml has a table for skillgate; one that cannot be read has none."""
+    """Return whether a readable pyproject.toml has a table for skillgate."""
     try:
         return _toml_table(files, toml_file, TOML_NAME) is not None
     except UsageError:
@@ -274,7 +274,7 @@ def defines_settings(toml_file: str, files: Files = DISK) -> bool:
 
 
 def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool = False) -> tuple[Layer, ...]:
-    """Read a file of YAML by its absolute path; ``label`` is shown to people, patterns are relative to ``base``.
+    """Read a YAML file by its absolute path; ``label`` is its displayed name, patterns are relative to ``base``.
 
     Raises:
         UsageError: it is not valid (with all of its problems), too large, or cannot be read.
@@ -284,13 +284,13 @@ def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool 
         return ()
     reader = LayerReader(label=label, base=base, places=document.places, declared=BY_KEY, personal=personal)
     for key, line in document.duplicates:
-        reader.problems.append(f"{label}:{line}: the key {key} stands here a second time")
+        reader.problems.append(f"{label}:{line}: duplicate key {key}")
     return reader.layers(document.values)
 
 
 def read_other(files: Files, path: str, *, label: str, base: str) -> _Read:
-    """Read a configuration of eval-skills, YAML or JSON, as :func:`read_yaml`, and say what is not read of it."""
-    notice = f"{label}: read in the place of {YAML_NAME}, which comes before it where there is one"
+    """Read a configuration of eval-skills (YAML or JSON) like :func:`read_yaml`, with notices about ignored parts."""
+    notice = f"{label}: used because there is no {YAML_NAME}"
     document = _document(files, path, label)
     if document is None:
         return (), (notice,)
@@ -302,13 +302,13 @@ def read_other(files: Files, path: str, *, label: str, base: str) -> _Read:
 
 
 def read_toml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer, ...] | None:
-    """Read ``[tool.skillgate]`` of a file, as :func:`read_yaml`; None without the file or the table."""
+    """Read ``[tool.skillgate]`` of a file like :func:`read_yaml`; None without the file or the table."""
     table = _toml_table(files, path, label)
     return None if table is None else LayerReader(label=label, base=base, places={}, declared=BY_KEY).layers(table)
 
 
 def _document(files: Files, path: str, label: str) -> MappingDocument | None:
-    """Parse a file of YAML; None for comments alone: a file that sets nothing yet."""
+    """Parse a YAML file; None if it has only comments."""
     data = read_bytes(files, path, label)
     try:
         text = data.decode("utf-8-sig")
@@ -317,7 +317,7 @@ def _document(files: Files, path: str, label: str) -> MappingDocument | None:
         raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
     if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
         return None
-    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # brings in yaml: only with a file to read
+    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # imports yaml: only with a file to read
 
     try:
         return load_mapping(text)
@@ -335,8 +335,8 @@ def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | N
 
     try:
         tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
-    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested without end
-        raise UsageError(f"{label}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or nested too deeply
+        raise UsageError(f"{label}: invalid TOML: {error}") from None
     table = tool.get("skillgate") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise UsageError(f"{label}: tool.skillgate: expected a table")
@@ -344,23 +344,23 @@ def _toml_table(files: Files, path: str, label: str) -> Mapping[str, object] | N
 
 
 def read_bytes(files: Files, path: str, label: str, *, limit: int = YAML_BYTES) -> bytes:
-    """Read a file of configuration. Raises UsageError: it cannot be read, or has more than ``limit`` bytes."""
+    """Read a configuration file. Raises UsageError: it cannot be read, or has more than ``limit`` bytes."""
     try:
         data = files.read(path, limit + 1)
     except OSError as error:
         raise UsageError(f"cannot read {label}: {error.strerror}") from error
     if len(data) > limit:
-        raise UsageError(f"{label}: larger than {limit // 1024} KiB, which no configuration needs")
+        raise UsageError(f"{label}: too large (maximum {limit // 1024} KiB)")
     return data
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Match a ``/``-separated path with a glob: ``**`` stands for any number of directories, none included.
+    """Match a ``/``-separated path with a glob: ``**`` matches any number of directories, also none.
 
     Within one directory's or file's name, ``*``, ``?`` and ``[…]`` work as in a shell; letter case counts. The whole
     path must match: ``legacy/**`` is ``legacy`` and everything below it, ``**/old`` is ``old`` at any depth.
     """
-    from fnmatch import fnmatchcase  # brings in the regular expressions; only overrides need it
+    from fnmatch import fnmatchcase  # imports the regular expressions; only overrides need it
 
     parts = [part for part in path.split("/") if part not in ("", ".")]
     reached = {0}  # how many parts the pattern so far may have consumed
@@ -373,22 +373,22 @@ def matches(pattern: str, path: str) -> bool:
 
 
 class LayerReader:
-    """Turns the mapping of one file into layers and collects everything that is wrong with it in ``problems``."""
+    """Turns the mapping of one file into layers, and collects every error in ``problems``."""
 
     def __init__(
         self,
         *,
-        label: str,  # the file as shown to people
+        label: str,  # the displayed name of the file
         base: str,
-        places: Mapping[str, int],  # the line of each place in the file, under names such as ``overrides[0].threshold``
+        places: Mapping[str, int],  # the line of each place in the file, such as ``overrides[0].threshold``
         declared: Mapping[str, Setting[Any]],
-        personal: bool = False,  # the user's own file may say where requests and keys go
+        personal: bool = False,  # whether it is the user's own file, which may say where requests and keys go
     ) -> None:
         self.label, self.base, self.places, self.declared, self.personal = label, base, places, declared, personal
         self.problems: list[str] = []
 
     def layers(self, table: Mapping[str, object]) -> tuple[Layer, ...]:
-        """Read the settings for every path, then the overrides in order. Raises UsageError: every problem of it."""
+        """Read the settings for every path, then the overrides in order. Raises UsageError with every problem."""
         overrides = [] if table.get("overrides") is None else table["overrides"]
         layers = [self._layer({key: table[key] for key in table if key != "overrides"}, "")]
         if not isinstance(overrides, list):
@@ -414,7 +414,7 @@ class LayerReader:
             patterns = ["**"]
         values = {key: value for key, value in item.items() if key != "paths"}
         for key in [key for key in values if key in self.declared and not self.declared[key].per_path]:
-            self._problem(f"{place}.{key}", f"{key} holds for a whole run; it cannot differ by path")
+            self._problem(f"{place}.{key}", f"{key} applies to a whole run; it cannot differ by path")
         return self._layer(values, place, patterns=tuple(patterns))
 
     def _layer(self, table: Mapping[str, object], place: str, *, patterns: tuple[str, ...] = ()) -> Layer:
@@ -432,8 +432,8 @@ class LayerReader:
             if key in values and self.declared[key].personal and not self.personal:
                 self._problem(
                     at,
-                    f"{key} decides where requests, keys or kept answers go, so a project's file may not"
-                    f" set it; give --{key}, or set it in your own configuration (skillgate/config.yaml)",
+                    f"{key} decides where requests, keys or cached answers go, so a project's file cannot set"
+                    f" it; use --{key}, or set it in your own configuration (skillgate/config.yaml)",
                 )
             origins[key] = self._where(at)
         return Layer(values=values, origins=origins, patterns=patterns, base=self.base)
@@ -447,7 +447,7 @@ class LayerReader:
 
 
 def checked(declared: Mapping[str, Setting[Any]], key: str, value: object, also: str = "overrides") -> Value:
-    """Check one key, of ``declared`` or ``also``, and its value. Raises ValueError: unknown, or it does not fit."""
+    """Check a key (of ``declared``, or ``also``) and its value. Raises ValueError: it is unknown or not valid."""
     setting = declared.get(key)
     if setting is None:
         raise ValueError(f"unknown key {key!r}{did_you_mean(key, (*declared, also))}")

@@ -1,4 +1,4 @@
-"""Write configuration: a new file for a project, or one value of the user's own file, whose other lines stay."""
+"""Write configuration: a new file for a project, or one value in the user's own file, keeping its other lines."""
 # ruff: noqa: PTH103, PTH118, PTH120
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from skillgate.settings import DEPTH, SETTINGS
 if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
-_PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # a text that YAML takes for nothing else
+_PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # text that YAML reads as a string
 _HEAD = """\
-# Configuration of skillgate. Every line that starts with "# " and a key shows the default or an example.
-# Options on the command line go over it; `skillgate config list --show-origin` shows what holds.
+# Configuration of skillgate. A line that starts with "# " and a key shows the default or an example.
+# Command-line options take precedence; `skillgate config list --show-origin` shows the effective values.
 """
 _OVERRIDES = """
-# Other values for some paths, relative to this file; ** stands for any number of directories, the last match wins.
+# Other values for some paths, relative to this file; ** matches any number of directories, the last match wins.
 # overrides:
 #   - paths: ["legacy/**"]
 #     threshold: 50
@@ -33,18 +33,18 @@ _OVERRIDES = """
 
 
 def new_file(values: Mapping[str, Value]) -> str:
-    """Compose a new configuration file: ``depth`` and ``values`` set, every other key as a comment."""
+    """Return a new configuration file: ``depth`` and ``values`` are set, every other key is a comment."""
     sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
     return _HEAD + "".join(sections) + _OVERRIDES
 
 
 def carried_over(folder: str) -> tuple[Mapping[str, Value], tuple[str, ...]]:
-    """Return what a configuration of eval-skills in a directory sets, with notices. Raises UsageError: invalid."""
+    """Return the values of a configuration of eval-skills in a directory, with notices. Raises UsageError: invalid."""
     for name in OTHER_FILES:
         path = os.path.join(folder, name)
         if DISK.is_file(path):
             layers, notices = read_other(DISK, path, label=name, base=folder)
-            notice = f"{name}: its settings are carried over into {YAML_NAME}, and it is read no more"
+            notice = f"{name}: its settings were copied to {YAML_NAME}; it is no longer used"
             return {key: value for layer in layers for key, value in layer.values.items()}, (notice, *notices[1:])
     return {}, ()
 
@@ -64,14 +64,14 @@ def _yaml(value: object) -> str:
         return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
-    # What is carried over may be any text; the declarations' own need no quotes.
+    # Copied values may be any text; those of the declarations need no quotes.
     return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def set_value(path: str, key: str, value: Value) -> None:
-    """Set one value in the user's own file of YAML, which is made where there is none.
+    """Set one value in the user's own YAML file, made if missing.
 
-    Raises UsageError: it is not valid, cannot be written, or says the key in a way that cannot be changed alone.
+    Raises UsageError: it is not valid, cannot be written, or the key cannot be changed alone.
     """
     data = read_bytes(DISK, path, path) if DISK.is_file(path) else b""
     before = _own_values(data, path) if data else {}
@@ -97,7 +97,7 @@ class _Unwritten(NamedTuple):
 
     data: bytes
 
-    def is_file(self, path: str) -> bool:  # noqa: ARG002 - as every place of files
+    def is_file(self, path: str) -> bool:  # noqa: ARG002 - the interface of Files
         return True
 
     def is_there(self, path: str) -> bool:  # noqa: ARG002
@@ -114,7 +114,7 @@ def _own_values(data: bytes, path: str) -> dict[str, Value]:
 
 
 def _with_line(text: str, key: str, value: Value) -> str:
-    """Return the text with the key's lines replaced, or with one more at its end."""
+    """Return the text with the key's lines replaced, or a line added at the end."""
     line = f"{key}: {value_text(value)}\n"
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):

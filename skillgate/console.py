@@ -1,4 +1,4 @@
-"""What a command is given to work with: its streams, its surroundings and its configuration."""
+"""The streams, environment and configuration of a command."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from skillgate.config import Config
 
-_WIDTH = 100  # columns where no terminal says otherwise: files and pipes get the same text everywhere
+_WIDTH = 100  # columns without a terminal: files and pipes get the same text everywhere
 _NARROWEST = 40
 
 
 class Console:
-    """Streams, environment variables (read nowhere else), working directory and options of one run of one command."""
+    """Streams, environment variables (read nowhere else), working directory and options of one command run."""
 
     signed_only = False
-    anew = "--refresh asks everything again"
+    anew = "use --refresh to ask everything again"
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class Console:
 
     @property
     def config(self) -> Config:
-        """The configuration of the working directory, read at first use, its notices shown once. Raises UsageError."""
+        """The configuration of the working directory, read at first use; notices are shown once. Raises UsageError."""
         if self._config is None:
-            from skillgate import config  # a command that needs no configuration does not pay for its declarations
+            from skillgate import config  # commands without configuration do not load it
 
             self._config = config.load(explicit=self._config_file, cwd=self.cwd, environ=self.environ)
             for notice in self._config.notices:
@@ -61,7 +61,7 @@ class Console:
         return self._config
 
     def out(self, text: str) -> None:
-        """Write text that went through ``printable`` to stdout, with a line break. Raises IncompleteError."""
+        """Write text that went through ``printable`` to stdout, with a newline. Raises IncompleteError."""
         deliver(self.stdout, text if text.endswith("\n") else text + "\n")
 
     def note(self, text: str) -> None:
@@ -70,7 +70,7 @@ class Console:
             self._to_stderr(text)
 
     def show_progress(self, text: str) -> None:
-        """Write to stderr as it is, at once; what cannot be shown is not missed."""
+        """Write to stderr unchanged and at once; ignore failures."""
         with suppress(OSError):
             self.stderr.write(text)
             self.stderr.flush()
@@ -82,7 +82,7 @@ class Console:
 
     @property
     def color(self) -> bool:
-        """Whether to colour stdout: ``--no-color``, then NO_COLOR, then the forcing variables, then the terminal."""
+        """Whether to color stdout: ``--no-color``, then NO_COLOR, then the forcing variables, then the terminal."""
         if self._no_color or self.environ.get("NO_COLOR"):
             return False
         if any(self.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
@@ -91,7 +91,7 @@ class Console:
 
     @property
     def width(self) -> int:
-        """How many columns a line may have: the terminal's, at least 40; 100 where there is none."""
+        """The columns of a line: the terminal's, at least 40; 100 without one."""
         if not self.stdout.isatty():
             return _WIDTH
         columns = self.environ.get("COLUMNS", "")
@@ -104,25 +104,24 @@ class Console:
 
     @property
     def interactive(self) -> bool:
-        """Whether somebody sits at a terminal who can be asked."""
+        """Whether there is a user at a terminal to ask."""
         return bool(sys.stdin and sys.stdin.isatty() and self.stderr.isatty() and not self.environ.get("CI"))
 
     def confirm(self, question: str) -> bool:
-        """Ask somebody at the terminal; only ``y`` and ``yes`` are one."""
+        """Ask the user at the terminal; only ``y`` and ``yes`` mean yes."""
         self.show_progress(f"{printable(question)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def _to_stderr(self, text: str) -> None:
         lines = [printable(line) for line in text.rstrip("\n").split("\n")]
-        with suppress(OSError):  # what cannot be said does not change the outcome
+        with suppress(OSError):  # a failed message does not change the outcome
             self.stderr.write("\n".join(lines) + "\n")
 
 
 def deliver(stdout: TextIO, text: str, *, flush: bool = False) -> None:
-    """Write to stdout and, with ``flush``, make sure that it arrived.
+    """Write to stdout; ``flush`` makes sure that the text arrived.
 
-    Raises BrokenPipeError where the reader is gone, as with ``| head``, and IncompleteError for a full disk and the
-    like.
+    Raises BrokenPipeError if the reader is gone (``| head``), and IncompleteError for other errors such as a full disk.
     """
     try:
         stdout.write(text)

@@ -1,7 +1,7 @@
-"""The errors that end a run, and the exit code each of them means.
+"""The errors that end a run, and their exit codes.
 
-Content defects of a skill are findings, never exceptions. What is raised here stops a whole command, and the one error
-boundary in :mod:`skillgate.cli.main` turns it into a message on stderr and an exit code.
+Content defects of a skill are findings, never exceptions. These errors stop a whole command; the error boundary in
+:mod:`skillgate.cli.main` turns them into a message on stderr and an exit code.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ class IncompleteError(SkillgateError):
 
 
 class CodecError(SkillgateError):
-    """A document has not the shape it should have; the message names the path, as in ``results[3].skill.name``."""
+    """A document has the wrong shape; the message names the path, such as ``results[3].skill.name``."""
 
     exit_code = EXIT_USAGE

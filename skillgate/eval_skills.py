@@ -1,4 +1,4 @@
-"""Translate a configuration of eval-skills; its names stand in the table of settings."""
+"""Translate a configuration of eval-skills; its names are in the table of settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORDS = {"md": "markdown"}
 
 
 class Translated(NamedTuple):
-    """What a file of it means: values by our keys, the line of each, and what was not read, a line each."""
+    """A translated file: values by our keys, the line of each, and a notice for each ignored key."""
 
     values: dict[str, object]
     places: dict[str, int]
@@ -20,7 +20,7 @@ class Translated(NamedTuple):
 
 
 def translated(table: Mapping[str, Any], places: Mapping[str, int]) -> Translated:
-    """Translate a file's mapping; ``places`` holds the line of each of its paths."""
+    """Translate a file's mapping; ``places`` has the line of each of its paths."""
     values: dict[str, object] = {}
     lines: dict[str, int] = {}
     left: list[str] = []
@@ -28,9 +28,11 @@ def translated(table: Mapping[str, Any], places: Mapping[str, int]) -> Translate
         key = OTHER_NAMES.get(path)
         line = f"line {places[path]}: " if path in places else ""
         if path in _PERSONAL:
-            left.append(f"{line}{path} is not read from a project's file; skillgate config set {key} VALUE sets yours")
+            left.append(
+                f"{line}{path} is ignored in a project's file; set your own with skillgate config set {key} VALUE"
+            )
         elif key is None:
-            left.append(f"{line}{path} has no counterpart here and is not read")
+            left.append(f"{line}{path} has no equivalent and is ignored")
         else:
             values[key] = _value(path, value)
             if path in places:
@@ -43,7 +45,7 @@ def _flat(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for key, value in table.items():
         if key == "llm" and isinstance(value, Mapping):
             found += [(f"llm.{name}", item) for name, item in value.items()]
-        elif not (key == "llm" and value is None):  # a block of which every line is a comment
+        elif not (key == "llm" and value is None):  # a block with only comments
             found.append((key, value))
     return found
 

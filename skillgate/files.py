@@ -1,8 +1,8 @@
-"""Write files safely, in directories that a stranger may have filled, and see which files other users can reach.
+"""Write files safely in directories with untrusted content, and check which files other users can reach.
 
-A pull request can hold a symbolic link in the place of a report, or of its folder: nothing is written through one.
+A pull request can put a symbolic link in the place of a report or its directory: nothing is written through one.
 """
-# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from skillgate.errors import UsageError
 from skillgate.model.skill import SKILL_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
-    """Write a file as the user named it, relative to ``cwd``. Raises UsageError, also of :func:`require_place`."""
+    """Write a file as the user named it, relative to ``cwd``. Raises UsageError, also from :func:`require_place`."""
     place = require_place(name, cwd)
     try:
         if parents:
             os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb", opener=_unlinked) as file:
+        with open(place, "wb", opener=unlinked) as file:
             file.write(data)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         raise UsageError(f"cannot write {name}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> None:
-    """Write a file as a whole: a reader sees the old bytes or the new ones, and a failure leaves the old ones.
+    """Write a file atomically: readers see the old bytes or the new ones, and a failure leaves the old ones.
 
-    A symbolic link is replaced, not followed. The new file has the permissions and, where the system allows it, the
-    owner of ``status``; by default only the calling user can read it. Raises OSError.
+    A symbolic link is replaced, not followed. The new file has the permissions and, if the system allows it, the owner
+    of ``status``; by default only the calling user can read it. Raises OSError.
     """
     with prepared(path, data, status=status) as temporary:
         os.replace(temporary, path)
@@ -45,7 +45,7 @@ def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> 
 
 @contextmanager
 def prepared(path: str, data: bytes, *, status: os.stat_result | None = None) -> Iterator[str]:
-    """Yield the path of a temporary file, for a caller that checks once more; it is removed where it was not moved."""
+    """Yield the path of a temporary file for a last check; it is removed unless it was moved."""
     import tempfile  # most runs write no file
 
     descriptor, temporary = tempfile.mkstemp(prefix=".skillgate-", suffix=".tmp", dir=os.path.dirname(path))
@@ -65,10 +65,10 @@ def prepared(path: str, data: bytes, *, status: os.stat_result | None = None) ->
 
 
 def toplevel(path: str) -> str | None:
-    """Find the repository that a directory lies in, without asking git.
+    """Return the repository of a directory, without running Git.
 
-    Returns the nearest directory at or above an absolute path without links that holds a ``.git`` of any kind
-    (worktrees and submodules have a file there); None without one.
+    That is the nearest directory at or above an absolute path without links that has a ``.git`` of any kind (a file in
+    worktrees and submodules); None without one.
     """
     while not os.path.lexists(os.path.join(path, ".git")):
         parent = os.path.dirname(path)
@@ -82,23 +82,23 @@ def require_place(name: str, cwd: str) -> str:
     """Return the absolute path of a file that may be written.
 
     Links above the repository (without one, above the working directory) are the user's own. Raises UsageError for a
-    skill's main file, a symbolic link, or what lies behind one in the repository.
+    skill's main file, a symbolic link, or a path through one in the repository.
     """
     place = os.path.normpath(os.path.join(cwd, name))
-    # Windows drops blanks and dots from the end of a name.
+    # Windows drops spaces and dots from the end of a name.
     if os.path.basename(place).rstrip(" .").upper() == SKILL_FILE.upper():
-        raise UsageError(f"cannot write {name}: that is what the main file of a skill is called; name another file")
+        raise UsageError(f"cannot write {name}: it would be the main file of a skill; use another name")
     link = _first_link(place, cwd)
     if link is not None:
         where = "it" if link == place else os.path.relpath(link, cwd)
-        raise UsageError(f"cannot write {name}: {where} is a symbolic link; name the place that it leads to")
+        raise UsageError(f"cannot write {name}: {where} is a symbolic link; use the path that it points to")
     return place
 
 
 def require_folder(name: str, cwd: str) -> None:
-    """Raise UsageError for a file that must not be written, or whose directory does not exist."""
+    """Raise UsageError if a file must not be written, or its directory does not exist."""
     if not os.path.isdir(os.path.dirname(require_place(name, cwd))):
-        raise UsageError(f"cannot write {name}: there is no directory {os.path.dirname(name)}")
+        raise UsageError(f"cannot write {name}: directory {os.path.dirname(name)} does not exist")
 
 
 def _first_link(place: str, cwd: str) -> str | None:
@@ -115,8 +115,26 @@ def _first_link(place: str, cwd: str) -> str | None:
     return place if os.path.islink(place) else None
 
 
-def _unlinked(path: str, flags: int) -> int:
-    """Open a file unless it is a link; where the system cannot promise that, the check before has to do."""
+def system_folder(environ: Mapping[str, str], variable: str, *default: str) -> str:
+    """Return the system's absolute directory of a kind, such as ``XDG_CACHE_HOME``; ``""`` if it is not known.
+
+    ``default``: the directory in the user's home if ``variable`` is not set.
+    """
+    if os.name == "nt":
+        variable = "LOCALAPPDATA"
+    top, home = environ.get(variable, ""), environ.get("HOME", "")
+    if os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
+        return top
+    return os.path.join(home, *default) if os.name != "nt" and os.path.isabs(home) else ""
+
+
+def waitless(path: str, flags: int) -> int:
+    """Open without waiting for a writer, in case it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def unlinked(path: str, flags: int) -> int:
+    """Open a file unless it is a link; systems without O_NOFOLLOW rely on the earlier check."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
@@ -125,15 +143,15 @@ _MOST_LINKS = 40
 
 
 def open_to_all(path: str) -> bool:
-    """Return whether every user can reach an absolute path and execute it (of a directory: enter and read it)."""
+    """Return whether every user can reach and execute an absolute path (for a directory: enter and read it)."""
     return closed_by(path, READ_AND_EXECUTE if os.path.isdir(path) else EXECUTE) is None
 
 
 def closed_by(path: str, wanted: int = EXECUTE, *, owned: str | None = None) -> str | None:
     """Return the first place on the path to a file that other users cannot pass, links followed; None if they can.
 
-    ``wanted`` is the last digit of the mode that they need of the file itself, an absolute path that is there
-    (OSError); of a directory ``owned`` the program gets a copy that its user owns.
+    ``wanted`` is the last digit of the mode that they need on the file, an existing absolute path (else OSError). For a
+    directory ``owned`` the program gets a copy that its user owns.
     """
     final = os.path.realpath(path)
     is_owned = owned is not None and is_within(path, owned)
@@ -148,7 +166,7 @@ def closed_by(path: str, wanted: int = EXECUTE, *, owned: str | None = None) -> 
 
 
 def passed(path: str, start: str = "/") -> Iterator[tuple[str, os.stat_result]]:
-    """Yield each place that the system passes from ``start`` to an absolute path: links, and what they lead to."""
+    """Yield each place on the way from ``start`` to an absolute path: links, and their targets."""
     here, links = start, 0
     waiting = _parts(os.path.relpath(path, start)) if path != start else []
     yield here, os.lstat(here)
@@ -169,18 +187,18 @@ def passed(path: str, start: str = "/") -> Iterator[tuple[str, os.stat_result]]:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Return whether a path is a directory or below it, going by the words of both."""
+    """Return whether a path is a directory or below it, by name only."""
     return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def unreachable(shown: str, path: str, obstacle: str) -> str:
-    """Return the message for a file that the user of programs of skills cannot reach: what, where, how to fix it."""
+    """Return the message for a file that programs of skills cannot reach."""
     of = "" if shown == path else f" ({shown})"
     mode = f"{os.lstat(obstacle).st_mode & 0o7777:04o}"
     why = f"has mode {mode}" if obstacle == path else f"is behind {obstacle} (mode {mode})"
     return (
-        f"{path}{of} {why}, and programs of skills run as another user here; install it for all users (below"
-        " /usr/local, for example), open it to them, or use --run-as-caller"
+        f"{path}{of} {why}, and programs of skills run as another user here; install it for all"
+        " users (for example in /usr/local), make it accessible to them, or use --run-as-caller"
     )
 
 

@@ -1,4 +1,4 @@
-"""Write text for people: counts and figures, rounded but never across a limit, and nothing that a terminal obeys."""
+"""Format text for people: counts, figures rounded but never across a limit, no terminal commands."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, format characters (bidi am
 
 
 def printable(text: str) -> str:
-    r"""Write a text on one line with nothing invisible in it.
+    r"""Return a text on one line, without invisible characters.
 
     Line breaks and tabs become one space each; controls (ESC among them), bidirectional and other format characters but
-    the zero-width joiners, lone surrogates and Unicode's separators become ``\x1b`` or ``\u{202e}``; what a CI runner
-    would take for a command is broken by an invisible space.
+    the zero-width joiners, lone surrogates and Unicode's separators become ``\x1b`` or ``\u{202e}``; a command for a CI
+    runner is broken by an invisible space.
     """
     if not text.isprintable():
         text = "".join(map(_shown, text.replace("\r\n", "\n")))
-        # What was made harmless before stays as it is.
+        # Already escaped commands stay as they are.
         text = text.replace(":\\u{200b}:", ":\u200b:").replace("#\\u{200b}#[", "#\u200b#[")
     return uncommanded(text) if "::" in text or "##[" in text else text
 
 
 def uncommanded(line: str) -> str:
-    """Keep a line from being a command to a CI runner: ``::name::`` at its start, or ``##[name]`` anywhere."""
+    """Break commands for a CI runner: ``::name::`` at the start of a line, or ``##[name]`` anywhere."""
     line = line.replace("##[", "#\u200b#[")
     head = line.lstrip()
     return line[: len(line) - len(head)] + ":\u200b" + head[1:] if head.startswith("::") else line
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Suggest the nearest of some names, as in `` (did you mean 'score'?)``; empty when none is near."""
+    """Suggest the nearest name, as in `` (did you mean 'score'?)``; ``""`` if none is near."""
     import difflib  # only on the way to an error
 
     near = difflib.get_close_matches(word, list(known), n=1)
@@ -52,12 +52,12 @@ def _shown(character: str) -> str:
     return f"\\x{point:02x}" if point < 0x100 else f"\\u{{{point:04x}}}"
 
 
-_MOST_DIGITS = 9  # figures have no more; what differs further down comes from adding up
+_MOST_DIGITS = 9  # figures have no more; later digits differ by rounding errors
 _SMALLEST = 0.005  # of a change that is not 0: scores have two decimals
 
 
 def apart(value: float, limits: Iterable[float], digits: int) -> str:
-    """Write a number with so many decimals, or with as many more as keep it on its side of each limit."""
+    """Format a number with ``digits`` decimals, or more to keep it on its side of each limit."""
     bounds = tuple(limits)
     for enough in range(digits, _MOST_DIGITS + 1):
         if all((round(value, enough) >= limit) == (value >= limit) for limit in bounds):
@@ -66,9 +66,9 @@ def apart(value: float, limits: Iterable[float], digits: int) -> str:
 
 
 def signed(value: float) -> str:
-    """Write a change with its sign, as in ``−4.2``, and below whole numbers that it does not reach.
+    """Format a change with its sign, as in ``−4.2``, never rounded up to a whole number.
 
-    A change of 2.96 is not one of 3, and an interval from 0.04 leaves 0 out.
+    A change of 2.96 is not one of 3, and an interval from 0.04 excludes 0.
     """
     size = abs(value)
     written = apart(size, (_SMALLEST, math.ceil(size)), 1)
@@ -76,17 +76,17 @@ def signed(value: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun, as in ``1 skill``, ``2 matches`` or ``1,200 tries``."""
+    """Format a count with its noun, as in ``1 skill``, ``2 matches`` or ``1,200 tries``."""
     if count != 1:
         noun = f"{noun[:-1]}ies" if noun.endswith("try") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{count:,} {noun}"
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Write a ratio as a percentage, as in ``93.3 %``."""
+    """Format a ratio as a percentage, as in ``93.3 %``."""
     return f"{100 * share:.{digits}f} %"
 
 
 def interval(low: float, high: float, digits: int = 0) -> str:
-    """Write the ends of an interval, as in ``62–71``."""
+    """Format the ends of an interval, as in ``62–71``."""
     return f"{low:.{digits}f}–{high:.{digits}f}"

@@ -1,6 +1,6 @@
-"""Transports for httpx2 over a network backend of the caller's; httpx2's own transports take none.
+"""Transports for httpx2 over a network backend of the caller; httpx2's own transports accept none.
 
-Requests, responses, time-outs and errors are mapped to httpcore2 and back as ``httpx2.HTTPTransport`` maps them.
+Requests, responses, timeouts and errors are mapped to httpcore2 and back like in ``httpx2.HTTPTransport``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Transport(httpx2.BaseTransport):
         self._pool = httpcore2.ConnectionPool(proxy=via, network_backend=backend, **_options(tls, limits))
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; return its response, whose body is still to be read."""
+        """Send a request; return its response, with the body not yet read."""
         with _mapped():
             response = self._pool.handle_request(_request(request))
         return _response(response, _Body(response.stream))
@@ -64,7 +64,7 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         self._pool = httpcore2.AsyncConnectionPool(network_backend=backend, **_options(tls, limits))
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; return its response, whose body is still to be read."""
+        """Send a request; return its response, with the body not yet read."""
         with _mapped():
             response = await self._pool.handle_async_request(_request(request))
         return _response(response, _AsyncBody(response.stream))
@@ -83,7 +83,7 @@ def client(backend: httpcore2.NetworkBackend) -> httpx2.Client:
         try:
             httpx2.Client(transport=direct, mounts={pattern: None})
         except httpx2.InvalidURL:
-            continue  # as httpx2, curl and Go: an entry that cannot be parsed is ignored
+            continue  # like httpx2, curl and Go: ignore an entry that cannot be parsed
         mounts[pattern] = None if proxy is None else Transport(backend, tls, proxy=proxy)
     return httpx2.Client(transport=direct, mounts=mounts)
 
@@ -119,7 +119,7 @@ class _AsyncBody(httpx2.AsyncByteStream):
 
 @contextmanager
 def _mapped() -> Iterator[None]:
-    """Raise httpx2's error for httpcore2's; an error of the backend's own passes."""
+    """Raise httpx2's error for httpcore2's; the backend's own errors pass."""
     try:
         yield
     except tuple(_ERRORS) as error:
@@ -165,7 +165,7 @@ def _proxy(url: str) -> httpcore2.Proxy:
 
 
 def _environment_proxies() -> dict[str, str | None]:
-    """Return the environment's proxies by the pattern of the addresses they are for; None: no proxy."""
+    """Return the environment's proxies by address pattern; None means no proxy."""
     found = getproxies()
     mounts: dict[str, str | None] = {}
     for scheme in ("http", "https", "all"):
@@ -189,5 +189,7 @@ def _pattern(host: str) -> str:
     except ValueError:
         if host.lower() == "localhost" or host.startswith("[") or (host.startswith("*.") and not slash):
             return f"all://{host}"
-        return "" if slash else f"all://*{host}"  # google.com is for www.google.com, too; .google.com for that alone
+        return (
+            "" if slash else f"all://*{host}"
+        )  # google.com includes www.google.com; .google.com means only subdomains
     return f"all://[{address}]{slash}{network}" if version == 6 else f"all://{host}"

@@ -1,7 +1,6 @@
-"""The keeper of child processes: nothing else in the package imports :mod:`subprocess`.
+"""Child processes; the only module that imports :mod:`subprocess`.
 
-Importing this module costs milliseconds that the scoring of one skill does not have, so only code that really spawns
-imports it.
+Importing it costs milliseconds, so only code that really starts processes imports it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 # What programs need to start, to find their own configuration and to write temporary files. Tokens, keys and the
-# GIT_* variables that a hook inherits (they would point git at another index or repository) stay behind.
+# GIT_* variables that a hook inherits (they would point Git at another index or repository) are not passed on.
 _INHERITED = (
     "PATH",
     "PATHEXT",
@@ -51,17 +50,17 @@ Child: TypeAlias = "subprocess.Popen[bytes]"
 """A program that runs, with its pipes."""
 
 
-_CHILDREN: dict[int, weakref.ref[Child]] = {}  # what start started, by process number, ended ones too
+_CHILDREN: dict[int, weakref.ref[Child]] = {}  # started by start(), by process number, including ended ones
 _STARTING = threading.Lock()
 _MOST_ENDED = 1000
 
 
 class MissingExecutableError(IncompleteError):
-    """The program is not installed, or not on ``PATH``; a caller that has another way may take it."""
+    """The program is not installed or not on ``PATH``; callers may have an alternative."""
 
 
 class UnreachableError(IncompleteError):
-    """The program, or a file that it needs to start, exists, and the user that is to run it cannot reach it."""
+    """The program, or a file that it needs, exists, but the user that must run it cannot reach it."""
 
 
 def run(
@@ -72,13 +71,13 @@ def run(
     timeout_s: float = 60.0,
     env: Mapping[str, str] | None = None,
 ) -> Completed:
-    """Run a program to its end, without a shell and without this process's secrets; return it whatever its status is.
+    """Run a program to its end, without a shell and without this process's secrets, whatever its status.
 
-    It is killed after ``timeout_s`` seconds; ``env`` goes over the minimal environment.
+    It is killed after ``timeout_s`` seconds; ``env`` is added to the minimal environment.
 
     Raises:
         MissingExecutableError: there is no such program.
-        IncompleteError: it could not be started, or did not end in time.
+        IncompleteError: it could not start, or did not finish in time.
     """
     environment = _environment(env or {})
     program = _locate(argv[0], environment)
@@ -103,12 +102,12 @@ def run(
 def start(
     argv: Sequence[str], *, cwd: str, env: Mapping[str, str], user: int | None = None, files: Sequence[int] = ()
 ) -> Child:
-    """Start a foreign program that the caller talks to, without a shell, in a session and process group of its own.
+    """Start a program that the caller talks to, without a shell, in its own session and process group.
 
-    Its three streams are pipes without buffers. It inherits no variable but ``env`` and no open file but ``files``,
-    under their numbers. A program without a ``/`` is looked for in the absolute directories of ``PATH`` in ``env``, one
-    with a ``/`` is relative to ``cwd``. As another ``user`` (its number and its group's), for which this process must
-    be root, a program without a ``/`` is the first that every user can run.
+    Its three streams are unbuffered pipes. It inherits only the variables ``env`` and the open ``files``, under their
+    numbers. A program without a ``/`` is searched in the absolute directories of ``PATH`` in ``env``; one with a ``/``
+    is relative to ``cwd``. For another ``user`` (also the group number; needs root), a program without a ``/`` is the
+    first one that every user can run.
 
     Raises:
         MissingExecutableError: there is no such program.
@@ -117,7 +116,7 @@ def start(
     program = located(argv[0], cwd=cwd, env=env, user=user)
     try:
         with _STARTING:
-            child = subprocess.Popen(  # noqa: S603 - no shell; that the program is foreign is what callers are there for
+            child = subprocess.Popen(  # noqa: S603 - no shell; callers guard against what the program may do
                 [program, *argv[1:]],
                 bufsize=0,
                 cwd=cwd,
@@ -142,20 +141,20 @@ def start(
 
 
 def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None = None) -> str:
-    """Return the absolute path of a program, as :func:`start` finds it. Raises MissingExecutableError."""
+    """Return the absolute path of a program like :func:`start`. Raises MissingExecutableError."""
     if "/" not in program and os.sep not in program:
         return _locate(program, env) if user is None else _locate_for_all(program, env)
     path = os.path.normpath(os.path.join(cwd, program))  # noqa: PTH118
     if not os.path.isfile(path):  # noqa: PTH113
-        raise MissingExecutableError(f"{program} does not exist below {cwd}")
+        raise MissingExecutableError(f"{program} does not exist in {cwd}")
     return path
 
 
 def attend(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> int:
     """Run a program in the foreground until it ends or this process is interrupted; then end it and its group.
 
-    It is found and raises as in :func:`start`, reads nothing, and writes to this process's standard error. Returns its
-    exit status; negative: the signal that ended it.
+    It is found like in :func:`start`, with the same errors; it reads nothing and writes to this process's standard
+    error. Return its exit status (negative: the signal that ended it).
     """
     program = located(argv[0], cwd=cwd, env=env)
     try:
@@ -171,8 +170,8 @@ def attend(argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> int:
 
 
 def _end_group(child: Child) -> None:
-    """Ask a program and what it started to end, and end what does not within two seconds."""
-    group = hasattr(os, "killpg")  # elsewhere there is the program alone
+    """Terminate a program and its group; kill what does not end within two seconds."""
+    group = hasattr(os, "killpg")  # elsewhere there is only the program
     with suppress(OSError):
         if group:
             os.killpg(child.pid, signal.SIGTERM)
@@ -189,14 +188,14 @@ def _end_group(child: Child) -> None:
 
 @contextmanager
 def children() -> Iterator[frozenset[int]]:
-    """Yield the numbers of the running processes that :func:`start` started; no other is started meanwhile."""
+    """Yield the numbers of the running processes from :func:`start`; no other starts meanwhile."""
     with _STARTING:
         alive = ((pid, known()) for pid, known in list(_CHILDREN.items()))
         yield frozenset(pid for pid, child in alive if child is not None and child.returncode is None)
 
 
 def ends_within(child: Child, seconds: float) -> bool:
-    """Wait until a program that was started has ended, and say whether it has."""
+    """Wait for a program to end; return whether it did."""
     try:
         child.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -221,7 +220,7 @@ def _locate(program: str, environment: Mapping[str, str]) -> str:
 
 
 def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
-    """Find a program that every user can reach and run; one below the administrator's home is none."""
+    """Find a program that every user can reach and run; one in the administrator's home is ignored."""
     closed: tuple[str, str] | None = None
     for candidate in candidates(program, environment):
         if _can_be_run(candidate):
@@ -235,12 +234,12 @@ def _locate_for_all(program: str, environment: Mapping[str, str]) -> str:
 
 
 def _can_be_run(candidate: Path) -> bool:
-    """Return whether it is a program for this user; a directory of ``PATH`` that is closed to this user holds none."""
+    """Return whether this user can run it; a directory of ``PATH`` closed to this user has no programs."""
     return os.path.isfile(candidate) and os.access(candidate, os.X_OK)  # noqa: PTH113 - pathlib's raises there
 
 
 def candidates(program: str, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Return the files that a program's name may mean, in the order of ``PATH``, whether they are there or not."""
+    """Yield the files that a program's name may mean, in the order of ``PATH``; they may not exist."""
     if Path(program).is_absolute():
         yield Path(program)
         return

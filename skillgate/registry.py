@@ -1,8 +1,7 @@
-"""Rooms: packages in which each file declares one thing and the file's name is its key.
+"""Rooms: packages in which each file declares one thing, with the file's name as its key.
 
-A room is listed without importing anything from it, and only the file that was asked for is ever loaded. What lists
-need to know of a file stands in constants at its top level, which are read from its source: ``POSITION = 3`` says where
-it stands among the others.
+Listing a room imports nothing from it, and only the requested file is ever loaded. What lists need to know is in
+constants at the top level of each file, read from its source: ``POSITION = 3`` is its place among the others.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ class Room:
         return key.replace("-", "_") in self.names()
 
     def names(self) -> tuple[str, ...]:
-        """List the room's modules by name, sorted; those with a leading underscore belong to the room itself."""
+        """List the room's modules by name, sorted, without those that start with an underscore."""
         files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
         stems = {file.removesuffix(".py") for file in files if file.endswith(".py")}
         return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
 
     def listed(self, *, separator: str = "-") -> tuple[str, ...]:
-        """List the room's keys in its own order, by ``POSITION`` and then by name, with a separator for ``_``."""
+        """List the room's keys by ``POSITION``, then by name, with ``_`` replaced by a separator."""
         places = {name: int(self._literal(name, "POSITION") or _LAST) for name in self.names()}
         return tuple(name.replace("_", separator) for name in sorted(places, key=lambda name: (places[name], name)))
 
@@ -54,15 +53,15 @@ class Room:
         return next(self._lines(name), "").strip().lstrip('r"').rstrip('"')
 
     def text(self, name: str, constant: str) -> str:
-        """Read a constant that a module sets to a plain text, without importing it; ``""`` where it sets none."""
+        """Read a string constant of a module without importing it; ``""`` if it is not set."""
         return next(iter(self.texts(name, constant)), "")
 
     def texts(self, name: str, constant: str) -> tuple[str, ...]:
-        """Read the texts of a constant, one or a tuple, without quotes or brackets in them, without an import."""
+        """Read a constant that is a string or a tuple of strings (without quotes or brackets), without an import."""
         return tuple(self._literal(name, constant).split('"')[1::2])
 
     def table(self, name: str, constant: str) -> dict[str, str]:
-        """Read a constant that is a mapping of texts to texts, as :meth:`texts` does."""
+        """Read a constant that is a mapping of strings, like :meth:`texts`."""
         texts = self.texts(name, constant)
         return dict(zip(texts[::2], texts[1::2], strict=True))
 
@@ -75,7 +74,7 @@ class Room:
         return any(line.startswith(f"def {function}(") for line in self._lines(name))
 
     def _literal(self, name: str, constant: str) -> str:
-        """Return the source of what a constant is set to, ``""`` where there is none."""
+        """Return the source of a constant's value, ``""`` if it is not set."""
         start = f"{constant} = "
         lines = self._lines(name)
         for line in lines:
@@ -103,7 +102,7 @@ class Room:
         raise UsageError(f"unknown {self.kind} {name!r}{did_you_mean(name, keys)}")
 
     def _folders(self) -> list[str]:
-        # Found below the package at the top, so that no package in between is imported to be listed.
+        # Search from the top package, so that listing imports no package in between.
         top, *below = self.package.split(".")
         return [os.path.join(path, *below) for path in importlib.import_module(top).__path__]  # noqa: PTH118
 
@@ -121,17 +120,17 @@ INVOCATION_FORMATS = Room("skillgate.invocations.formats")
 
 @cache
 def scorers() -> dict[str, str]:
-    """Return the name and the other names of every scorer, each with the scorer's name."""
+    """Return the scorer's name for every name and alias."""
     names = SCORERS.listed(separator="_")
     aliases = {alias: name for name in names for alias in SCORERS.texts(name, "ALIASES")}
     return {name: name for name in names} | aliases
 
 
 class Lazy(Sequence[str]):
-    """Words that are listed when somebody looks: the choices of a setting that are the keys of a room."""
+    """Words that are listed at first use: choices of a setting that are the keys of a room."""
 
     def __init__(self, words: Callable[[], tuple[str, ...]]) -> None:
-        self._words = cache(words)  # a look at every word asks for all of them, which reads a room's files
+        self._words = cache(words)  # reads the room's files only once
 
     @overload
     def __getitem__(self, index: int) -> str: ...

@@ -1,14 +1,15 @@
-"""The table of settings: each is declared once, and everything else about it is derived from its entry.
+"""The table of settings. Each setting is declared once; everything else is derived from its entry.
 
-An entry says what its value may be, its default and its help; whether the configuration may hold it, for some paths
-only or in the user's own file alone; which commands take it as an option, and in which group of their help; and
-whether it is an input of the Action. Options, configuration keys, the Action's inputs, action.yml, the JSON Schema and
-the reference pages are loops over it.
+An entry declares the type, default and help; whether the setting may be in a configuration file, vary by path or be set
+only in the user's own file; which commands take it as an option and in which help group; and whether it is an Action
+input. Options, configuration keys, Action inputs, action.yml, the JSON Schema and the reference pages are loops over
+this table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from skillgate.model.setting import (
@@ -43,76 +44,77 @@ _ANSWERERS = dict.fromkeys((EVAL, RUN, TASK), "models (prose skills and judges)"
 MODELS = Group("models (from standard depth on)", (SCORE, CERTIFY, COMPARE, RATE, CALIBRATE), titles=_ANSWERERS)
 SESSIONS = Group("sessions and matches (deep and certify depth)", (SCORE, CERTIFY), titles=_ANSWERERS)
 MATCHES = Group(SESSIONS.title, (*SESSIONS.commands, RATE))
-TASKS_RUN = Group("what is run", (EVAL, RUN), shows_default=True)
-RUNNING = Group("how it is run", (EVAL, RUN), shows_default=True)
+TASKS_RUN = Group("what to run", (EVAL, RUN), shows_default=True)
+RUNNING = Group("how to run it", (EVAL, RUN), shows_default=True)
 BOUNDS = Group(
     "gates",
     (EVAL, RUN, MERGE),
-    titles={RUN: "bounds: who misses one is not selected", MERGE: "gate of benchmarks"},
+    titles={RUN: "limits: skills that miss one are not selected", MERGE: "gate of benchmarks"},
     shows_default=True,
 )
 REPORTS = Group("output", (EVAL, RUN), shows_default=True)
 GROUPS = (EVALUATION, GATE, FINDINGS, MODELS, SESSIONS, MATCHES, TASKS_RUN, RUNNING, BOUNDS, REPORTS)
 _ASKING = (*MODELS.commands, *_ANSWERERS)
 
+
+def _kind(kind: Kind, **bounds: Any) -> Callable[..., Setting[Any]]:  # noqa: ANN401 - fields of Setting
+    """Return what declares settings of a kind."""
+    return partial(Setting, kind=kind, **bounds)
+
+
+_text, _texts, _choice, _choices = map(_kind, (Kind.TEXT, Kind.TEXTS, Kind.CHOICE, Kind.CHOICES))
+_number, _integer, _flag = map(_kind, (Kind.NUMBER, Kind.INTEGER, Kind.FLAG))
+_ratio = _kind(Kind.NUMBER, minimum=0, maximum=1)
+_input_text, _input_texts, _input_choice = (
+    _kind(kind, configured=False) for kind in (Kind.TEXT, Kind.TEXTS, Kind.CHOICE)
+)
+
+
 # Where a run of the Action looks.
-MODE: Setting[str] = Setting(
+MODE: Setting[str] = _input_choice(
     "mode",
-    Kind.CHOICE,
     choices=("auto", "gate", "comment"),
-    help="gate the skills, or comment on what an earlier run has found. auto: comment in workflow_run, else gate.",
+    help="Gate the skills, or comment on the results of an earlier run. auto: comment in"
+    " workflow_run, gate in other events.",
     action=Input("auto"),
-    configured=False,
 )
-PATHS: Setting[tuple[str, ...]] = Setting(
+PATHS: Setting[tuple[str, ...]] = _input_texts(
     "paths",
-    Kind.TEXTS,
-    help="Skills, or directories that hold some, relative to working-directory; one per line, !PATH excludes.",
+    help="Skills, or directories with skills, relative to working-directory. One per line; !PATH excludes.",
     action=Input(".", origin=CHANGE),
-    configured=False,
 )
-WORKING_DIRECTORY: Setting[str] = Setting(
+WORKING_DIRECTORY: Setting[str] = _input_text(
     "working-directory",
-    Kind.TEXT,
     help="The directory that paths and configuration are relative to.",
     action=Input(".", origin=CHANGE),
-    configured=False,
 )
-CONFIG: Setting[str | None] = Setting(
+CONFIG: Setting[str | None] = _input_text(
     "config",
-    Kind.TEXT,
-    help="The configuration file. Default: the nearest there is; for a pull request, as the tip of its base branch has"
-    " it.",
+    help="The configuration file. Default: the nearest one. In a pull request it is read from the"
+    " tip of the base branch.",
     action=Input(origin=BASE),
-    configured=False,
 )
-CHANGED_ONLY: Setting[str] = Setting(
+CHANGED_ONLY: Setting[str] = _input_choice(
     "changed-only",
-    Kind.CHOICE,
     choices=("auto", "true", "false"),
-    help="Whether only skills that the change touches are gated. auto: in pull_request and merge_group.",
+    help="Gate only the skills that the change touches. auto: in pull_request and merge_group.",
     action=Input("auto"),
-    configured=False,
 )
-REQUESTED_SHARD: Setting[str | None] = Setting(
+REQUESTED_SHARD: Setting[str | None] = _input_text(
     "shard",
-    Kind.TEXT,
-    help="Ask about the I-th of N parts of the skills, as in 1/4; a later job gives the reports of all to the input"
-    " reports.",
+    help="Evaluate the I-th of N parts of the skills, such as 1/4. A later job passes all reports"
+    " to the input reports.",
     action=Input(form=SHARD),
-    configured=False,
 )
-SHARD_REPORTS: Setting[tuple[str, ...] | None] = Setting(
+SHARD_REPORTS: Setting[tuple[str, ...] | None] = _input_texts(
     "reports",
-    Kind.TEXTS,
-    help="Reports that earlier jobs of this run wrote: those of all shards, or one over all skills. They are joined,"
-    " shown and gated; nothing is evaluated. One per line; not in a pull request.",
+    help="Reports from earlier jobs of this run: all shards, or one report over all skills. They are merged, shown"
+    " and gated; nothing is evaluated. One per line. Not allowed in pull requests.",
     action=Input(origin=NEVER),
-    configured=False,
 )
 
 # Scoring and the gate.
-# The ten dimensions by name; their weights and blend stand in the tables of scoring.
+# The ten dimensions by name; their weights and blend are in the tables of scoring.
 _DIMENSIONS = (
     "triggering_accuracy",
     "orchestration_fitness",
@@ -125,34 +127,31 @@ _DIMENSIONS = (
     "code_template_quality",
     "ecosystem_coherence",
 )
-DEPTH: Setting[str] = Setting(
+DEPTH: Setting[str] = _choice(
     "depth",
-    Kind.CHOICE,
     default="quick",
     choices=("quick", "standard", "deep", "certify"),
-    help="How deep to evaluate; quick reads the files and sends nothing anywhere.",
+    help="How deep to evaluate. quick reads only the files and sends nothing anywhere.",
     option=Option(EVALUATION, "DEPTH", everyday=True),
     action=Input(),
 )
-THRESHOLD: Setting[float | None] = Setting(
+THRESHOLD: Setting[float | None] = _number(
     "threshold",
-    Kind.NUMBER,
     minimum=0,
     maximum=100,
     example=70,
     per_path=True,
-    help="The least composite score a skill may have.",
+    help="Minimum composite score of each skill.",
     gate="threshold",
     option=Option(GATE, "N", everyday=True),
     action=Input(),
 )
-MIN_BADGE: Setting[str | None] = Setting(
+MIN_BADGE: Setting[str | None] = _choice(
     "min-badge",
-    Kind.CHOICE,
     choices=("bronze", "silver", "gold", "platinum"),
     example="silver",
     per_path=True,
-    help="The least badge a skill may have.",
+    help="Minimum badge of each skill.",
     gate="badge",
     option=Option(GATE, "BADGE", everyday=True),
     action=Input(),
@@ -165,13 +164,12 @@ MIN_DIMENSION: Setting[Mapping[str, float] | None] = Setting(
     maximum=1,
     example={"triggering_accuracy": 0.7},
     per_path=True,
-    help="The least score of single dimensions.",
+    help="Minimum scores of single dimensions.",
     gate="dimension",
     option=Option(GATE, "NAME=SCORE"),
 )
-FAIL_ON: Setting[tuple[str, ...] | None] = Setting(
+FAIL_ON: Setting[tuple[str, ...] | None] = _choices(
     "fail-on",
-    Kind.CHOICES,
     choices=(
         "error",
         "warning",
@@ -186,338 +184,301 @@ FAIL_ON: Setting[tuple[str, ...] | None] = Setting(
     ),
     example=("error", "threshold"),
     per_path=True,
-    help="What makes the command fail; unset: error in check, what was asked for in score.",
+    help="What makes the command fail. Unset: error in check; the gates that have a limit in score.",
     option=Option(GATE, "LIST", everyday=True),
     action=Input(
-        help="What makes the step fail. Default: the configuration's, else error, unmeasured, regression where there is"
-        " a base, benchmark where one is run, and each bound that is set."
+        help="What makes the step fail. Default: the configuration's, else error, unmeasured and each"
+        " limit that is set; also regression if there is a base, and benchmark if one runs."
     ),
 )
-BASELINE: Setting[str | None] = Setting(
+BASELINE: Setting[str | None] = _text(
     "baseline",
-    Kind.TEXT,
     example="main",
-    help="The report or git revision to compare with.",
+    help="The report or Git revision to compare with.",
     gate="regression",
     option=Option(GATE, "REPORT|REV", everyday=True),
     action=Input(
         "auto",
         origin=BASE_ALONE,
         configures=False,
-        help="What to compare with: auto (where a pull request began), none, report:PATH, or a git revision; of a"
-        " change, a report that git tracks is read as the tip of its base branch has it.",
+        help="What to compare with: auto (the commit where the pull request began), none, report:PATH, or a Git"
+        " revision. In a pull request, a tracked report is read from the tip of the base branch.",
     ),
 )
-MAX_DROP: Setting[float] = Setting(
+MAX_DROP: Setting[float] = _number(
     "max-drop",
-    Kind.NUMBER,
     default=2.0,
     minimum=0,
     per_path=True,
-    help="By how many points a score may fall below the baseline's; a lost badge is a regression however small the"
-    " fall.",
+    help="How many points a score may fall below the baseline. A lost badge is always a regression.",
     option=Option(GATE, "POINTS"),
     action=Input(),
 )
-ON_INCONCLUSIVE: Setting[str] = Setting(
+ON_INCONCLUSIVE: Setting[str] = _choice(
     "on-inconclusive",
-    Kind.CHOICE,
     default="point",
     choices=("point", "pass", "warn", "fail"),
     per_path=True,
-    help="What a bound does that lies inside a sampled score's interval: the point estimate decides, or this.",
+    help="What to do if a limit lies within the score's confidence interval: use the point"
+    " estimate (point), pass, warn or fail.",
     option=Option(GATE, "WHAT", commands=(*GATE.commands, COMPARE, EVAL, RUN)),
     action=Input(),
 )
-ON_UNMEASURED: Setting[str] = Setting(
+ON_UNMEASURED: Setting[str] = _input_choice(
     "on-unmeasured",
-    Kind.CHOICE,
     choices=("fail", "pass"),
-    help="What a skill without a score does: fail the step (with 1 where fail-on lists unmeasured, else 3), or pass.",
+    help="What to do about skills without a score: fail the step (exit code 1 if fail-on lists"
+    " unmeasured, else 3), or pass.",
     action=Input("fail"),
-    configured=False,
 )
-LAYERS: Setting[tuple[str, ...] | None] = Setting(
+LAYERS: Setting[tuple[str, ...] | None] = _choices(
     "layers",
-    Kind.CHOICES,
     choices=("static", "judge", "montecarlo"),
     example=("static", "judge"),
-    help="The layers to run; unset: those of the depth.",
+    help="The layers to run. Unset: those of the depth.",
     option=Option(EVALUATION, "LIST", commands=MODELS.commands),
 )
 
-# Findings: which are reported, for which client, and which are known already.
-PROFILE: Setting[str] = Setting(
+# Findings: which are reported, for which client, and which are already known.
+PROFILE: Setting[str] = _choice(
     "profile",
-    Kind.CHOICE,
     default="any",
     choices=("any", "spec", "claude-code", "claude-upload", "codex"),
-    help="The client whose refusals are errors; any: what every client refuses.",
+    help="Report as errors what this client rejects; any: only what all of them reject.",
     per_path=True,
     option=Option(FINDINGS, "CLIENT", everyday=True),
     action=Input(),
 )
-SELECT: Setting[tuple[str, ...]] = Setting(
+SELECT: Setting[tuple[str, ...]] = _texts(
     "select",
-    Kind.TEXTS,
     default=("default",),
-    help="The rules to report, by id or group; default is every rule that is not opt-in, all every rule.",
+    help="The rules to report, by id or group. default: every rule that is not opt-in; all: every rule.",
     per_path=True,
     option=Option(FINDINGS, "RULES", everyday=True),
 )
-IGNORE: Setting[tuple[str, ...] | None] = Setting(
+IGNORE: Setting[tuple[str, ...] | None] = _texts(
     "ignore",
-    Kind.TEXTS,
     example=("MISSING_TOC",),
-    help="The rules to set aside, by id or group; what they find is counted, and fails nothing.",
+    help="The rules to suppress, by id or group. Their findings are counted but fail nothing.",
     per_path=True,
     option=Option(FINDINGS, "RULES", everyday=True),
 )
-KNOWN_FINDINGS: Setting[str | None] = Setting(
+KNOWN_FINDINGS: Setting[str | None] = _text(
     "known-findings",
-    Kind.TEXT,
     example="reports/known-findings.json",
-    help="The file of findings that are known already, so that only new ones count.",
+    help="The file of known findings; only new findings count.",
     option=Option(FINDINGS, "FILE"),
 )
-MERGE_SARIF: Setting[tuple[str, ...] | None] = Setting(
+MERGE_SARIF: Setting[tuple[str, ...] | None] = _input_texts(
     "merge-sarif",
-    Kind.TEXTS,
-    help="SARIF files of other tools whose findings count too; of a change, what git tracks is read as the tip of its"
-    " base branch has it. One per line.",
+    help="SARIF files from other tools; their findings count too. In a pull request, tracked files"
+    " are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE_ALONE),
-    configured=False,
 )
 
-# The layers that ask a model. Where requests, and with them a key, go is never a project's to say.
-PROVIDER: Setting[str] = Setting(
+# The layers that ask a model. A project never decides where requests, and with them a key, go.
+PROVIDER: Setting[str] = _choice(
     "provider",
-    Kind.CHOICE,
     default="anthropic",
     choices=Lazy(PROVIDERS.listed),
     personal=True,
-    help="Who answers: anthropic, its batches at half the price, a server that speaks OpenAI's protocol (up to"
+    help="Who answers: anthropic, batch (at half the price), an OpenAI-compatible server (up to"
     " depth standard), a scripted model, or a recording.",
     option=Option(MODELS, "NAME", commands=_ASKING, everyday=True),
     action=Input(
         "anthropic",
         without=("replay",),
-        help="Who judges from standard depth on; openai-compatible runs standard alone. Keys come as environment"
-        " variables, never as inputs.",
+        help="Who judges from depth standard on; openai-compatible runs only depth standard. Pass keys"
+        " as environment variables, never as inputs.",
     ),
 )
-BASE_URL: Setting[str | None] = Setting(
+BASE_URL: Setting[str | None] = _text(
     "base-url",
-    Kind.TEXT,
     example="http://127.0.0.1:8080",
     personal=True,
-    help="Where requests are sent; unset: the provider's own address or variable.",
+    help="Where to send requests. Unset: the provider's own address or variable.",
     other_name="llm.baseUrl",
     option=Option(MODELS, "URL", commands=_ASKING),
     action=Input(),
 )
-KEY_VARIABLE: Setting[str | None] = Setting(
+KEY_VARIABLE: Setting[str | None] = _text(
     "key-variable",
-    Kind.TEXT,
     example="GATEWAY_API_KEY",
     personal=True,
-    help="The environment variable that holds the key of an openai-compatible server; unset: OPENAI_API_KEY.",
+    help="The environment variable with the key of an openai-compatible server. Unset: OPENAI_API_KEY.",
     other_name="llm.keyEnv",
     option=Option(MODELS, "NAME", commands=_ASKING),
     action=Input(),
 )
-SCRIPT: Setting[str | None] = Setting(
+SCRIPT: Setting[str | None] = _text(
     "script",
-    Kind.TEXT,
     example="judge-rules.yaml",
     personal=True,
-    help="The rules of the scripted model; unset: it makes plausible answers up, and every report says so.",
+    help="The rules of the scripted model. Unset: it makes up plausible answers, and every report says so.",
     option=Option(MODELS, "FILE", commands=_ASKING),
 )
-JUDGE_MODEL: Setting[tuple[str, ...] | None] = Setting(
+JUDGE_MODEL: Setting[tuple[str, ...] | None] = _texts(
     "judge-model",
-    Kind.TEXTS,
     example=("claude-sonnet-5-5",),
-    help="The model that judges; several take turns among the judges. Unset: the default of the dated table.",
+    help="The judge model; several models take turns. Unset: the default of the dated price table.",
     other_name="llm.model",  # its models only judge
     option=Option(MODELS, "MODEL", commands=_ASKING, everyday=True),
     action=Input(),
 )
-JUDGES: Setting[int | None] = Setting(
+JUDGES: Setting[int | None] = _integer(
     "judges",
-    Kind.INTEGER,
     minimum=1,
     maximum=9,
     example=3,
-    help="How many opinions to ask for; two or more give agreement and intervals. Unset: one of each judge-model.",
+    help="How many opinions to ask for. Two or more give agreement and intervals. Unset: one per judge-model.",
     option=Option(MODELS, "N"),
     action=Input(),
 )
-TEMPERATURE: Setting[float | None] = Setting(
+TEMPERATURE: Setting[float | None] = _number(
     "temperature",
-    Kind.NUMBER,
     minimum=0,
     maximum=2,
     example=0.0,
-    help="Sent to an openai-compatible server only; current Anthropic models take none.",
+    help="Temperature, sent only to an openai-compatible server; current Anthropic models take none.",
     other_name="llm.temperature",
     option=Option(MODELS, "T"),
 )
-MAX_COST_USD: Setting[float | None] = Setting(
+MAX_COST_USD: Setting[float | None] = _number(
     "max-cost-usd",
-    Kind.NUMBER,
     minimum=0,
     example=5.0,
-    help="The most that model calls of one run may cost, in US dollars; what is left then is not measured.",
+    help="Maximum cost of the model calls of one run, in US dollars. What is left then is not measured.",
     option=Option(MODELS, "USD", commands=_ASKING, everyday=True),
     action=Input("5"),
 )
-MAX_CALLS: Setting[int | None] = Setting(
+MAX_CALLS: Setting[int | None] = _integer(
     "max-calls",
-    Kind.INTEGER,
     minimum=0,
     example=200,
-    help="The most requests that one run may send; what is left then is not measured.",
+    help="Maximum number of requests in one run. What is left then is not measured.",
     option=Option(MODELS, "N", commands=_ASKING),
 )
-IN_FLIGHT: Setting[int] = Setting(
+IN_FLIGHT: Setting[int] = _integer(
     "in-flight",
-    Kind.INTEGER,
     default=8,
     minimum=1,
     maximum=64,
-    help="How many requests may be on their way at once.",
+    help="Maximum number of concurrent requests.",
     option=Option(MODELS, "N"),
 )
-POLL_SECONDS: Setting[float] = Setting(
+POLL_SECONDS: Setting[float] = _number(
     "poll-seconds",
-    Kind.NUMBER,
     default=10.0,
     minimum=0.01,
     maximum=3600,
-    help="How soon a batch is looked at after it was submitted; then ever less often, up to every five minutes.",
+    help="How soon to check a batch after it was submitted; later checks are less frequent, at"
+    " most five minutes apart.",
     option=Option(MODELS, "SECONDS"),
 )
-CACHE_DIR: Setting[str | None] = Setting(
+CACHE_DIR: Setting[str | None] = _text(
     "cache-dir",
-    Kind.TEXT,
     example=".skillgate/cache",
     personal=True,
-    help="Where a model's answers are kept between runs; unset: the system's place for caches.",
+    help="The directory that caches model answers between runs. Unset: the system's cache directory.",
     option=Option(MODELS, "DIR", commands=_ASKING),
     action=Input(
         origin=UNTRACKED,
-        help="Where a model's answers are kept, in the workspace and not in the repository: restore and save it with"
-        " actions/cache. Only what is signed with SKILLGATE_CACHE_KEY or the API key is used. Default: nowhere beyond"
-        " this job.",
+        help="The directory that caches model answers, in the workspace but not in the repository."
+        " Restore and save it with actions/cache. Only answers signed with SKILLGATE_CACHE_KEY or"
+        " the API key are used. Default: no cache beyond this job.",
     ),
 )
 
 # Simulated sessions.
-MODEL: Setting[str | None] = Setting(
+MODEL: Setting[str | None] = _text(
     "model",
-    Kind.TEXT,
     example="claude-sonnet-5-5",
-    help="The model under test, which may load the skill. Unset: the default of the dated table.",
+    help="The model under test, which may load the skill. Unset: the default of the dated price table.",
     option=Option(SESSIONS, "MODEL", commands=(*SESSIONS.commands, EVAL, RUN, TASK), everyday=True),
     action=Input(),
 )
-SIMULATIONS: Setting[int] = Setting(
+SIMULATIONS: Setting[int] = _integer(
     "simulations",
-    Kind.INTEGER,
     default=50,
     minimum=5,
     maximum=500,
-    help="How many sessions to simulate with prompts that should load the skill, each with a prompt of its own.",
+    help="How many sessions to simulate with prompts that should load the skill. Each has its own prompt.",
     option=Option(SESSIONS, "N", everyday=True),
     action=Input(),
 )
-NEAR_MISSES: Setting[int | None] = Setting(
+NEAR_MISSES: Setting[int | None] = _integer(
     "near-misses",
-    Kind.INTEGER,
     minimum=0,
     maximum=100,
     example=10,
-    help="How many to simulate with prompts that should not. Unset: a fifth of the simulations.",
+    help="How many sessions to simulate with prompts that should not load it. Unset: a fifth of the simulations.",
     option=Option(SESSIONS, "N"),
 )
-SEED: Setting[int] = Setting(
+SEED: Setting[int] = _integer(
     "seed",
-    Kind.INTEGER,
     default=0,
     minimum=0,
     maximum=1_000_000_000,
-    help="The seed of the order in which skills are listed, and in which matches count.",
+    help="The random seed for the order of listed skills and of matches.",
     option=Option(SESSIONS, "N"),
 )
-MAX_TURNS: Setting[int] = Setting(
+MAX_TURNS: Setting[int] = _integer(
     "max-turns",
-    Kind.INTEGER,
     default=10,
     minimum=2,
     maximum=50,
-    help="How many requests one session may take; one that takes more has failed.",
+    help="Maximum number of requests in one session; a session that needs more fails.",
     option=Option(SESSIONS, "N"),
 )
-RUNNER: Setting[str] = Setting(
+RUNNER: Setting[str] = _choice(
     "runner",
-    Kind.CHOICE,
     default="messages",
     choices=("messages", "agent-sdk"),
     personal=True,
-    help="What runs a session: a loop over the Messages API, or Claude Code itself by its agent SDK (an extra).",
+    help="What runs a session: a loop over the Messages API, or Claude Code through its agent SDK (an extra).",
     option=Option(SESSIONS, "RUNNER"),
 )
-MIN_ACTIVATION: Setting[float | None] = Setting(
+MIN_ACTIVATION: Setting[float | None] = _ratio(
     "min-activation",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.8,
     per_path=True,
-    help="The least share of sessions with a prompt for it in which the model must load the skill.",
+    help="Minimum share of the sessions meant for the skill in which the model loads it.",
     gate="threshold",
     option=Option(SESSIONS, "SHARE"),
 )
-MAX_FAILURE_RATE: Setting[float | None] = Setting(
+MAX_FAILURE_RATE: Setting[float | None] = _ratio(
     "max-failure-rate",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.1,
     per_path=True,
-    help="The largest share of sessions that may fail.",
+    help="Maximum share of sessions that may fail.",
     gate="threshold",
     option=Option(SESSIONS, "SHARE"),
 )
-EARLY_STOP: Setting[bool] = Setting(
+EARLY_STOP: Setting[bool] = _flag(
     "early-stop",
-    Kind.FLAG,
     default=False,
-    help="End the sessions of a skill once min-activation and max-failure-rate cannot change their verdict.",
+    help="Stop the sessions of a skill once the verdicts of min-activation and max-failure-rate cannot change.",
     option=Option(SESSIONS),
 )
 
 # Matches against a corpus.
-CORPUS_DIR: Setting[str | None] = Setting(
+CORPUS_DIR: Setting[str | None] = _text(
     "corpus-dir",
-    Kind.TEXT,
     example=".skillgate/corpus",
-    help="Where the corpus lies that skills are ranked against; unset: the system's place for data.",
+    help="The directory of the corpus that skills are ranked against. Unset: the system's data directory.",
     option=Option(MATCHES, "DIR"),
     action=Input(
         origin=BASE,
-        help="The corpus that depth certify ranks skills against; of a change, as the tip of its base branch has it."
-        " Default: as configured.",
+        help="The corpus that depth certify ranks skills against. In a pull request it is read from"
+        " the tip of the base branch. Default: as configured.",
     ),
 )
-OPPONENTS: Setting[int] = Setting(
+OPPONENTS: Setting[int] = _integer(
     "opponents",
-    Kind.INTEGER,
     default=16,
     minimum=1,
     maximum=100,
-    help="How many skills of the corpus a skill is compared with, each in both orders.",
+    help="How many skills of the corpus to compare each skill with, in both orders.",
     option=Option(MATCHES, "N"),
 )
 
@@ -525,259 +486,214 @@ OPPONENTS: Setting[int] = Setting(
 
 
 def _scorers() -> tuple[str, ...]:
-    """List the scorers and their aliases, but for those that score one adapter's answers alone."""
+    """List the scorers and their aliases, except those for the answers of a single adapter."""
     names = (name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER"))
     return tuple(word for name in names for word in (name, *SCORERS.texts(name, "ALIASES")))
 
 
 def _report_formats() -> tuple[str, ...]:
-    """List the formats of files that reports of benchmarks are written in."""
+    """List the file formats of benchmark reports."""
     files = (form for form in OUTPUT_FORMATS.listed() if not OUTPUT_FORMATS.flag(form, "TERMINAL"))
     return tuple(form for form in files if OUTPUT_FORMATS.table(form, "WRITERS").keys() & {"*", "bench"})
 
 
-BENCHMARK: Setting[str] = Setting(
+BENCHMARK: Setting[str] = _text(
     "benchmark",
-    Kind.TEXT,
     default="coding-easy",
-    help="The benchmark to run: an id, or a file's path.",
+    help="The benchmark to run: an id or the path of a file.",
     option=Option(TASKS_RUN, "ID|PATH", everyday=True),
     action=Input(
         origin=BASE,
         configures=False,
-        help="The benchmark to run, beside the scores: the id of a packaged one, or a file's path; of a change, as the"
-        " tip of its base branch has it. Default: none.",
+        help="The benchmark to run in addition to the scores: the id of a packaged one, or the path of"
+        " a file. In a pull request it is read from the tip of the base branch. Default: none.",
     ),
 )
-TASKS: Setting[str | None] = Setting(
-    "tasks",
-    Kind.TEXT,
-    help="A file of tasks in the place of a benchmark.",
-    action=Input(origin=BASE),
-    configured=False,
+TASKS: Setting[str | None] = _input_text(
+    "tasks", help="A file of tasks to use instead of a benchmark.", action=Input(origin=BASE)
 )
-SKILLS: Setting[tuple[str, ...] | None] = Setting(
+SKILLS: Setting[tuple[str, ...] | None] = _input_texts(
     "skills",
-    Kind.TEXTS,
-    help="The skills that the benchmark runs: skill.json files, or directories with some; one per line."
-    " Default: paths.",
+    help="The skills that the benchmark runs: skill.json files or directories. One per line. Default: paths.",
     action=Input(origin=CHANGE),
-    configured=False,
 )
-RUNS: Setting[int] = Setting(
+RUNS: Setting[int] = _integer(
     "runs",
-    Kind.INTEGER,
     default=1,
     minimum=1,
     maximum=1000,
-    help="How often each task is run.",
+    help="How often to run each task.",
     option=Option(RUNNING, "N", everyday=True),
     action=Input(configures=False),
 )
-CONCURRENCY: Setting[int] = Setting(
+CONCURRENCY: Setting[int] = _integer(
     "concurrency",
-    Kind.INTEGER,
     default=4,
     minimum=1,
     maximum=256,
-    help="How many tasks are run at once.",
+    help="How many tasks to run at once.",
     other_name="concurrency",
     option=Option(RUNNING, "N"),
 )
-TIMEOUT_MS: Setting[int] = Setting(
+TIMEOUT_MS: Setting[int] = _integer(
     "timeout-ms",
-    Kind.INTEGER,
     default=30_000,
     minimum=100,
     maximum=86_400_000,
-    help="How long one try of a task may take, start-up included; a task's own limit comes before it.",
+    help="Time limit of one try of a task, in milliseconds, including start-up. A task's own limit takes precedence.",
     other_name="timeoutMs",
     option=Option(RUNNING, "MS", name="timeout", commands=(EVAL, RUN, TASK)),
 )
-RETRIES: Setting[int] = Setting(
+RETRIES: Setting[int] = _integer(
     "retries",
-    Kind.INTEGER,
     default=0,
     minimum=0,
     maximum=100,
-    help="How often a task is tried again after a failure of infrastructure; never after a wrong answer.",
+    help="How often to retry a task after an infrastructure failure; never after a wrong answer.",
     option=Option(RUNNING, "N"),
 )
-RETRY_DELAY_S: Setting[float] = Setting(
+RETRY_DELAY_S: Setting[float] = _number(
     "retry-delay-s",
-    Kind.NUMBER,
     default=1.0,
     minimum=0,
     maximum=3600,
-    help="Seconds before the first further try; the k-th waits k times as long, at most 30.",
+    help="Seconds before the first retry; the k-th waits k times as long, at most 30.",
     option=Option(RUNNING, "S"),
 )
-EVALUATOR: Setting[str] = Setting(
+EVALUATOR: Setting[str] = _choice(
     "evaluator",
-    Kind.CHOICE,
     default="exact",
     choices=Lazy(_scorers),
-    help="The scorer of tasks that name none.",
+    help="The scorer for tasks that do not name one.",
     option=Option(RUNNING, "SCORER"),
 )
-FORMATS: Setting[tuple[str, ...]] = Setting(
+FORMATS: Setting[tuple[str, ...]] = _choices(
     "formats",
-    Kind.CHOICES,
     default=("json", "markdown"),
     choices=Lazy(_report_formats),
     help="The formats that eval writes.",
     other_name="defaultFormats",
 )
-OUTPUT_DIR: Setting[str] = Setting(
+OUTPUT_DIR: Setting[str] = _text(
     "output-dir",
-    Kind.TEXT,
     default="reports",
-    help="Where eval writes its reports.",
+    help="The directory that eval writes its reports to.",
     other_name="outputDir",
     option=Option(REPORTS, "DIR", everyday=True),
 )
-BENCHMARKS_DIR: Setting[str] = Setting(
+BENCHMARKS_DIR: Setting[str] = _text(
     "benchmarks-dir",
-    Kind.TEXT,
     default="benchmarks",
-    help="A directory of benchmarks beside the packaged ones.",
+    help="A directory of benchmarks, in addition to the packaged ones.",
     option=Option(TASKS_RUN, "DIR"),
 )
-ALLOW_EXEC: Setting[bool] = Setting(
+ALLOW_EXEC: Setting[bool] = _flag(
     "allow-exec",
-    Kind.FLAG,
     default=True,
     personal=True,
-    help="Whether programs of skills may be started.",
+    help="Whether programs of skills may run.",
     action=Input(
         "false",
         configures=False,
-        help="Whether the benchmark may start the programs of skills and send requests to their servers: in a pull"
-        " request, the code of whoever wrote it. Give such a job no secrets.",
+        help="Whether the benchmark may start the programs of skills and send requests to their"
+        " servers. In a pull request, this is the author's code: give such a job no secrets.",
     ),
 )
-MEMORY_MB: Setting[int] = Setting(
+MEMORY_MB: Setting[int] = _integer(
     "memory-mb",
-    Kind.INTEGER,
     default=1024,
     minimum=16,
     maximum=1_048_576,
-    help="Megabytes of memory that a call of a skill's program may use; its own memoryMb holds where it is lower.",
+    help="Memory limit of one call of a skill's program, in megabytes. A lower memoryMb of the skill takes precedence.",
     option=Option(RUNNING, "MB", name="memory"),
 )
-SANDBOX: Setting[str] = Setting(
+SANDBOX: Setting[str] = _choice(
     "sandbox",
-    Kind.CHOICE,
     default="none",
     choices=("none", "bwrap", "auto"),
     personal=True,
-    help="What skills' programs run in: nothing, bubblewrap, or bubblewrap where it can be had.",
+    help="The sandbox for programs of skills: none, bubblewrap, or bubblewrap if it is available (auto).",
     option=Option(RUNNING, "none|bwrap|auto"),
 )
-ALLOW_ENV: Setting[tuple[str, ...]] = Setting(
+ALLOW_ENV: Setting[tuple[str, ...]] = _texts(
     "allow-env",
-    Kind.TEXTS,
     default=(),
     personal=True,
-    help="Environment variables that a skill's configuration may name, beside SKILL_*.",
+    help="Environment variables that a skill's configuration may name, in addition to SKILL_*.",
     action=Input(
-        configures=False, help="Variables that a skill's own settings may name, beside SKILL_*; one per line."
+        configures=False,
+        help="Environment variables that a skill's configuration may name, in addition to SKILL_*. One per line.",
     ),
 )
-ALLOW_HOST: Setting[tuple[str, ...]] = Setting(
+ALLOW_HOST: Setting[tuple[str, ...]] = _texts(
     "allow-host",
-    Kind.TEXTS,
     default=(),
     personal=True,
-    help="Hosts, or HOST:PORT, that servers of skills may have beside public ones and this machine.",
+    help="Hosts (or HOST:PORT) that servers of skills may use, in addition to public ones and this machine.",
 )
-MIN_COMPLETION: Setting[float | None] = Setting(
+MIN_COMPLETION: Setting[float | None] = _ratio(
     "min-completion",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.8,
-    help="The least completion rate a skill may have; 0.7 where --exit-on-fail names none.",
+    help="Minimum completion rate of each skill; 0.7 if --exit-on-fail is used without it.",
     option=Option(BOUNDS, "SHARE", everyday=True),
     action=Input(
         configures=False,
-        help="The least share of a benchmark's tasks that a skill must complete, 0 to 1. Default: the configuration's.",
+        help="Minimum share of a benchmark's tasks that each skill must complete, 0 to 1. Default: the"
+        " configuration's.",
     ),
 )
-MIN_PARTIAL: Setting[float | None] = Setting(
-    "min-partial",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
-    example=0.8,
-    help="The least partial score a skill may have.",
-    option=Option(BOUNDS, "SHARE"),
+MIN_PARTIAL: Setting[float | None] = _ratio(
+    "min-partial", example=0.8, help="Minimum partial score of each skill.", option=Option(BOUNDS, "SHARE")
 )
-MIN_COMPOSITE: Setting[float | None] = Setting(
-    "min-composite",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
-    example=0.8,
-    help="The least benchmark composite a skill may have.",
-    option=Option(BOUNDS, "SHARE"),
+MIN_COMPOSITE: Setting[float | None] = _ratio(
+    "min-composite", example=0.8, help="Minimum benchmark composite of each skill.", option=Option(BOUNDS, "SHARE")
 )
-MAX_ERROR_RATE: Setting[float | None] = Setting(
+MAX_ERROR_RATE: Setting[float | None] = _ratio(
     "max-error-rate",
-    Kind.NUMBER,
-    minimum=0,
-    maximum=1,
     example=0.1,
-    help="The largest share of tasks that may end in an error or a timeout.",
+    help="Maximum share of tasks that end in an error or a timeout.",
     option=Option(BOUNDS, "SHARE"),
 )
-MAX_P95_MS: Setting[float | None] = Setting(
+MAX_P95_MS: Setting[float | None] = _number(
     "max-p95-ms",
-    Kind.NUMBER,
     minimum=0,
     example=5000,
-    help="The largest 95th percentile of latencies, in milliseconds.",
+    help="Maximum 95th percentile of latencies, in milliseconds.",
     option=Option(BOUNDS, "MS"),
 )
 
 # The store of results.
-STORE: Setting[str | None] = Setting(
+STORE: Setting[str | None] = _text(
     "store",
-    Kind.TEXT,
     example=".skillgate/store.db",
-    help="The SQLite file that eval keeps its results in.",
+    help="The SQLite file that eval saves its results in.",
     action=Input(
         origin=UNTRACKED,
         configures=False,
-        help="Where results are kept: a SQLite file in the workspace that actions/cache carries on, or a PostgreSQL"
-        " address without password (PGPASSWORD under env). Default: nowhere.",
+        help="Where to save results: a SQLite file in the workspace (save and restore it with actions/cache), or a"
+        " PostgreSQL address without a password (set PGPASSWORD under env). Default: results are not saved.",
     ),
 )
-STORE_URL: Setting[str | None] = Setting(
+STORE_URL: Setting[str | None] = _text(
     "store-url",
-    Kind.TEXT,
     example="postgresql://results@db.example.org/skillgate",
     personal=True,
-    help="A PostgreSQL database in its place; its password belongs into ~/.pgpass or PGPASSWORD.",
+    help="A PostgreSQL database to use instead. Put its password in ~/.pgpass or PGPASSWORD.",
 )
 
 # Recorded invocations.
-INVOCATIONS: Setting[tuple[str, ...] | None] = Setting(
+INVOCATIONS: Setting[tuple[str, ...] | None] = _input_texts(
     "invocations",
-    Kind.TEXTS,
-    help="Recorded invocations that the input gate is asked of: files, or directories with .jsonl files, in a form"
-    " that skillgate log import takes; of a change what git tracks is read as the tip of its base branch has it. Or"
-    " the word store: what the store holds that the input store names. One per line.",
+    help="Recorded invocations for the input gate: files, or directories with .jsonl files, in a format that"
+    " skillgate log import reads. Or the word store: the contents of the store that the input store names. In a pull"
+    " request, tracked files are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE),
-    configured=False,
 )
-INVOCATION_GATE: Setting[tuple[str, ...] | None] = Setting(
+INVOCATION_GATE: Setting[tuple[str, ...] | None] = _input_texts(
     "gate",
-    Kind.TEXTS,
-    help="The gates that the recorded invocations of each gated skill must pass: publish, feature, deprecation, or one"
-    " of the configuration.",
+    help="The gates that the recorded invocations of each gated skill must pass: publish, feature,"
+    " deprecation, or one from the configuration.",
     action=Input(form=WORDS),
-    configured=False,
 )
 
 
@@ -788,61 +704,33 @@ def _gate(name: str, table: Table) -> None:
 
 
 _GATE_FIELDS = (
-    Setting(key="min_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="The least average."),
-    Setting(key="max_score", kind=Kind.NUMBER, minimum=0, maximum=100, help="Of a trigger: the largest average."),
-    Setting(
-        key="min_invocations", kind=Kind.INTEGER, minimum=1, maximum=1_000_000_000, help="The least that are rated."
-    ),
-    Setting(
-        key="max_error_rate",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="The largest share of invocations that may meet an error.",
-    ),
-    Setting(
-        key="max_unrecovered_rate",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="The largest share of invocations that may fail.",
-    ),
-    Setting(
-        key="max_age_without_improvement",
-        kind=Kind.INTEGER,
+    _number("min_score", minimum=0, maximum=100, help="Minimum average score."),
+    _number("max_score", minimum=0, maximum=100, help="Maximum average score, for a trigger."),
+    _integer("min_invocations", minimum=1, maximum=1_000_000_000, help="Minimum number of rated invocations."),
+    _ratio("max_error_rate", help="Maximum share of invocations with an error."),
+    _ratio("max_unrecovered_rate", help="Maximum share of failed invocations."),
+    _integer(
+        "max_age_without_improvement",
         minimum=0,
         maximum=36_500,
-        help="Days since the skill last got better; a trigger goes off at so many, a requirement allows no more.",
+        help="Days since the skill last improved: a trigger fires at this many, a requirement allows no more.",
     ),
-    Setting(
-        key="min_coverage",
-        kind=Kind.NUMBER,
-        minimum=0,
-        maximum=1,
-        help="The least share that must have been observed, on average.",
-    ),
-    Setting(
-        key="kind",
-        kind=Kind.CHOICE,
+    _ratio("min_coverage", help="Minimum average share of the score that was observed."),
+    _choice(
+        "kind",
         choices=(REQUIREMENT, TRIGGER),
-        help="Whether it fails unless all bounds hold, or goes off when all do.",
+        help="requirement: fails unless all limits hold; trigger: fires when all do.",
     ),
-    Setting(key="description", kind=Kind.TEXT, maximum=200, help="What it is for."),
+    _text("description", maximum=200, help="What it is for."),
 )
-RUBRIC: Setting[str] = Setting(
+RUBRIC: Setting[str] = _choice(
     "rubric",
-    Kind.CHOICE,
     default="1.1",
     choices=("1.0", "1.1"),
-    help="The rubric that recorded invocations are scored by: 1.0 is the published one to the letter.",
+    help="The rubric for recorded invocations; 1.0 is exactly the published one.",
 )
-LOG_DAYS: Setting[int] = Setting(
-    "log-days",
-    Kind.INTEGER,
-    default=30,
-    minimum=1,
-    maximum=36_500,
-    help="How many days back the figures of recorded invocations reach.",
+LOG_DAYS: Setting[int] = _integer(
+    "log-days", default=30, minimum=1, maximum=36_500, help="How many days of recorded invocations the figures cover."
 )
 GATES: Setting[Mapping[str, Table] | None] = Setting(
     "gates",
@@ -851,84 +739,63 @@ GATES: Setting[Mapping[str, Table] | None] = Setting(
     maximum=50,
     check=_gate,
     example={"publish": {"min_score": 75, "max_unrecovered_rate": 0.05}},
-    help="Gates of recorded invocations beside publish, feature and deprecation, or other bounds of these.",
+    help="More gates for recorded invocations, or other limits for publish, feature and deprecation.",
 )
 
 # What a run of the Action publishes.
-COMMENT: Setting[str] = Setting(
+COMMENT: Setting[str] = _input_choice(
     "comment",
-    Kind.CHOICE,
     choices=("always", "changes", "failures", "never"),
-    help="When to comment on the pull request: always, when a skill has changed, when it fails, or never.",
+    help="When to comment on the pull request: always, if a skill changed, on failure, or never.",
     action=Input("always"),
-    configured=False,
 )
-COMMENT_KEY: Setting[str] = Setting(
+COMMENT_KEY: Setting[str] = _input_text(
     "comment-key",
-    Kind.TEXT,
-    help="Tells the comments of several jobs on one pull request apart.",
+    help="Distinguishes the comments of several jobs on one pull request.",
     action=Input("default", form=KEY),
-    configured=False,
 )
-PR_NUMBER: Setting[int | None] = Setting(
+PR_NUMBER: Setting[int | None] = _integer(
     "pr-number",
-    Kind.INTEGER,
     minimum=1,
     help="The pull request to comment on. Default: the event's.",
     action=Input(),
     configured=False,
 )
-REGRESSION_ISSUE: Setting[bool] = Setting(
+REGRESSION_ISSUE: Setting[bool] = _flag(
     "regression-issue",
-    Kind.FLAG,
-    help="Whether a regression opens an issue, or brings it up to date, and the end of all of them closes it. It needs"
-    " the permission issues: write, and does nothing in pull requests and merge groups; comment-key tells issues"
-    " apart.",
+    help="Open or update an issue on a regression, and close it once there is none. Needs the permission issues:"
+    " write; has no effect in pull requests and merge groups. comment-key distinguishes issues.",
     action=Input("false"),
     configured=False,
 )
-ANNOTATIONS: Setting[str] = Setting(
+ANNOTATIONS: Setting[str] = _input_choice(
     "annotations",
-    Kind.CHOICE,
     choices=("all", "errors", "none"),
-    help="Which findings to annotate, at most ten of a level.",
+    help="Which findings to annotate, at most ten per level.",
     action=Input("all"),
-    configured=False,
 )
-REPORT_DIR: Setting[str] = Setting(
+REPORT_DIR: Setting[str] = _input_text(
     "report-dir",
-    Kind.TEXT,
-    help="The directory of report.json, report.html and their companions, in the workspace.",
+    help="The directory for report.json, report.html and the other documents, in the workspace.",
     action=Input("skillgate-report", origin=OUTPUT),
-    configured=False,
 )
-SARIF: Setting[str | None] = Setting(
+SARIF: Setting[str | None] = _input_text(
     "sarif",
-    Kind.TEXT,
-    help="Where to write SARIF, in the workspace; empty for none.",
+    help="The SARIF file to write, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-CERTIFICATE: Setting[str | None] = Setting(
+CERTIFICATE: Setting[str | None] = _input_text(
     "certificate",
-    Kind.TEXT,
-    help="Where to write a certificate as JSON, in the workspace; empty for none.",
+    help="The certificate to write as JSON, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-BADGES: Setting[str | None] = Setting(
+BADGES: Setting[str | None] = _input_text(
     "badges",
-    Kind.TEXT,
-    help="The directory of a badge for each skill, in the workspace; empty for none.",
+    help="The directory for a badge of each skill, in the workspace. Empty: none.",
     action=Input(origin=OUTPUT),
-    configured=False,
 )
-GITHUB_TOKEN: Setting[str | None] = Setting(
-    "github-token",
-    Kind.TEXT,
-    help="The token to comment with.",
-    action=Input("${{ github.token }}"),
-    configured=False,
+GITHUB_TOKEN: Setting[str | None] = _input_text(
+    "github-token", help="The token to comment with.", action=Input("${{ github.token }}")
 )
 
 TABLE: tuple[Setting[Any], ...] = tuple(entry for entry in vars().values() if isinstance(entry, Setting))
@@ -944,5 +811,5 @@ INPUTS = tuple(entry for entry in TABLE if entry.action is not None)
 
 
 def of_group(group: Group) -> tuple[Setting[Any], ...]:
-    """Return the settings that stand in a group of options."""
+    """Return the settings of a group of options."""
     return tuple(setting for setting in SETTINGS if setting.option is not None and setting.option.group is group)

@@ -139,7 +139,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_failure_that_is_said(tmp_path: P
     cache.put(digest(b"other"), TEXT)
     cache.close()
     assert cache.failure is not None
-    assert cache.failure.startswith("the cache cannot be written: ")
+    assert cache.failure.startswith("cannot write the cache: ")
     assert (tmp_path / "file").read_bytes() == b"precious"
 
 
@@ -166,7 +166,7 @@ print(cache.failure, cache.get("0" * 32), cache.get("1" * 32))
     done = run_python(code, tmp_path / "cache", cwd=tmp_path)
     assert done.stderr == ""
     assert done.stdout.endswith(" None fits\n")
-    assert done.stdout.startswith("the cache cannot be written: ")
+    assert done.stdout.startswith("cannot write the cache: ")
     assert files(tmp_path / "cache") == {str(Path("11", "1" * 30))}
 
 

@@ -145,7 +145,7 @@ def test_beside_a_yaml_file_the_pyproject_table_is_named_and_not_read(place: Pla
     config = place.load()
     assert config.get(settings.THRESHOLD) is None
     assert len(config.notices) == 1
-    assert "pyproject.toml: [tool.skillgate] is not read" in config.notices[0]
+    assert "pyproject.toml: [tool.skillgate] is ignored" in config.notices[0]
 
 
 def test_an_explicit_file_takes_the_projects_place(place: Place) -> None:
@@ -166,7 +166,7 @@ def test_an_explicit_file_takes_the_projects_place(place: Place) -> None:
 def test_an_explicit_file_must_exist_and_hold_settings(place: Place) -> None:
     place.write("plain.toml", "[project]\n")
     for name, words in (
-        ("nope.yaml", "there is no configuration file nope.yaml"),
+        ("nope.yaml", "configuration file nope.yaml does not exist"),
         ("plain.toml", "no .tool.skillgate"),
     ):
         with pytest.raises(UsageError, match=words):
@@ -205,14 +205,14 @@ def test_all_problems_of_a_file_come_together_with_their_lines(place: Place) -> 
     )
     assert lines[0] == ".skillgate.yaml: 9 problems"
     expected = [
-        ".skillgate.yaml:4: the key min-badge stands here a second time",
+        ".skillgate.yaml:4: duplicate key min-badge",
         ".skillgate.yaml:1: unknown key 'treshold' (did you mean 'threshold'?)",
         ".skillgate.yaml:2: max-drop: expected a number of at least 0, found -1",
         ".skillgate.yaml:4: min-badge: expected one of bronze, silver, gold, platinum, found 'tin'",
         ".skillgate.yaml:9: fail-on: expected a list of error, ",
         ".skillgate.yaml:10: min-dimension: expected a mapping of names to numbers (triggering_accuracy, ",
         ".skillgate.yaml:6: overrides[0].paths: expected a list of globs, found []",
-        ".skillgate.yaml:7: depth holds for a whole run; it cannot differ by path",
+        ".skillgate.yaml:7: depth applies to a whole run; it cannot differ by path",
         ".skillgate.yaml:8: overrides[1]: expected a mapping with paths and settings, found 'x'",
     ]
     for line, beginning in zip(lines[1:], expected, strict=True):
@@ -229,7 +229,7 @@ def test_all_problems_of_a_file_come_together_with_their_lines(place: Place) -> 
         ("overrides: false\n", ".skillgate.yaml:1: overrides: expected a list"),
         ("threshold: 2024-01-01\n", ".skillgate.yaml:1: threshold: expected a number from 0 to 100, found datetime"),
         ("x: " + "[" * 50_000, ".skillgate.yaml:1:35: nested deeper"),
-        ("# " + "x" * 70_000, ".skillgate.yaml: larger than 64 KiB"),
+        ("# " + "x" * 70_000, ".skillgate.yaml: too large (maximum 64 KiB)"),
     ],
 )
 def test_what_is_no_configuration_is_refused_with_its_place(place: Place, text: str, message: str) -> None:
@@ -245,8 +245,8 @@ def test_a_file_that_is_not_utf8_is_refused_with_its_line(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.skillgate\n", "pyproject.toml: not valid TOML"),
-        ("[tool.skillgate]\nx = " + "[" * 5000, "pyproject.toml: not valid TOML"),
+        ("[tool.skillgate\n", "pyproject.toml: invalid TOML"),
+        ("[tool.skillgate]\nx = " + "[" * 5000, "pyproject.toml: invalid TOML"),
         ("tool.skillgate = 3\n", "pyproject.toml: tool.skillgate: expected a table"),
         ("[tool.skillgate]\nthreshold = 'x'\n", "pyproject.toml: threshold: expected a number"),
     ],

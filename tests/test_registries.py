@@ -197,7 +197,7 @@ def test_every_input_of_the_action_is_laid_over_the_configuration_or_read_by_its
         assert f"\n  {entry.key}:\n" in manifest
         over = entry.configured and entry.action is not None and entry.action.configures
         is_read = re.search(rf"\bsettings\.{names[entry.key]}\b", sources) or f'variable("{entry.key}")' in sources
-        assert over or is_read, entry.key
+        assert over or is_read or re.search(rf"\.{entry.key.replace('-', '_')}\b", sources), entry.key
 
 
 class Copy(NamedTuple):

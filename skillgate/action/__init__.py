@@ -1,1 +1,1 @@
-"""The GitHub Action: inputs and event in, a gated report, a comment and outputs out."""
+"""The GitHub Action: from inputs and event to a gated report, a comment and outputs."""

@@ -1,12 +1,12 @@
-"""The door to GitHub's API, the only module that imports PyGithub, and the repository behind it.
+"""Access to GitHub's API; the only module that imports PyGithub.
 
-Of PyGithub the requester is used, under its objects: it knows the base path of an Enterprise server, sends the token
-to that one host, ignores a ``.netrc``, and refuses redirects to another host or scheme. What it would do on its own is
-turned off or gone round:
+Only PyGithub's requester is used, without its objects: it knows the base path of an Enterprise server, sends the token
+only to that host, ignores a ``.netrc``, and refuses redirects to another host or scheme. Some of its features are
+disabled or avoided:
 
-- its ``GithubRetry`` sleeps by itself and without a common limit, and would send a POST again whose reply was lost,
-  which makes a second comment: here all waiting is counted, and only what may be sent twice is sent again;
-- its lists end in an AssertionError at a ``Link`` to another host: pages are followed here, below the base only.
+- its ``GithubRetry`` sleeps without a common limit, and repeats a POST if the reply was lost, which makes a second
+comment: here all waiting is limited, and only safe requests are repeated;
+- its lists end in an AssertionError at a ``Link`` to another host: here pages are followed only below the base.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from skillgate.action.github import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from github.Requester import Requester
 
-TIMEOUT_S = 20  # of every request: to connect, and between two pieces of an answer
-MAX_WAIT_S = 120.0  # of all waiting of a connection: a comment is not worth a runner's hour
-BETWEEN_WRITES_S = 1.0  # GitHub's advice: at least a second between writing requests
-JITTER = 0.25  # of a wait, at most, is added to it
-PER_PAGE = 100  # the most GitHub gives
-MAX_PAGES = 100  # 10,000 entries, four times the comments that GitHub allows in one place
+TIMEOUT_S = 20  # of every request: to connect, and between two parts of an answer
+MAX_WAIT_S = 120.0  # of all waiting of a connection: a comment is not worth an hour of a runner
+BETWEEN_WRITES_S = 1.0  # GitHub recommends at least a second between writing requests
+JITTER = 0.25  # maximum share of a wait that is added to it
+PER_PAGE = 100  # GitHub's maximum
+MAX_PAGES = 100  # 10,000 entries, four times GitHub's limit of comments
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 
 
 class Connection:
-    """Requests to one API with one token; what is worth another try is tried again, within a limit of time."""
+    """Requests to one API with one token, with retries within a time limit."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Connection:
 
     @property
     def graphql_url(self) -> str:
-        """The address of GraphQL, which is not below the base address of an Enterprise server."""
+        """The GraphQL address, which is not below the base address on an Enterprise server."""
         return self._requester.graphql_url
 
     def close(self) -> None:
@@ -86,15 +86,15 @@ class Connection:
         parameters: Mapping[str, Any] | None = None,
         body: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send one request, once, to the base address's host and no other.
+        """Send one request, once, only to the host of the base address.
 
-        ``path``: below the base address, with ``/`` in front, or :attr:`graphql_url`.
+        ``path``: below the base address, with a leading ``/``, or :attr:`graphql_url`.
 
         Returns:
-            The answer, whatever it is; status 0 where none came.
+            The answer, whatever it is; with status 0 if there was none.
 
         Raises:
-            GitHubError: what answers there is not GitHub's API.
+            GitHubError: the address is not GitHub's API.
         """
         writes = verb != "GET" and path != self.graphql_url
         if writes:
@@ -103,15 +103,15 @@ class Connection:
             status, headers, text = self._requester.requestJson(verb, path, dict(parameters or {}), {**_HEADERS}, body)
         except RequestException as error:  # its text may quote the header with the token
             return Answer(0, problem=type(error).__name__)
-        except (RuntimeError, ValueError):  # a redirect to another host or scheme; a rate limit that is no number
-            self._stop("the address of GitHub's API leads elsewhere or is none; check GITHUB_API_URL")
+        except (RuntimeError, ValueError):  # a redirect to another host or scheme; a rate limit that is not a number
+            self._stop("the address of GitHub's API is wrong or redirects elsewhere; check GITHUB_API_URL")
         finally:
             if writes:
                 self._last_write = self._clock()
         return Answer(status, headers, _json(text))
 
     def settle(self, verb: str, path: str, **of: Mapping[str, Any] | None) -> Answer:
-        """Send what may be sent twice until it is carried out, or another try is worth nothing; see :meth:`request`."""
+        """Send a repeatable request until it succeeds or retrying is useless; see :meth:`request`."""
         tries = 0
         while True:
             answer = self.request(verb, path, **of)
@@ -121,10 +121,10 @@ class Connection:
             tries += 1
 
     def send(self, verb: str, path: str, **of: Mapping[str, Any] | None) -> Answer:
-        """Send what may be sent twice until it is carried out; see :meth:`request`.
+        """Send a repeatable request until it succeeds; see :meth:`request`.
 
         Raises:
-            GitHubError: it was not.
+            GitHubError: it failed.
         """
         answer = self.settle(verb, path, **of)
         if not answer.ok:
@@ -132,10 +132,10 @@ class Connection:
         return answer
 
     def pages(self, path: str, parameters: Mapping[str, str]) -> Iterator[list[Any]]:
-        """Return a list page by page.
+        """Yield a list page by page.
 
         Raises:
-            GitHubError: a page did not come, or the list has no end: half a list would be taken for all of it.
+            GitHubError: a page is missing, or the list does not end: half a list must not pass for all of it.
         """
         query: dict[str, Any] = {**parameters, "per_page": PER_PAGE}
         target, sent = path, query
@@ -144,7 +144,7 @@ class Connection:
             answer = self.send("GET", target, parameters=sent)
             items = answer.data
             if not isinstance(items, list):
-                self._stop("GitHub's answer is no list; check GITHUB_API_URL")
+                self._stop("GitHub's answer is not a list; check GITHUB_API_URL")
             fresh = {item["id"] for item in items if isinstance(item, dict) and isinstance(item.get("id"), int)} - seen
             seen |= fresh
             yield items
@@ -156,10 +156,10 @@ class Connection:
         self._stop(f"GitHub lists more than {MAX_PAGES * PER_PAGE:,} entries")
 
     def wait_after(self, answer: Answer, tries: int) -> None:
-        """Wait until another try is worth it.
+        """Wait until it makes sense to retry.
 
         Raises:
-            GitHubError: it is not, or not within the time that there is.
+            GitHubError: it does not, or not within the time limit.
         """
         seconds = delay_s(answer, tries)
         if seconds is None:
@@ -170,7 +170,7 @@ class Connection:
         """Give up on an answer.
 
         Raises:
-            GitHubError: always, with what the answer means.
+            GitHubError: always, with an explanation of the answer.
         """
         self._stop(explain(answer), forbidden=forbidden(answer))
 
@@ -182,41 +182,12 @@ class Connection:
 
     def _wait(self, seconds: float, why: str = "") -> None:
         if self._waited_s + seconds > MAX_WAIT_S:
-            self._stop(f"GitHub would have to be waited for longer than the {MAX_WAIT_S:g} s that are allowed{why}")
+            self._stop(f"GitHub requires a longer wait than the maximum of {MAX_WAIT_S:g} s{why}")
         self._waited_s += seconds
         self._sleep(seconds)
 
     def _stop(self, message: str, *, forbidden: bool = False) -> NoReturn:
         raise GitHubError(message.replace(self._token, "***"), forbidden=forbidden) from None
-
-
-def open_connection(
-    api_url: str, token: str, *, sleep: Callable[[float], None], clock: Callable[[], float], jitter: Callable[[], float]
-) -> Connection:
-    """Open a connection; nothing is asked of GitHub yet.
-
-    ``api_url``: ``https://api.github.com``, or ``https://HOST/api/v3`` of an Enterprise server. ``token``: a
-    workflow's, an App's or a person's. ``clock``: seconds since any moment. ``jitter``: a number in [0, 1), so that
-    many runs do not come back at once.
-
-    Raises:
-        GitHubError: an argument is none of these.
-    """
-    if not _is_base(api_url):
-        raise GitHubError("the address of GitHub's API is not one like https://api.github.com; check GITHUB_API_URL")
-    if not re.fullmatch(r"[!-~]+", token):
-        raise GitHubError("there is no token for GitHub's API, or it has characters that no token has")
-    _silence()
-    client = github.Github(
-        auth=github.Auth.Token(token),
-        base_url=api_url.rstrip("/"),
-        timeout=TIMEOUT_S,
-        user_agent=f"skillgate/{__version__}",
-        retry=None,
-        seconds_between_requests=None,
-        seconds_between_writes=None,
-    )
-    return Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter)
 
 
 def _is_base(url: str) -> bool:
@@ -230,7 +201,7 @@ def _is_base(url: str) -> bool:
 
 
 def _silence() -> None:
-    """Keep the libraries' own log out of every stream: PyGithub writes to stderr, and quotes whole requests in it."""
+    """Silence the libraries' own logs: PyGithub writes whole requests to stderr."""
     for name in ("github", "urllib3"):
         logger = logging.getLogger(name)
         logger.propagate = False
@@ -244,12 +215,13 @@ def _json(text: str) -> Any:  # noqa: ANN401 -- any JSON
         return None
 
 
-_GONE = (404, 410)  # of a comment or an issue that was listed a moment ago
+_GONE = (404, 410)  # of a comment or an issue that was just listed
+_NEEDS_ISSUES = "the job needs `permissions: issues: write` for an issue: "
 _VIEWER = "query { viewer { login } }"
 
 
 class _VanishedError(Exception):
-    """A comment or an issue was deleted after it was listed; ``id`` names it."""
+    """A comment or an issue was deleted after it was listed; ``id`` is its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -257,15 +229,15 @@ class _VanishedError(Exception):
 
 
 class Posted(NamedTuple):
-    """What became of a comment."""
+    """The result of posting a comment or an issue."""
 
-    status: str  # created, updated, unchanged, skipped (none was there, and none was to be made), forbidden or failed
+    status: str  # created, updated, unchanged, skipped (none exists, and none is wanted), forbidden or failed
     url: str = ""  # the comment's page
-    reason: str = ""  # why not, or what was left undone: one sentence for a warning, without the token
+    reason: str = ""  # why it failed or is incomplete: one sentence for a warning, without the token
 
 
 class Repository:
-    """One repository on GitHub, the comments on its pull requests, and its issue about regressions."""
+    """One repository on GitHub, with the comments on its pull requests and its issue about regressions."""
 
     def __init__(self, connection: Connection, full_name: str) -> None:
         self._connection = connection
@@ -273,72 +245,57 @@ class Repository:
         self._login: str | None = None
 
     def put_comment(self, number: int, body: str, marker: str, *, create: bool = True) -> Posted:
-        """Make a pull request's one comment say ``body``: write it, write it anew, or leave it.
+        """Create, update or leave the one comment on a pull request, so that it is ``body``.
 
-        The oldest comment that begins with the marker and was written by the token's own account is kept; later ones
-        become pointers to it. A comment that another account wrote is never touched, marker or not, wherever GitHub
-        tells who the token writes as (see :func:`skillgate.action.comment.sticky.decide` for where it does not).
+        The oldest comment that begins with the marker and is from the token's own account is used; later ones become
+        pointers to it. A comment from another account is never changed, with or without a marker, if GitHub says who
+        the token writes as (see :func:`skillgate.action.comment.sticky.decide` if it does not).
 
-        ``body``: Markdown, at most 65,536 UTF-16 code units, with the marker as its first line. ``marker``: as
-        :func:`skillgate.action.comment.sticky.marker` gives it. ``create``: whether to make a comment where
-        there is none yet.
+        ``body``: Markdown, at most 65,536 UTF-16 code units, with the marker as its first line. ``marker``: from
+        :func:`skillgate.action.comment.sticky.marker`. ``create``: whether to create a comment if there is none yet.
 
         Returns:
-            What happened. A failure of GitHub is returned and never raised: it must not change a gate's result.
+            The result. A failure of GitHub is returned and never raised: it must not change a gate's result.
         """
-        refusal = sticky.refusal(body, marker)
-        if refusal:
+        if refusal := sticky.refusal(body, marker):
             return Posted("failed", reason=refusal)
-        try:
-            return self._put(f"{self._path}/issues/{number}/comments", body, marker, create=create)
-        except GitHubError as error:
-            return Posted("forbidden" if error.forbidden else "failed", reason=str(error))
-        finally:
-            self._connection.close()
+        path = f"{self._path}/issues/{number}/comments"
+        return self._posted(lambda: _retried(lambda gone: self._put(path, body, marker, gone, create=create)))
 
     def put_issue(self, marker: str, title: str, body: str) -> Posted:
-        """Make the one open issue of a marker say ``body``: open it, write it anew, or leave it.
+        """Open, update or leave the one open issue of a marker, so that it is ``body``.
 
-        As with :meth:`put_comment` an issue is ours by its marker and its author together; later ones become pointers
-        to the oldest, and are closed.
+        As with :meth:`put_comment`, both marker and author identify our issues; later ones become pointers to the
+        oldest, and are closed.
 
         ``body``: Markdown, at most 65,536 UTF-16 code units.
 
         Returns:
-            What happened; a failure of GitHub is returned and never raised.
+            The result; a failure of GitHub is returned and never raised.
         """
-        refusal = sticky.refusal(body, marker)
-        if refusal:
+        if refusal := sticky.refusal(body, marker):
             return Posted("failed", reason=refusal)
-        return self._posted(lambda: self._open(marker, title, body))
+        return self._posted(lambda: _retried(lambda gone: self._put_issue(marker, title, body, gone)), _NEEDS_ISSUES)
 
     def close_issue(self, marker: str, body: str) -> Posted:
-        """Close the open issues of a marker, and say why in a comment; ``skipped`` where there is none.
+        """Close the open issues of a marker, with a comment; ``skipped`` if there is none.
 
         ``marker``: the first line of their bodies.
 
         Returns:
-            What happened; a failure of GitHub is returned and never raised.
+            The result; a failure of GitHub is returned and never raised.
         """
-        return self._posted(lambda: self._close(marker, body))
+        return self._posted(lambda: self._close(marker, body), _NEEDS_ISSUES)
 
-    def _posted(self, act: Callable[[], Posted]) -> Posted:
+    def _posted(self, act: Callable[[], Posted], needed: str = "") -> Posted:
         try:
             return act()
         except GitHubError as error:
             if error.forbidden:
-                return Posted("forbidden", reason=f"the job needs `permissions: issues: write` for an issue: {error}")
+                return Posted("forbidden", reason=f"{needed}{error}")
             return Posted("failed", reason=str(error))
         finally:
             self._connection.close()
-
-    def _open(self, marker: str, title: str, body: str) -> Posted:
-        gone: set[int] = set()
-        while True:
-            try:
-                return self._put_issue(marker, title, body, gone)
-            except _VanishedError as error:
-                gone.add(error.id)
 
     def _put_issue(self, marker: str, title: str, body: str, gone: Collection[int]) -> Posted:
         tries = 0
@@ -349,7 +306,7 @@ class Repository:
                 return Posted("created", address(answer.data))
             self._connection.wait_after(answer, tries)
             tries += 1
-            decision = self._decide_issue(marker, body, gone)  # it may be there, and only the reply was lost
+            decision = self._decide_issue(marker, body, gone)  # it may exist, if only the reply was lost
         existing = decision.current
         if decision.outdated:
             self._change(existing, {"title": title, "body": body})
@@ -365,7 +322,7 @@ class Repository:
         if decision.current is None:
             return Posted("skipped")
         for one in (decision.current, *decision.duplicates):
-            # First of all it is closed: a comment that is lost then is missed less than one each night.
+            # Close it first: a lost comment matters less than a new one each night.
             with suppress(_VanishedError):
                 self._change(one, {"state": "closed", "state_reason": "completed"})
                 self._connection.request("POST", f"{self._path}/issues/{one.id}/comments", body={"body": body})
@@ -373,29 +330,30 @@ class Repository:
 
     def _decide_issue(self, marker: str, body: str, gone: Collection[int] = ()) -> sticky.Decision:
         listed = self._connection.pages(f"{self._path}/issues", {"state": "open"})
-        found = [one for page in listed for one in issues(page) if one.id not in gone]
-        candidates = sticky.marked(found, marker)
+        return self._decided((one for page in listed for one in issues(page)), marker, body, gone)
+
+    def _decided(
+        self, found: Iterable[sticky.Comment], marker: str, body: str, gone: Collection[int]
+    ) -> sticky.Decision:
+        candidates = sticky.marked([one for one in found if one.id not in gone], marker)
         return sticky.decide(candidates, body, self._writes_as() if candidates else None)
 
-    def _change(self, issue: sticky.Comment, fields: Mapping[str, str]) -> None:
-        self._patch(issue, f"{self._path}/issues/{issue.id}", fields)
-
-    def _patch(self, one: sticky.Comment, path: str, fields: Mapping[str, str]) -> None:
-        """Edit a comment or an issue."""
-        answer = self._connection.settle("PATCH", path, body=fields)
+    def _change(self, one: sticky.Comment, fields: Mapping[str, str], kind: str = "issues") -> None:
+        """Edit an issue or a comment."""
+        answer = self._connection.settle("PATCH", f"{self._path}/{kind}/{one.id}", body=fields)
         if answer.status in _GONE:
             raise _VanishedError(one.id)
         if not answer.ok:
             self._connection.fail(answer)
 
     def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
-        """Find the one open pull request whose head is exactly a commit.
+        """Find the only open pull request whose head is exactly a commit.
 
-        ``owner``: of the repository the branch is in: a fork's owner, for a pull request from a fork.
+        ``owner``: the owner of the branch's repository; for a pull request from a fork, the fork's owner.
 
         Returns:
-            Its number. None where there is none, or its head is another commit by now, or there are several, since what
-            was found beside one base is not true of another.
+            Its number. None if there is none, its head has moved to another commit, or there are several, since results
+                for one base do not apply to another.
 
         Raises:
             GitHubError: GitHub could not be asked.
@@ -405,39 +363,33 @@ class Repository:
             return None
         try:
             pages = self._connection.pages(f"{self._path}/pulls", {"state": "open", "head": label})
-            # The query is not relied on: after a repository's change of name GitHub's redirect may lose it.
+            # Do not rely on the query: after a repository is renamed, GitHub's redirect may lose it.
             found = [item["number"] for page in pages for item in page if _is_head(item, label, head_sha)]
         finally:
             self._connection.close()
         return found[0] if len(found) == 1 else None
 
-    def _put(self, path: str, body: str, marker: str, *, create: bool) -> Posted:
-        gone: set[int] = set()  # deleted since they were listed: a list that is late may name them again
-        while True:
-            try:
-                decision = self._decide(path, body, marker, gone)
-                if decision.current:
-                    return self._keep(decision.current, body, decision)
-                return self._create(path, body, marker, gone) if create else Posted("skipped")
-            except _VanishedError as error:
-                gone.add(error.id)
+    def _put(self, path: str, body: str, marker: str, gone: Collection[int], *, create: bool) -> Posted:
+        decision = self._decide(path, body, marker, gone)
+        if decision.current:
+            return self._keep(decision.current, body, decision)
+        return self._create(path, body, marker, gone) if create else Posted("skipped")
 
     def _decide(self, path: str, body: str, marker: str, gone: Collection[int]) -> sticky.Decision:
-        written = [one for page in self._connection.pages(path, {}) for one in comments(page) if one.id not in gone]
-        candidates = sticky.marked(written, marker)
-        return sticky.decide(candidates, body, self._writes_as() if candidates else None)
+        written = (one for page in self._connection.pages(path, {}) for one in comments(page))
+        return self._decided(written, marker, body, gone)
 
     def _create(self, path: str, body: str, marker: str, gone: Collection[int]) -> Posted:
         tries = 0
         while not (answer := self._connection.request("POST", path, body={"body": body})).ok:
             self._connection.wait_after(answer, tries)
             tries += 1
-            decision = self._decide(path, body, marker, gone)  # the comment may be there, and only the reply was lost
+            decision = self._decide(path, body, marker, gone)  # the comment may exist, if only the reply was lost
             if decision.current:
                 posted = self._keep(decision.current, body, decision)
                 return posted if decision.outdated else posted._replace(status="created")
         if not isinstance(answer.data, dict) or not isinstance(answer.data.get("id"), int):
-            return Posted("failed", reason="GitHub's answer tells of no comment; check GITHUB_API_URL")
+            return Posted("failed", reason="GitHub's answer is not a comment; check GITHUB_API_URL")
         return Posted("created", address(answer.data))
 
     def _keep(self, existing: sticky.Comment, body: str, decision: sticky.Decision) -> Posted:
@@ -449,17 +401,17 @@ class Repository:
                 with suppress(_VanishedError):
                     self._edit(duplicate, sticky.pointer(existing))
         except GitHubError as error:
-            return posted._replace(reason=f"a second comment of an earlier run could not be edited: {error}")
+            return posted._replace(reason=f"a duplicate comment of an earlier run could not be edited: {error}")
         return posted
 
     def _edit(self, comment: sticky.Comment, body: str) -> None:
-        self._patch(comment, f"{self._path}/issues/comments/{comment.id}", {"body": body})
+        self._change(comment, {"body": body}, "issues/comments")
 
     def _writes_as(self) -> str | None:
-        """Ask who the token writes as; None where GitHub does not say.
+        """Return who the token writes as; None if GitHub does not say.
 
-        An App's token, and a workflow's is one, has no ``GET /user``, but GraphQL knows its bot. A server that does
-        not answer GraphQL may still know a person's token.
+        The token of an App or a workflow has no ``GET /user``, but GraphQL knows its bot. A server without GraphQL may
+        still know a person's token.
         """
         connection = self._connection
         if self._login is None:
@@ -471,6 +423,16 @@ class Repository:
                 if self._login is None and (passing(viewer) or passing(user)):
                     connection.fail(viewer if passing(viewer) else user)
         return self._login
+
+
+def _retried(act: Callable[[set[int]], Posted]) -> Posted:
+    """Act again without the comments or issues that vanished: a stale list may still name them."""
+    gone: set[int] = set()
+    while True:
+        try:
+            return act(gone)
+        except _VanishedError as error:
+            gone.add(error.id)
 
 
 def _login(data: Any, *path: str) -> str | None:  # noqa: ANN401 -- any JSON
@@ -495,16 +457,29 @@ def open_repository(
     clock: Callable[[], float],
     jitter: Callable[[], float],
 ) -> Repository:
-    """Open a repository; nothing is asked of GitHub yet.
+    """Open a repository; nothing is sent to GitHub yet.
 
-    ``api_url``: as :func:`open_connection` takes it, and so are the others. ``token``: a workflow's, an App's or a
-    person's. ``clock``: seconds since any moment. ``jitter``: a number in [0, 1), so that many runs do not come
-    back at once.
+    ``api_url``: ``https://api.github.com``, or ``https://HOST/api/v3`` of an Enterprise server. ``token``: of a
+    workflow, an App or a person. ``clock``: seconds since any moment. ``jitter``: a number in [0, 1), so that many runs
+    do not retry at once.
 
     Raises:
-        GitHubError: an argument is none of these.
+        GitHubError: an argument is not valid.
     """
-    connection = open_connection(api_url, token, sleep=sleep, clock=clock, jitter=jitter)
+    if not _is_base(api_url):
+        raise GitHubError("the address of GitHub's API is not like https://api.github.com; check GITHUB_API_URL")
+    if not re.fullmatch(r"[!-~]+", token):
+        raise GitHubError("the token for GitHub's API is missing or has invalid characters")
+    _silence()
+    client = github.Github(
+        auth=github.Auth.Token(token),
+        base_url=api_url.rstrip("/"),
+        timeout=TIMEOUT_S,
+        user_agent=f"skillgate/{__version__}",
+        retry=None,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+    )
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/(?!\.{1,2}$)[A-Za-z0-9_.-]+", full_name):
-        raise GitHubError("the repository is not named as OWNER/NAME")
-    return Repository(connection, full_name)
+        raise GitHubError("the repository is not in the form OWNER/NAME")
+    return Repository(Connection(client.requester, token, sleep=sleep, clock=clock, jitter=jitter), full_name)

@@ -1,4 +1,4 @@
-"""What the base of a change decides: files, gates and waivers are its own until the merge."""
+"""Files, gates and waivers from the base of a change; those of the change apply after the merge."""
 # ruff: noqa: PTH118, PTH120
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str, str]
 
 
-_MOST = 50  # refused comments that are named one by one
+_MOST = 50  # refused comments that are listed
 
 
 def read_of_base(context: RunContext) -> Reading:
-    """Return what reads a baseline report or other tools' findings.
+    """Return a reader for a baseline report or the findings of other tools.
 
-    What git tracks is read from the tip of the base branch. What an earlier step has put beside the checkout, and git
-    does not track, is read where it lies.
+    Tracked files are read from the tip of the base branch. Untracked files, such as those of an earlier step, are read
+    in place.
 
     Raises:
-        UsageError: when asked for a file that the change may have brought: one that only the change has, that lies
-            behind a link or in a repository inside of this one, or that an earlier step wrote over one of the base's.
+        UsageError: from the reader, for a file that the change may have added: one that only the change has, that is
+            behind a link or in a nested repository, or that an earlier step wrote over one of the base.
     """
 
     def read(place: str, shown: str, what: str) -> str:
@@ -65,8 +65,8 @@ def read_of_base(context: RunContext) -> Reading:
         if context.files.tip.is_file(place):
             if _is_written_over(context, place):
                 raise UsageError(
-                    f"{what} {shown} is in the repository, and an earlier step has written over it; let it write to"
-                    " another path"
+                    f"{what} {shown} is in the repository, and an earlier step has overwritten it; write to another"
+                    " path"
                 )
             return context.read_policy_file(place, shown, what)
         _require_own(context, place, f"{what} {shown}")
@@ -76,11 +76,11 @@ def read_of_base(context: RunContext) -> Reading:
 
 
 def _require_own(context: RunContext, place: str, shown: str) -> None:
-    """Refuse a file that the base branch does not have and that is the change's."""
+    """Refuse a file of the change that the base branch does not have."""
     real = os.path.realpath(place)
     owner = toplevel(os.path.dirname(real))
     if owner not in (None, context.checkout.top) and f"{owner}/".startswith(f"{context.checkout.top}/"):
-        raise UsageError(f"{shown} lies in a repository inside of this one, whose files the change may choose")
+        raise UsageError(f"{shown} is in a nested repository, whose files the change may choose")
     below = os.path.relpath(os.path.normpath(place), context.checkout.workspace)
     by_name = os.path.normpath(os.path.join(os.path.realpath(context.checkout.workspace), below))
     for one in {real, by_name}:
@@ -88,13 +88,13 @@ def _require_own(context: RunContext, place: str, shown: str) -> None:
         if not inside.startswith("../") and is_tracked(context.checkout.top, inside):
             if context.files.is_removed(place):
                 raise UsageError(f"{shown} is no longer in the base branch; update the branch")
-            raise UsageError(f"{shown} comes with this change; it can be used after the merge")
+            raise UsageError(f"{shown} is new in this change; it can be used after the merge")
     if real != by_name and not below.startswith(".."):
-        raise UsageError(f"{shown} is, or lies behind, a symbolic link, which a change may have made")
+        raise UsageError(f"{shown} is, or is behind, a symbolic link, which a change may have made")
 
 
 def _is_written_over(context: RunContext, place: str) -> bool:
-    """Whether a file in the working tree is not what the commit that is checked out has there."""
+    """Whether a file in the working tree differs from the checked-out commit."""
     here = _text(context.files.head, place)
     return here is not None and here != _text(
         TreeFiles(open_commit(context.checkout.workspace, context.base.head)), place
@@ -102,7 +102,7 @@ def _is_written_over(context: RunContext, place: str) -> bool:
 
 
 def _text(files: Files, place: str) -> bytes | None:
-    """Read a file with line ends as git keeps them, None where there is none."""
+    """Read a file with normalized line ends; None if there is none."""
     try:
         return files.read(place, MAX_BYTES + 1).replace(b"\r\n", b"\n") if files.is_file(place) else None
     except OSError:
@@ -112,14 +112,14 @@ def _text(files: Files, place: str) -> bytes | None:
 def policies_of(
     context: RunContext, session: ActionSession, moved: Mapping[str, Collection[str]], depth: Depth
 ) -> Callable[[PurePosixPath], Policy]:
-    """Return the gate of each skill: the strictest of all the names that it has or had.
+    """Return the gate of each skill: the strictest of all its current and old names.
 
-    ``session``: noted once of each bound that fails nothing. ``moved``: where a skill was and is in the base, by
-    the path that it is shown at now. ``depth``: which layers there are, and so which bounds mean something.
+    ``session``: gets one note per limit without effect. ``moved``: the other places of a skill in the base, by its
+    current shown path. ``depth``: decides which limits have an effect.
     """
 
     def note(text: str) -> None:
-        if not text.startswith("baseline "):  # nobody set it: it is what a change is compared with
+        if not text.startswith("baseline "):  # not set by anyone: it is what a change is compared with
             session.note(text)
 
     policy_of = _strict_policies(context.config, moved, note, depth)
@@ -142,7 +142,7 @@ def _strict_policies(
 
 
 def strict_selections(config: Config, moved: Mapping[str, Collection[str]]) -> Callable[[PurePosixPath], Selection]:
-    """Return what is asked of each skill's findings: all that is asked under one of its names."""
+    """Return the selection of each skill's findings: everything selected under one of its names."""
     by_place, by_name = selections(config), selections(config.as_called())
 
     def selection(path: PurePosixPath) -> Selection:
@@ -164,18 +164,18 @@ def _names(path: PurePosixPath, moved: Mapping[str, Collection[str]]) -> Iterato
 
 
 class BaseSkill(NamedTuple):
-    """A skill as the base has it."""
+    """A skill in the base."""
 
     root: SkillRoot
     facts: Assessment
 
 
 class BaseWaivers:
-    """Decide whether a comment may set a claim aside, as ``pipeline.Criteria.honoured`` does.
+    """Decide whether a comment may suppress a claim, as ``pipeline.Criteria.honoured``.
 
-    A comment for a whole file holds for all that the base's comment held for. One for a place holds only for as many
-    findings of the same kind as the base's set aside: else it could be carried to where it hides something else. Of
-    what may be an attack (``EXACT``) either holds only for the same text in the same file.
+    A comment for a whole file applies to everything that the base's comment applies to. One for a place applies only to
+    as many findings of the same kind as the base's suppressed: else it could be moved to where it hides something else.
+    For possible attacks (``EXACT``), both apply only to the same text in the same file.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class BaseWaivers:
         *,
         start: Mapping[str, BaseSkill] | None = None,
     ) -> None:
-        """Take what the base has of each skill, and the skills, both by the path that a skill is shown at now.
+        """Store the skills of the base and the current ones, both by current shown path.
 
         ``before``: at the tip of the base branch. ``start``: where the change left the base branch.
         """
@@ -194,14 +194,14 @@ class BaseWaivers:
         self._without_effect: dict[tuple[str, Waiver], set[str]] = {}
 
     def __call__(self, path: str, claim: Claim, waiver: Waiver) -> bool:
-        """Whether a comment of the skill at ``path`` may set a claim aside; each asking counts."""
+        """Whether a comment of the skill at ``path`` may suppress a claim; each call counts."""
         if self._holds(path, claim, waiver):
             return True
         self._without_effect.setdefault((path, waiver), set()).add(claim.id)
         return False
 
     def refused(self) -> tuple[str, ...]:
-        """Say which comments that the change brings have no effect yet, in sentences."""
+        """Return sentences about new comments of the change, which have no effect yet."""
         return _sentences(
             f"{_comment(path, waiver, rules)}: {waiver.reason}"
             for (path, waiver), rules in self._without_effect.items()
@@ -209,15 +209,15 @@ class BaseWaivers:
         )
 
     def outdated(self) -> tuple[str, ...]:
-        """Say which comments have no effect since the base branch has them no more, in sentences."""
+        """Return sentences about comments without effect because the base branch no longer has them."""
         return _sentences(
-            f"{_comment(path, waiver, rules)} is no longer in the base branch, and has no effect; update the branch"
+            f"{_comment(path, waiver, rules)} is no longer in the base branch and has no effect; update the branch"
             for (path, waiver), rules in self._without_effect.items()
             if self._is_outdated(path, waiver)
         )
 
     def _is_outdated(self, path: str, waiver: Waiver) -> bool:
-        """Whether a comment was there where the change began, and is no more at the tip of the base branch."""
+        """Whether a comment existed where the change began, but not at the tip of the base branch."""
         start, tip = ((held[path].facts.waivers if path in held else ()) for held in (self._start, self._before))
         return any(_same(one, waiver) for one in start) and not any(_same(one, waiver) for one in tip)
 
@@ -225,7 +225,7 @@ class BaseWaivers:
         was, root = self._before.get(path), self._now.get(path)
         if was is None or root is None:
             return False
-        if claim.group == "across":  # found beside other skills, also in the base: not among a skill's own claims
+        if claim.group == "across":  # found across skills, also in the base: not among a skill's own claims
             return any(_same(one, waiver) and claim.id in one.rules for one in was.facts.waivers)
         likewise = [one for one in was.facts.waivers if _same(one, waiver) and claim.id in one.rules]
         if waiver.whole and claim.id not in EXACT and any(one.whole for one in likewise):
@@ -240,13 +240,13 @@ class BaseWaivers:
 
 
 def _comment(path: str, waiver: Waiver, rules: Iterable[str]) -> str:
-    return f"the comment at {path}/{waiver.file}:{waiver.line} that sets {', '.join(sorted(rules))} aside"
+    return f"the comment at {path}/{waiver.file}:{waiver.line} that suppresses {', '.join(sorted(rules))}"
 
 
 def _sentences(found: Iterable[str]) -> tuple[str, ...]:
     sentences = tuple(found)
     left = len(sentences) - _MOST
-    return (*sentences[:_MOST], *([f"{left} more comments that set findings aside"] if left > 0 else []))
+    return (*sentences[:_MOST], *([f"{left} more comments that suppress findings"] if left > 0 else []))
 
 
 def _same(one: Waiver, other: Waiver) -> bool:
@@ -254,7 +254,7 @@ def _same(one: Waiver, other: Waiver) -> bool:
 
 
 def _covered(was: BaseSkill) -> Iterator[Key]:
-    """Return the claims of the base that its comments covered, each once for every comment."""
+    """Yield the claims of the base that its comments cover, once per comment."""
     for waiver in was.facts.waivers:
         for claim in was.facts.claims:
             if claim.file == waiver.file and claim.id in waiver.rules and waiver.first <= claim.line <= waiver.last:
@@ -269,7 +269,7 @@ def _key(claim: Claim, waiver: Waiver, root: SkillRoot) -> Key:
 
 
 def _around(lines: list[bytes], claim: Claim, waiver: Waiver) -> list[bytes]:
-    """Return the text that a comment sets aside with a claim: what it covers; for a whole file up to a blank line."""
+    """Return the text that a comment suppresses with a claim: its range; for a whole file, up to a blank line."""
     first, last = waiver.first, waiver.last
     if waiver.whole:
         first = last = claim.line
@@ -282,7 +282,7 @@ def _around(lines: list[bytes], claim: Claim, waiver: Waiver) -> list[bytes]:
 
 @cache
 def _lines(root: SkillRoot, file: str) -> list[bytes]:
-    """Read the lines of a skill's file, without their ends; none where it cannot be read."""
+    """Read the lines of a skill's file, without their ends; none if it cannot be read."""
     try:
         return root.tree.read(join(root.directory, file), limit=skill_read.MAX_BYTES).splitlines()
     except OSError:
@@ -290,12 +290,12 @@ def _lines(root: SkillRoot, file: str) -> list[bytes]:
 
 
 class BaseSkills(NamedTuple):
-    """What the base of a change knows of its skills.
+    """The skills in the base of a change.
 
     Attributes:
-        waivers: which comments may set findings aside.
-        moved: the other places of a skill, where the change began and at the tip of the base branch, by its path now.
-        results: what each skill is at the tip, or else was where the change began, by its path now.
+        waivers: decides which comments may suppress findings.
+        moved: the other places of a skill, where the change began and at the tip of the base branch, by current path.
+        results: each skill at the tip, or else where the change began, by current path.
     """
 
     waivers: BaseWaivers
@@ -306,7 +306,7 @@ class BaseSkills(NamedTuple):
 def evaluate_base(
     context: RunContext, found: Discovery, session: Console, evaluator: pipeline.Evaluator
 ) -> tuple[Baseline | None, BaseSkills | None]:
-    """Evaluate what is compared with, and the base of a change: where it began, and the tip whose policy holds."""
+    """Evaluate the baseline, and the base of a change: where it began, and the tip, whose policy applies."""
     options = BaselineOptions(
         reading=read_of_base(context),
         notes_missing=False,
@@ -344,9 +344,9 @@ def difference(
     policy_of: Callable[[PurePosixPath], Policy],
     across: Sequence[Finding],
 ) -> Diff:
-    """Compare both sides, but for skills that the report names only for what they share with another (``extras``).
+    """Compare both sides, without the skills that the report has only for shared findings (``extras``).
 
-    ``across`` holds every finding across skills at the head, whether or not the report is about its skills.
+    ``across`` has every finding across skills at the head, even of skills outside the report.
     """
     results = [result for result in report.results if result.skill.path not in extras]
     pairs = [
@@ -376,7 +376,7 @@ def difference(
 
 
 def _recording(assess: pipeline.Assess, known: dict[str, BaseSkill]) -> pipeline.Assess:
-    """Record what is known of each skill by its shown path."""
+    """Record the assessment of each skill by shown path."""
 
     def recorded(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
         for source, facts in zip(sources, assess(sources), strict=True):

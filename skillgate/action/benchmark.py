@@ -1,4 +1,4 @@
-"""Run a benchmark on the skills that a change touches and on their base, with tasks as the base has them."""
+"""Run a benchmark on the skills that a change touches and on their base, with the tasks of the base."""
 # ruff: noqa: PTH101, PTH110, PTH112, PTH114, PTH116, PTH117, PTH118, PTH119, PTH120
 
 from __future__ import annotations
@@ -38,39 +38,39 @@ if TYPE_CHECKING:
 
 
 _RUNNERS = ("/github/runner_temp", "/github/home", "/github/file_commands", "/github/workflow")
-"""Where the runner's own directories are in a container: its temporary one, steps' settings, commands, the event."""
+"""The runner's own directories in a container: temporary files, settings of steps, commands, the event."""
 
 
 _FOREIGN = (AdapterType.SUBPROCESS, AdapterType.MCP, AdapterType.HTTP)
 _MAIN = ("skill.json", "adapter.config.json", "SKILL.md")
 _NO_EXEC = (
-    "a benchmark starts programs that the repository holds, in a pull request those of whoever wrote it: give the job"
-    f" no secrets, and set {settings.ALLOW_EXEC.key}: true"
+    "a benchmark starts programs from the repository, in a pull request those of its author; give the job no"
+    f" secrets, and set {settings.ALLOW_EXEC.key}: true"
 )
 
 
 @contextmanager
 def private(top: str, session: ActionSession) -> Iterator[None]:
-    """Keep the repository's ``.git`` and the runner's directories from other users, who the programs of skills run as.
+    """Hide the repository's ``.git`` and the runner's directories from the users that programs of skills run as.
 
-    A checkout with ``persist-credentials`` leaves a token that every user can read, in git's settings or, where it is
-    newer, in a file of the runner's temporary directory. The directories' permissions are put back at the end.
+    A checkout with ``persist-credentials`` leaves a token that every user can read, in Git's configuration or (newer
+    versions) in a file of the runner's temporary directory. The permissions are restored at the end.
     """
-    switches = hasattr(os, "geteuid") and os.geteuid() == 0  # else the programs run as this very user
+    switches = hasattr(os, "geteuid") and os.geteuid() == 0  # else the programs run as this user
     with ExitStack() as closed:
         for folder in _folders(top, session.environ.get("RUNNER_TEMP", "")) if switches else ():
             before = os.stat(folder).st_mode & 0o7777
             try:
                 os.chmod(folder, before & 0o700)
             except OSError as error:
-                session.note(f"{folder} could not be kept from the skills' programs: {error.strerror}")
+                session.note(f"cannot hide {folder} from the programs of skills: {error.strerror}")
                 continue
             closed.callback(_put_back, folder, before)
         yield
 
 
 def _folders(top: str, temporary: str) -> Iterator[str]:
-    """Return the directories that are there, but none that programs have to pass through."""
+    """Yield the existing directories, except those that programs must pass through."""
     needed = [os.path.realpath(place) for place in (top, tempfile.gettempdir())]
     for folder in dict.fromkeys((os.path.join(top, ".git"), temporary, *_RUNNERS)):
         if not os.path.isabs(folder) or not os.path.isdir(folder) or os.path.islink(folder):
@@ -86,26 +86,26 @@ def _put_back(folder: str, mode: int) -> None:
 
 
 class SharedBudget:
-    """What a run has spent on models: its scores and the base, head and reruns of its benchmark share the limits."""
+    """The model cost of a run: scores, base, head and reruns of the benchmark share the limits."""
 
     def __init__(self, spent: Spent) -> None:
-        """Begin with what the scores took."""
+        """Start with the cost of the scores."""
         self._spent = spent
 
     def open(self, plan: Plan) -> Plan:
-        """Hold a plan to what the plans before have left; it has to be run before the next one is opened."""
+        """Limit a plan to the remaining budget; run it before opening the next one."""
         if plan.models is not None:
             plan.models.carry(self._spent)
         return plan
 
     def close(self, plan: Plan) -> None:
-        """Take note of what a plan has spent."""
+        """Record what a plan has spent."""
         if plan.models is not None:
             self._spent = plan.models.spent
 
     @property
     def usd(self) -> float:
-        """What is known to be spent, in US dollars."""
+        """The known cost, in US dollars."""
         return self._spent.usd
 
 
@@ -123,11 +123,11 @@ def rerun_broken(
     Args:
         before: the report of the base.
         after: the report of the head.
-        skills: those of each side; a base's skill has the key of the head's.
+        skills: those of each side; a skill of the base has the key of the head's.
         loaded: the benchmark.
-        request: how it is run.
+        request: how to run it.
         session: the run.
-        budget: what may still be spent.
+        budget: the shared budget.
     """
 
     def run(side: Side, wanted: Sequence[Wanted]) -> tuple[TaskResult, ...]:
@@ -156,21 +156,21 @@ def _items(plan: Plan, wanted: Sequence[Wanted]) -> tuple[Item, ...]:
 
 
 class BenchmarkResult(NamedTuple):
-    """What came of benchmarks; directories are relative to the repository's top."""
+    """The results of a benchmark; directories are relative to the repository's top."""
 
-    report: BenchReport | None  # the head's; None where nothing was run
-    diff: BenchDiff | None  # what differs from the base
-    lost: tuple[str, ...] = ()  # in words, the base's skills that the change takes from the benchmark alone
-    touched: tuple[str, ...] | None = None  # directories of skills that it touches or removes; None where all are run
-    changed: tuple[str, ...] = ()  # what it does to the benchmark itself, in at most one sentence
+    report: BenchReport | None  # the head's; None if nothing ran
+    diff: BenchDiff | None  # the differences from the base
+    lost: tuple[str, ...] = ()  # sentences on the base's skills that the change removes only from the benchmark
+    touched: tuple[str, ...] | None = None  # directories of touched or removed skills; None if all run
+    changed: tuple[str, ...] = ()  # changes of the benchmark itself, at most one sentence
 
 
 def with_benchmark(results: Results, context: RunContext, session: ActionSession) -> Results:
-    """Run the benchmark that the inputs name, and let it decide too.
+    """Run the benchmark of the inputs, and include it in the decision.
 
     Raises:
-        UsageError: an input, a skill or the benchmark does not do.
-        IncompleteError: git fails.
+        UsageError: an input, a skill or the benchmark is not usable.
+        IncompleteError: Git fails.
     """
     from skillgate.llm.prices import Spent
 
@@ -187,19 +187,18 @@ def with_benchmark(results: Results, context: RunContext, session: ActionSession
 
 
 def run_benchmark(context: RunContext, session: ActionSession, spent: Spent) -> BenchmarkResult | None:
-    """Run the benchmark: on the head's skills, and on the base's where these differ.
+    """Run the benchmark on the head's skills, and on the base's if these differ.
 
-    Tasks, and scorers that they name, are read from the tip of the base branch; what they are run on beside the head is
-    what the change is compared with. Where only skills that a change touches are gated, those whose files are the
-    base's are not run. Tasks that passed in the base and fail in the head are run again on both sides. ``spent`` is
-    what models have cost so far.
+    Tasks and their scorers are read from the tip of the base branch; besides the head they run on the commit that the
+    change is compared with. If only touched skills are gated, unchanged ones do not run. Tasks that passed in the base
+    and fail in the head run again on both sides. ``spent`` is the model cost so far.
 
     Returns:
-        None where the benchmark comes with the change.
+        None if the change adds the benchmark.
 
     Raises:
-        UsageError: an input, a skill or the benchmark does not do.
-        IncompleteError: git fails.
+        UsageError: an input, a skill or the benchmark is not usable.
+        IncompleteError: Git fails.
     """
     request = _request(context, session)
     with _base_tree(context) as tree, ExitStack() as closing, private(context.checkout.top, session):
@@ -221,9 +220,9 @@ def run_benchmark(context: RunContext, session: ActionSession, spent: Spent) -> 
             top = top_of(context.checkout)
             places = (*(place_of(skill, top) for skill in skills.found), *both.gone)
         if not skills.found:
-            session.note("benchmark: no skill that it could run is touched")
+            session.note("benchmark: the change touches no skill that it could run")
             return BenchmarkResult(None, None, both.lost, places, changed)
-        plan = planned(request, session, loaded, skills)  # what is wrong with it is reported before anything is run
+        plan = planned(request, session, loaded, skills)  # report problems before anything runs
         budget = SharedBudget(spent)
         earlier = [both.earlier[one.key] for one in skills.found if one.key in both.earlier]
         before = _run_base(earlier, request, session, loaded, plan, budget)
@@ -238,7 +237,7 @@ def run_benchmark(context: RunContext, session: ActionSession, spent: Spent) -> 
 
 
 def _with_counts(run: ActionRun, results: Results, found: BenchmarkResult, context: RunContext) -> ActionRun:
-    """Count the skills of the benchmark that the change touches with those that are scored, each directory once."""
+    """Add the touched skills of the benchmark to the scored ones, counting each directory once."""
     benchmarked = len(found.report.reports) if found.report else 0
     if found.touched is None or run.touched is None:
         return dataclasses.replace(run, benchmarked=benchmarked)
@@ -251,7 +250,7 @@ def _with_counts(run: ActionRun, results: Results, found: BenchmarkResult, conte
 
 
 def _paired(context: RunContext, request: EvalRequest, skills: Skills, tree: str | None, policy: str | None) -> Sides:
-    """Pair the skills with those of the base, in ``tree``; their tries are bounded by the tip, in ``policy``, too."""
+    """Pair the skills with those of the base, in ``tree``; the tip, in ``policy``, limits their tries too."""
     if tree is None:
         return Sides(skills, {})
     if policy is not None and policy != tree:
@@ -260,7 +259,7 @@ def _paired(context: RunContext, request: EvalRequest, skills: Skills, tree: str
 
 
 def _changed(context: RunContext, loaded: Loaded, policy: str | None) -> tuple[str, ...]:
-    """Say what a change does to the benchmark's own files, in at most one sentence."""
+    """Return at most one sentence on what a change does to the benchmark's own files."""
     if context.base.commit is None or policy is None:
         return ()
     own = {os.path.relpath(os.path.normpath(path), policy).replace(os.sep, "/") for path in files_of_benchmark(loaded)}
@@ -279,9 +278,9 @@ def _run_base(
     head: Plan,
     budget: SharedBudget,
 ) -> BenchReport | None:
-    """Run the base's skills, before those of the change could lay hands on anything; None where there is none.
+    """Run the base's skills before those of the change can interfere; None if there is none.
 
-    What is wrong with one of them is noted, and leaves it out: the change may be what mends it.
+    A broken skill is noted and left out: the change may fix it.
     """
     fine: list[Runnable] = []
     report = None
@@ -292,7 +291,10 @@ def _run_base(
                 planned(request, session, loaded, Skills((skill,), ())).closing.close()
                 fine.append(skill)
             except UsageError as error:
-                session.note(f"benchmark: the base's cannot be run, and is no baseline: {str(error).splitlines()[0]}")
+                session.note(
+                    "benchmark: a skill of the base cannot run and is left out of the baseline:"
+                    f" {str(error).splitlines()[0]}"
+                )
         if fine:
             plan = budget.open(planned(request, session, loaded, Skills(tuple(fine), ())))
             report = evaluated(plan, request, session)
@@ -302,7 +304,7 @@ def _run_base(
 
 
 def _request(context: RunContext, session: ActionSession) -> EvalRequest:
-    """Return the request that the inputs make; the Action writes its own files."""
+    """Return the request of the inputs; the Action writes its own files."""
     wanted = context.request.benchmark
     options = {
         settings.BENCHMARK.key: wanted.benchmark,
@@ -326,7 +328,7 @@ def _request(context: RunContext, session: ActionSession) -> EvalRequest:
 
 
 def _answers(context: RunContext, tasks: TaskChoice) -> Iterator[str]:
-    """Return the places with expected answers that are checked out, whatever the benchmark is read from."""
+    """Yield the checked-out places with expected answers, wherever the benchmark is read from."""
     here = context.checkout.directory
     for word in (tasks.file, tasks.benchmark):
         if word is not None:
@@ -337,18 +339,18 @@ def _answers(context: RunContext, tasks: TaskChoice) -> Iterator[str]:
 
 
 def _only_at_tip(context: RunContext, request: EvalRequest, there: str | None) -> Iterator[str]:
-    """Say which paths are neither checked out nor where the change began, so that only the base branch's tip has them.
+    """Yield sentences on paths that only the tip of the base branch has, not the checkout or the start of the change.
 
-    Any other one that is nowhere has been refused.
+    Paths that exist nowhere have been refused before.
     """
     for path in request.skills:
         places = [os.path.join(one, path) for one in (context.checkout.directory, there) if one is not None]
         if not any(map(os.path.lexists, places)):
-            yield f"{path} is in the base branch alone, and is not run; update the branch"
+            yield f"{path} is only in the base branch and does not run; update the branch"
 
 
 def _head_skills(context: RunContext, request: EvalRequest, there: Sequence[str]) -> Skills:
-    """Read the skills that are checked out; ``there`` are the directories of the base: its start and its tip."""
+    """Read the checked-out skills; ``there`` are the directories of the base: its start and its tip."""
     problems = []
     for path in request.skills:
         place = context.checkout.inside(path, f"input skills: {path!r}")
@@ -364,7 +366,7 @@ def _head_skills(context: RunContext, request: EvalRequest, there: Sequence[str]
 
 
 def _leading_out(place: str, context: RunContext) -> Iterator[str]:
-    """Say which files that describe skills are links out of the repository: nobody's file may be read through one."""
+    """Yield sentences on skill files that are links out of the repository, which must not be read."""
     top = os.path.realpath(context.checkout.top)
     folders = os.walk(place) if os.path.isdir(place) else [(os.path.dirname(place), [], [os.path.basename(place)])]
     for folder, _, names in folders:
@@ -372,12 +374,12 @@ def _leading_out(place: str, context: RunContext) -> Iterator[str]:
             real = os.path.realpath(os.path.join(folder, name))
             if not real.startswith(os.path.join(top, "")):
                 shown = os.path.relpath(os.path.join(folder, name), context.checkout.directory)
-                yield f"{shown} is a link that leads out of the repository"
+                yield f"{shown} is a link out of the repository"
 
 
 @contextmanager
 def _base_tree(context: RunContext) -> Iterator[str | None]:
-    """Return a directory with the files of what is compared with, for as long as they are needed; None without any."""
+    """Yield a directory with the files of the compared commit; None without one."""
     commit = context.base.commit or context.compared.commit
     if commit is None:
         yield None
@@ -388,7 +390,7 @@ def _base_tree(context: RunContext) -> Iterator[str | None]:
 
 @contextmanager
 def _tip_tree(context: RunContext, tree: str | None) -> Iterator[str | None]:
-    """Return a directory with the files of the base branch's tip, while they are needed; None without a base."""
+    """Yield a directory with the files of the base branch's tip; None without a base."""
     if context.base.commit is None or context.base.tip == context.base.commit:
         yield tree
         return
@@ -400,19 +402,19 @@ def _tip_tree(context: RunContext, tree: str | None) -> Iterator[str | None]:
 def _checked_out(context: RunContext, commit: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as folder:
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            # Programs run as other users, and what they need may lie beside their directory, as in the workspace.
+            # Programs run as other users, and may need files outside of their directory, as in the workspace.
             os.chmod(folder, 0o755)  # noqa: S103
         check_out(context.checkout.top, commit, folder)
         yield folder
 
 
 def _directory_in(context: RunContext, tree: str) -> str:
-    """Return the directory of the base that the run's own stands for."""
+    """Return the directory in the base that corresponds to the run's own."""
     return os.path.normpath(os.path.join(tree, os.path.relpath(context.checkout.directory, top_of(context.checkout))))
 
 
 def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession, tree: str | None) -> Loaded | None:
-    """Read the benchmark: of a change as its base has it; None where only the change brings it."""
+    """Read the benchmark, for a change from its base; None if only the change has it."""
     word = request.tasks.file or request.tasks.benchmark
     is_path = request.tasks.file is not None or "/" in word or word.endswith(".json")
     here = context.checkout.directory
@@ -429,7 +431,7 @@ def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession
         if not os.path.exists(there) and os.path.exists(os.path.join(here, word)):
             if context.files.is_removed(os.path.normpath(os.path.join(here, word))):
                 raise UsageError(f"the benchmark {word[2:]} is no longer in the base branch; update the branch")
-            session.note(f"the benchmark {word[2:]} comes with this change; it is run after the merge")
+            session.note(f"the benchmark {word[2:]} is new in this change; it runs after the merge")
             return None
     own = tasks.benchmarks_dir
     if own is not None:
@@ -439,7 +441,7 @@ def _benchmark(context: RunContext, request: EvalRequest, session: ActionSession
 
 
 def _difference(before: BenchReport, after: BenchReport, reruns: Reruns, context: RunContext) -> BenchDiff:
-    from skillgate.bench.diff import diff  # brings in numpy: where there is a base
+    from skillgate.bench.diff import diff  # imports numpy: where there is a base
     from skillgate.bench.request import DiffPolicy
 
     label = (context.base.commit or context.compared.commit or "base")[:12]

@@ -1,4 +1,4 @@
-"""The skills of a benchmark before and after a change: found on both sides by the same words, and paired by place."""
+"""The skills of a benchmark before and after a change: found by the same paths on both sides, and paired by place."""
 # ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH115, PTH116, PTH118, PTH123, PTH208
 
 from __future__ import annotations
@@ -28,34 +28,37 @@ _MOST_BYTES = 500_000_000
 class Sides(NamedTuple):
     """The skills of both sides."""
 
-    now: Skills  # those that are checked out and to be run
-    earlier: Mapping[str, Runnable]  # of the base, by the key of the skill that each has become
-    removed: tuple[str, ...] = ()  # in words, the base's skills that are nowhere any more
-    lost: tuple[str, ...] = ()  # in words, those whose directory is still there, and that nothing would be run of
-    notes: tuple[str, ...] = ()  # what a reader should know
+    now: Skills  # the checked-out skills to run
+    earlier: Mapping[str, Runnable]  # skills of the base, by the key of their current skill
+    removed: tuple[str, ...] = ()  # sentences on removed skills of the base
+    lost: tuple[str, ...] = ()  # sentences on those whose directory still exists, but that would no longer run
+    notes: tuple[str, ...] = ()  # notes for the reader
     gone: tuple[str, ...] = ()  # the directories of ``removed`` and ``lost``, relative to the top
 
 
 def head_skills(context: RunContext, request: EvalRequest, *, there: Sequence[str]) -> Skills:
-    """Read the skills that are checked out; a path that is only in the base is passed over, even if it is the only one.
+    """Read the checked-out skills; a path that is only in the base is skipped, even if it is the only one.
 
     Raises:
         UsageError: there is none, or one is not valid.
     """
     here = context.checkout.directory
-    paths = [one for one in request.skills if os.path.lexists(os.path.join(here, one)) or not _is_in(there, one)]
+    paths = [
+        one
+        for one in request.skills
+        if os.path.lexists(os.path.join(here, one))
+        or not any(os.path.exists(os.path.join(folder, one)) for folder in there)
+    ]
     if request.skills and not paths:
         return Skills((), ())
     return load_skills(paths, cwd=here, prose=request.prose, without=_excluded(context, top_of(context.checkout)))
 
 
 def pair_sides(context: RunContext, request: EvalRequest, now: Skills, *, tree: str, there: str) -> Sides:
-    """Find the base's skills by the same words, and say what each of them has become.
+    """Find the base's skills by the same paths, and match them with the current ones.
 
-    A skill is that of the base in the same directory, whatever it calls itself; where it moved, the one of its id.
-
-    ``now``: the skills that are checked out. ``tree``: a directory with the base's files. ``there``: the one in it
-    that stands for the run's own directory.
+    A skill is matched by its directory, whatever its name; if it moved, by its id. ``now``: the checked-out skills.
+    ``tree``: a directory with the base's files. ``there``: the directory in it that corresponds to the run's own.
     """
     before = _base_skills(context, request, tree, there)
     left = {(place_of(one, tree), one.spec.id): one for one in before.found}
@@ -73,18 +76,18 @@ def pair_sides(context: RunContext, request: EvalRequest, now: Skills, *, tree: 
     removed, lost = [], []
     for where, name in left:
         if os.path.lexists(os.path.join(top, where)):
-            lost.append(f"{name} of {where} is still there, and nothing would be run of it any more")
+            lost.append(f"{name} in {where} still exists but would no longer run")
         else:
-            removed.append(f"{name} of {where} was removed")
-    notes = tuple(f"the base's cannot be run, and is no baseline: {line}" for line in before.notices)
+            removed.append(f"{name} in {where} was removed")
+    notes = tuple(f"a skill of the base cannot run and is left out of the baseline: {line}" for line in before.notices)
     gone = tuple(where for where, _ in left)
     return Sides(_retried(now, earlier, request), earlier, tuple(removed), tuple(lost), notes, gone)
 
 
 def touched(context: RunContext, both: Sides, tree: str) -> tuple[Runnable, ...]:
-    """Return the skills that are not, byte by byte, what they were in the base.
+    """Return the skills that are not byte for byte the same as in the base.
 
-    A skill is all of its directory, and the files and directories of the repository that its settings name.
+    A skill includes its whole directory, and the files and directories of the repository that its settings name.
     """
     top = top_of(context.checkout)
     found = []
@@ -100,7 +103,7 @@ def touched(context: RunContext, both: Sides, tree: str) -> tuple[Runnable, ...]
 
 
 def top_of(checkout: Checkout) -> str:
-    """Return the repository's top as the run's own directory begins with it."""
+    """Return the repository's top, as a prefix of the run's own directory."""
     return checkout.top if checkout.directory.startswith(checkout.top) else os.path.realpath(checkout.top)
 
 
@@ -120,14 +123,10 @@ def _base_skills(context: RunContext, request: EvalRequest, tree: str, there: st
 
 
 def _excluded(context: RunContext, top: str) -> list[str]:
-    """Return the directories that the input ``paths`` leaves out, where the benchmark takes its skills from it."""
+    """Return the directories excluded by the input ``paths``, if the benchmark takes its skills from it."""
     if context.request.benchmark.skills:
         return []
     return [os.path.normpath(os.path.join(top, path)) for path in excluded_paths(context)]
-
-
-def _is_in(folders: Sequence[str], path: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, path)) for folder in folders)
 
 
 def place_of(skill: Runnable, top: str) -> str:
@@ -136,7 +135,7 @@ def place_of(skill: Runnable, top: str) -> str:
 
 
 def _retried(now: Skills, earlier: Mapping[str, Runnable], request: EvalRequest) -> Skills:
-    """Allow no skill more tries than its base has: more of them make every task easier, and hold after the merge."""
+    """Allow no skill more tries than in its base: more tries make every task easier; they apply after the merge."""
     skills = []
     for skill in now.found:
         was, own = earlier.get(skill.key), skill.config.retries
@@ -148,7 +147,7 @@ def _retried(now: Skills, earlier: Mapping[str, Runnable], request: EvalRequest)
 
 
 def _state(skill: Runnable, top: str) -> dict[str, str] | None:
-    """Digest all that a skill consists of, by its place in the repository; None where there is too much of it."""
+    """Digest all parts of a skill, by place in the repository; None if there is too much."""
     found = {}
     for place in (skill.root, *_named(skill, os.path.realpath(top))):
         contents = _contents(place, top)
@@ -183,9 +182,9 @@ def _words(text: str) -> list[str]:
 
 
 def _contents(root: str, top: str) -> str | None:
-    """Digest a file, or everything below a directory that git can hold; None where there is too much of it.
+    """Digest a file, or everything in a directory that Git can store; None if there is too much.
 
-    Nothing is left out, as a tool's own directory would be elsewhere: programs can read their code from anywhere.
+    Nothing is left out, not even directories of tools: programs can read their code from anywhere.
     """
     parts: list[bytes] = []
     left = [_MOST_FILES, _MOST_BYTES]
@@ -195,13 +194,13 @@ def _contents(root: str, top: str) -> str | None:
             parts += [os.fsencode(os.path.relpath(path, root)), *_file(path, left, os.path.realpath(top))]
             if min(left) < 0:
                 return None
-    except OSError:  # what cannot be read cannot be known to be the same
+    except OSError:  # an unreadable file may have changed
         return None
     return digest(*parts)
 
 
 def _below(root: str, top: str) -> Iterator[str]:
-    """Return files and links, in order; through links to directories too, as long as they stay inside, each once."""
+    """Yield files and links, in order; also through links to directories inside the top, each once."""
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -218,7 +217,7 @@ def _below(root: str, top: str) -> Iterator[str]:
 
 
 def _file(path: str, left: list[int], top: str) -> Sequence[bytes]:
-    """Return what a file or link is: whether it can be run, where it leads, what it holds."""
+    """Return mode, target and contents of a file or link."""
     is_link = os.path.islink(path)
     leads = os.fsencode(os.readlink(path)) if is_link else b""
     real = os.path.realpath(path)

@@ -1,4 +1,4 @@
-"""Event, base, head and policy of one run of the Action, and the skills that it is about."""
+"""Event, base, head, policy and skills of one run of the Action."""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
@@ -25,73 +25,74 @@ if TYPE_CHECKING:
     from skillgate.evaluation.request import Reading
 
 
-_FETCH = "give actions/checkout fetch-depth: 2 (of a merge commit) or fetch-depth: 0"
-_FETCH_ALL = "give actions/checkout fetch-depth: 0"
+_FETCH = "set fetch-depth: 2 (for a merge commit) or fetch-depth: 0 for actions/checkout"
+_FETCH_ALL = "set fetch-depth: 0 for actions/checkout"
 _ANOTHER = (
-    "what is checked out does not hold the pull request's own commit, and a gate on it would pass whatever the change"
-    " does; use the event pull_request, or check its head out"
+    "the checkout does not contain the pull request's own commit, so a gate would pass whatever the change does; use"
+    " the event pull_request, or check out its head"
 )
 _MERGED = "the commit that GitHub merged the change into"
 
 
 ORIGIN = "the Action"
-"""Where a value was set that neither a file nor an input sets."""
+"""The origin of values that neither a file nor an input sets."""
 
 
 class Base(NamedTuple):
-    """Where a change began, and where it is going."""
+    """The start and the target of a change."""
 
-    head: str  # the commit that is checked out; "" without a repository
-    commit: str | None  # the one to compare with
-    how: str  # it was found, in words that follow "compared with"
-    note: str = ""  # what a reader should know about it
-    change: str = ""  # the pull request's own head, where what is checked out is GitHub's merge of it
-    tip: str | None = None  # the newest known commit of the base branch, whose policy holds; None without a commit
+    head: str  # the checked-out commit; "" without a repository
+    commit: str | None  # the commit to compare with
+    how: str  # how it was found, in words after "compared with"
+    note: str = ""  # a note for the reader
+    change: str = ""  # the pull request's own head, if GitHub's merge of it is checked out
+    tip: str | None = None  # the newest known commit of the base branch, whose policy applies; None without a commit
 
 
 def find_base(top: str | None, event: Event) -> Base:
-    """Find the base of the change that is checked out.
+    """Find the base of the checked-out change.
 
-    It is compared with the first parent of GitHub's merge commit: exactly what the change was merged into. Where the
-    head itself is checked out, it is compared with the commit where it left the base branch. Policy comes from the tip
-    of the base branch in both cases (see :func:`_tip`): else a branch that is old would choose an old gate.
+    The base is the first parent of GitHub's merge commit: exactly what the change was merged into. If the head itself
+    is checked out, it is the commit where it left the base branch. Policy comes from the tip of the base branch in both
+    cases (see :func:`_tip`): else an old branch would choose an old gate.
 
     ``top``: the top of the repository, None without one.
 
     Returns:
-        The base, without a commit where the event is no change to something.
+        The base; without a commit if the event is not a change.
 
     Raises:
         UsageError: the event is a change and its base is not in the clone, or the change is not checked out.
-        IncompleteError: git is missing.
+        IncompleteError: Git is missing.
     """
     is_change = event.pull_request is not None or event.name == "merge_group"
     head = commit_of(top, "HEAD") if top is not None else None
     if top is None or head is None:
         if is_change:
-            raise UsageError("there is no git repository with a commit here; run actions/checkout before this step")
-        return Base("", None, "nothing: there is no git repository")
+            raise UsageError("no Git repository with a commit here; run actions/checkout before this step")
+        return Base("", None, "nothing: there is no Git repository")
     if not is_change:
-        return Base(head, None, f"nothing: {event.name or 'this run'} is no change to a base")
+        return Base(head, None, f"nothing: {event.name or 'this run'} is not a change to a base")
     if event.name == "merge_group":
         return _of_merge_group(top, head, event)
     return _of_pull_request(top, head, event)
 
 
 def require_own_commit(top: str, head: str, event: Event, *, names_pull_request: bool) -> str:
-    """Require that an event without a base gates the repository's own commit, and no pull request's.
+    """Require that an event without a base gates the repository's own commit, not one of a pull request.
 
-    Such an event may have secrets and a token that writes, and what is checked out is gated by its own configuration.
+    Such an event may have secrets and a write token, and the checkout is gated by its own configuration.
 
-    ``top``: the top of the repository. ``head``: the commit that is checked out. ``names_pull_request``: whether
-    the workflow says that the run is about a pull request.
+    ``top``: the top of the repository. ``head``: the checked-out commit. ``names_pull_request``: whether the workflow
+    says that the run is about a pull request.
 
     Returns:
-        What a reader should know, ``""`` for nothing.
+        A note for the reader, ``""`` for none.
 
     Raises:
-        UsageError: a pull request's commit is checked out, or a pull request would be told of what is none of its own.
-        IncompleteError: git is missing.
+        UsageError: a pull request's commit is checked out, or results of another commit would be posted on a pull
+            request.
+        IncompleteError: Git is missing.
     """
     if event.sha and (head == event.sha or _is_ancestor(top, head, commit_of(top, event.sha))):
         if names_pull_request and event.is_about_pull_request:  # and the comment would be on it
@@ -99,21 +100,21 @@ def require_own_commit(top: str, head: str, event: Event, *, names_pull_request:
         return ""
     if event.is_about_pull_request or names_pull_request or points_at(top, head, "refs/pull", "refs/remotes/pull"):
         raise UsageError(
-            f"refusing to gate {head[:12]} in the event {event.name}: it is not a commit of this run's own branch but a"
-            " pull request's, and would be gated by its own configuration, in a job that may have secrets; gate it in"
-            " the event pull_request, or check out the default branch"
+            f"refusing to gate {head[:12]} in the event {event.name}: this job may have secrets, and the checked-out"
+            " commit is a pull request's, which would be gated by its own configuration; use the event pull_request,"
+            " or check out the default branch"
         )
     if event.sha and event.name not in ("", "push", "schedule"):
         return (
-            f"{head[:12]} is checked out, and {event.name} is about {event.sha[:12]}: gates and suppressions are those"
-            " of what is checked out; never check out a pull request's head here"
+            f"{head[:12]} is checked out, but {event.name} is about {event.sha[:12]}: gates and suppressions are read"
+            " from the checkout; never check out a pull request's head here"
         )
     return ""
 
 
 def _of_pull_request(top: str, head: str, event: Event) -> Base:
     above = parents(top, head)
-    # Anybody can make a merge with the head as its second parent; GitHub's is the one that it names, or of its base.
+    # Anyone can make a merge with the head as its second parent; GitHub's is the one it names, or of its base.
     if len(above) == 2 and above[1] == event.head_sha and (head == event.sha or above[0] == event.base_sha):
         into = _present(top, above[0])
         return Base(head, into, _MERGED, change=event.head_sha, tip=_tip(top, event, into))
@@ -121,14 +122,14 @@ def _of_pull_request(top: str, head: str, event: Event) -> Base:
     if head != event.head_sha:
         if not _is_ancestor(top, event.head_sha, head):
             raise UsageError(_ANOTHER)
-        note = "what is checked out is neither the pull request's head nor GitHub's merge of it; it is what was gated"
+        note = "the checkout is neither the pull request's head nor GitHub's merge of it; the gate used the checkout"
     tip = _tip(top, event)
     if tip is None:
         commit = f" ({event.base_sha[:12]})" if event.base_sha else ""
         raise UsageError(
-            f"the tip of the base branch{commit} is not in this clone, so its gate cannot be asked; {_FETCH_ALL}"
+            f"the tip of the base branch{commit} is not in this clone, so its gate is not known; {_FETCH_ALL}"
         )
-    # The tip holds the head where it was merged while this run waited; what it was opened against does not.
+    # The tip contains the head if it was merged while this run waited; the commit it was opened against does not.
     left = [merge_base(top, head, one) for one in (tip, event.base_sha) if one and commit_of(top, one)]
     base = next((one for one in left if one not in (None, head)), None)
     if base is None and head in left:
@@ -147,16 +148,16 @@ def _of_merge_group(top: str, head: str, event: Event) -> Base:
     if len(above) == 2 and head in (event.sha, event.group_head_sha):
         into = _present(top, above[0])
         return Base(head, into, _MERGED, tip=into)
-    raise UsageError(f"the base of the merge group is not in this clone, so its gate cannot be asked; {_FETCH}")
+    raise UsageError(f"the base of the merge group is not in this clone, so its gate is not known; {_FETCH}")
 
 
 def _tip(top: str, event: Event, into: str | None = None) -> str | None:
-    """Return the newest commit of the base branch that is known for certain, None where the clone holds none.
+    """Return the newest commit of the base branch that is known for certain; None if the clone has none.
 
-    A pull request controls its commits and, where its repository is what was cloned, every branch of the clone. So
-    these count: the commit that GitHub merged it into (``into``), the tip that the event names, and the branch as it
-    was fetched if it was fetched from this repository. The event's may be old: GitHub renews it with each push. Where
-    the branch was rewritten since, the event's is no longer in it, and the fetched one counts.
+    A pull request controls its commits and, if its repository was cloned, every branch of the clone. So only these
+    count: the commit that GitHub merged it into (``into``), the tip that the event names, and the fetched branch if it
+    was fetched from this repository. The event's may be old: GitHub renews it with each push. If the branch was
+    rewritten since, the event's is no longer in it, and the fetched one counts.
     """
     named, fetched = (commit_of(top, one) if one else None for one in (event.base_sha, _fetched(top, event)))
     if into is None:
@@ -169,7 +170,7 @@ def _tip(top: str, event: Event, into: str | None = None) -> str | None:
 
 
 def _fetched(top: str, event: Event) -> str | None:
-    """Return the base branch as the checkout fetched it, None where another repository was cloned."""
+    """Return the base branch as fetched by the checkout; None if another repository was cloned."""
     url = remote_url(top).removesuffix("/").removesuffix(".git").casefold()
     host = event.server_url.partition("://")[2]
     own = (event.repository_url, f"git@{host}:{event.repository}", f"ssh://git@{host}/{event.repository}")
@@ -179,7 +180,7 @@ def _fetched(top: str, event: Event) -> str | None:
 
 
 def _is_ancestor(top: str, one: str | None, other: str | None) -> bool:
-    """Whether a commit is another one or lies before it; not so where either is missing."""
+    """Whether a commit is another one or its ancestor; False if either is missing."""
     if not one or not other or commit_of(top, one) is None:
         return False
     return merge_base(top, one, other) == one
@@ -187,14 +188,14 @@ def _is_ancestor(top: str, one: str | None, other: str | None) -> bool:
 
 def _present(top: str, commit: str) -> str:
     if commit_of(top, commit) is None:
-        raise UsageError(f"the base commit {commit[:12]} is not in this clone, so its gate cannot be asked; {_FETCH}")
+        raise UsageError(f"the base commit {commit[:12]} is not in this clone, so its gate is not known; {_FETCH}")
     return commit
 
 
 def load_policy(checkout: Checkout, request: ActionRequest, files: Files) -> Config:
-    """Read the configuration of a commit or of the disk, with the inputs over it.
+    """Read the configuration of a commit or of the disk, overridden by the inputs.
 
-    The user's own file is not read: on a runner it would be what an earlier step left there.
+    The user's own file is not read: on a runner it would come from an earlier step.
 
     Raises:
         UsageError: it, or an input, is not valid.
@@ -206,25 +207,24 @@ def load_policy(checkout: Checkout, request: ActionRequest, files: Files) -> Con
 
 
 def load_base_policy(checkout: Checkout, request: ActionRequest, files: Versions) -> tuple[Config, str]:
-    """Read the configuration that a base branch has, or say why the defaults hold in its place.
+    """Read the configuration of a base branch, or return why the defaults apply instead.
 
-    A file that the input ``config`` names may come with the change. One that is not valid keeps out every change, also
-    the one that repairs it: then the defaults and the inputs hold, provided that the change leaves a valid one where it
-    found none.
+    The file of the input ``config`` may be new in the change. An invalid one would block every change, even the one
+    that fixes it: so the defaults and the inputs apply if the change makes it valid.
 
     Returns:
-        The configuration, and what a reader should know of it, ``""`` for nothing.
+        The configuration, and a note on it, ``""`` for none.
 
     Raises:
-        UsageError: an input is not valid, or the base's configuration is not and the change does not repair it.
+        UsageError: an input is not valid, or the base's configuration is not and the change does not fix it.
     """
     defaults = configuration.Config(cwd=checkout.workspace).with_options(request.options)
     if request.config is not None:
         place = os.path.join(checkout.directory, request.config)
         if not files.tip.is_file(place):
             if not files.head.is_file(place):
-                raise UsageError(f"input config: there is no {request.config}, neither in the base nor in the change")
-            return defaults, f"the base has no {request.config}: the defaults and the inputs hold"
+                raise UsageError(f"input config: {request.config} exists neither in the base nor in the change")
+            return defaults, f"the base has no {request.config}: the defaults and the inputs apply"
     try:
         return load_policy(checkout, request, files.tip), ""
     except UsageError as error:
@@ -233,16 +233,16 @@ def load_base_policy(checkout: Checkout, request: ActionRequest, files: Versions
         load_policy(checkout, request, files.head)
     except UsageError:
         raise UsageError(
-            f"the configuration of the base is not valid, and the change does not mend it: {problem}"
+            f"the configuration of the base is not valid, and the change does not fix it: {problem}"
         ) from None
     if files.start is not files.tip and _is_valid(checkout, request, files.start):
         raise UsageError(
-            f"the configuration at the tip of the base branch is not valid, which it was where this change began; mend"
+            "the configuration at the tip of the base branch is not valid, but it was where this change began; fix"
             f" it there: {problem}"
         )
     return (
         defaults,
-        f"the configuration of the base is not valid, and the defaults and the inputs held instead: {problem}",
+        f"the configuration of the base is not valid, so the defaults and the inputs applied: {problem}",
     )
 
 
@@ -257,11 +257,10 @@ def _is_valid(checkout: Checkout, request: ActionRequest, files: Files) -> bool:
 def with_action_defaults(
     config: Config, *, baseline: str | None, simulated: bool = False, benchmarked: bool = False
 ) -> Config:
-    """Lay the Action's own default under a configuration, and what it compares with over it.
+    """Add the Action's own default as the weakest layer, and its baseline as the strongest.
 
-    Where nobody says what fails the run, it is errors, what could not be measured, and each bound that is set; a
-    baseline is one, since a regression may be asked about then; those of sessions are, where such are ``simulated``;
-    and a benchmark, where one is run.
+    The default for what fails the run is errors, unmeasured skills and each limit that is set; a baseline counts as one
+    (regressions), as do those of sessions if ``simulated``; and a benchmark if one runs.
     """
     over = Layer(values={settings.BASELINE.key: baseline}, origins={settings.BASELINE.key: ORIGIN})
     set_somewhere = {
@@ -276,14 +275,14 @@ def with_action_defaults(
 
 
 def reader(files: Files) -> Reading:
-    """Return what reads a file that the configuration names out of a commit.
+    """Return a reader for files in a commit that the configuration names.
 
-    It takes and gives what :func:`skillgate.evaluation.request.read_whole` does on disk.
+    It has the interface of :func:`skillgate.evaluation.request.read_whole`.
     """
 
     def read(place: str, shown: str, what: str) -> str:
         if not files.is_file(place):
-            raise UsageError(f"{what} {shown} is not in the base of the change, whose configuration names it")
+            raise UsageError(f"{what} {shown} is named in the configuration of the base, but does not exist there")
         data = files.read(place, MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise UsageError(f"{what} {shown} is larger than {MAX_BYTES:,} bytes")
@@ -296,24 +295,24 @@ def reader(files: Files) -> Reading:
 
 
 class Compared(NamedTuple):
-    """What is compared with."""
+    """The baseline."""
 
-    value: str | None  # as the setting ``baseline`` has it, a revision or a report's path; None for nothing
-    how: str  # in words that follow "compared with"
-    commit: str | None = None  # the commit, None where it is none
+    value: str | None  # a revision or a report's path, as in the setting ``baseline``; None for nothing
+    how: str  # in words after "compared with"
+    commit: str | None = None  # the commit; None for a report
 
 
 class RunContext(NamedTuple):
     """What is known before anything is evaluated."""
 
-    request: ActionRequest  # what the inputs ask for
-    checkout: Checkout  # where the run works
-    base: Base  # the commits of the change; ``base.commit`` is None where there is no change to something
+    request: ActionRequest  # the inputs
+    checkout: Checkout  # the directories of the run
+    base: Base  # the commits of the change; ``base.commit`` is None without a change
     files: Versions  # the files of those commits
-    config: Config  # the configuration that holds, of the base branch's tip for a change, with the inputs over it
-    compared: Compared  # what is compared with
-    changed_only: bool  # whether only what the change touches is asked about
-    notes: tuple[str, ...] = ()  # what a reader should know
+    config: Config  # the effective configuration; for a change, of the base branch's tip; overridden by the inputs
+    compared: Compared  # the baseline
+    changed_only: bool  # whether to gate only what the change touches
+    notes: tuple[str, ...] = ()  # notes for the reader
 
     @property
     def is_change(self) -> bool:
@@ -322,16 +321,16 @@ class RunContext(NamedTuple):
 
     @property
     def read_policy_file(self) -> Reading:
-        """What reads a file that the configuration names, from where the configuration itself was read."""
+        """A reader for files that the configuration names, from the same commit as the configuration."""
         return reader(self.files.tip) if self.is_change else read_whole
 
 
 def load_context(request: ActionRequest, event: Event, workspace: str) -> RunContext:
-    """Find the base of the change and read the policy that holds.
+    """Find the base of the change and read the policy.
 
     Raises:
-        UsageError: an input, the configuration or the checkout does not do.
-        IncompleteError: git is missing or fails.
+        UsageError: an input, the configuration or the checkout is not usable.
+        IncompleteError: Git is missing or fails.
     """
     directory, top = _directory(workspace, request.working_directory), toplevel(os.path.realpath(workspace))
     checkout = Checkout(workspace, directory, top or os.path.realpath(workspace), event.repository.rpartition("/")[2])
@@ -351,7 +350,7 @@ def load_context(request: ActionRequest, event: Event, workspace: str) -> RunCon
     is_change = event.pull_request is not None or event.name == "merge_group"
     changed_only = request.changed_only == "true" or (request.changed_only == "auto" and is_change)
     if changed_only and base.commit is None and compared.commit is None:
-        raise UsageError("input changed-only asks what a change touches, and there is no base to tell: give baseline")
+        raise UsageError("input changed-only needs a base to compare with; set the input baseline")
     config = with_action_defaults(
         config,
         baseline=compared.value,
@@ -366,12 +365,12 @@ def _directory(workspace: str, path: str) -> str:
     shown = f"input working-directory: {path!r}"
     place = inside(workspace, path, shown)
     if not os.path.isdir(place):  # noqa: PTH112
-        raise UsageError(f"{shown} is no directory in the workspace")
+        raise UsageError(f"{shown} is not a directory in the workspace")
     return place
 
 
 def _compared(base: Base, named: str, config: Config, top: str | None) -> Compared:
-    """Find what the input ``baseline`` names; for a run that is no change, auto is what the configuration says."""
+    """Resolve the input ``baseline``; for a run without a change, auto is the configuration's."""
     configured = config.get(settings.BASELINE)
     if named == "auto" and base.commit is None and configured is not None:
         named = f"report:{configured}" if configured.endswith(".json") else configured
@@ -382,22 +381,22 @@ def _compared(base: Base, named: str, config: Config, top: str | None) -> Compar
     if named.startswith("report:"):
         name = named.removeprefix("report:")
         if not name.endswith(".json"):
-            raise UsageError(f"input baseline: the name of a report ends in .json, found {name[:80]!r}")
+            raise UsageError(f"input baseline: expected a report with a name ending in .json, found {name[:80]!r}")
         return Compared(name, f"the report {name}")
     commit = commit_of(top, named) if top is not None else None
     if commit is None:
         raise UsageError(
-            f"input baseline: {named[:80]!r} is no commit in this clone; give actions/checkout fetch-depth: 0, or"
-            " write auto, none or report:PATH"
+            f"input baseline: {named[:80]!r} is not a commit in this clone; set fetch-depth: 0 for actions/checkout,"
+            " or use auto, none or report:PATH"
         )
     return Compared(commit, f"the revision {named}", commit)
 
 
 def find_skills(context: RunContext) -> Discovery:
-    """Find the skills; a path that only the base has is no mistake: the change removed it, or began before it came.
+    """Find the skills; a path that only the base has is accepted: the change removed it, or began before it existed.
 
     Raises:
-        UsageError: a path is nowhere, is no skill, or leads out of the workspace.
+        UsageError: a path does not exist, is not a skill, or leads out of the workspace.
     """
     workspace = context.checkout.workspace
     paths = requested_paths(context)
@@ -418,7 +417,7 @@ def find_skills(context: RunContext) -> Discovery:
 
 
 def requested_paths(context: RunContext) -> list[str]:
-    """Return the paths that are asked about, relative to the workspace.
+    """Return the requested paths, relative to the workspace.
 
     Raises:
         UsageError: one leads out of the workspace.
@@ -427,7 +426,7 @@ def requested_paths(context: RunContext) -> list[str]:
 
 
 def excluded_paths(context: RunContext) -> tuple[str, ...]:
-    """Return the directories that are left out, relative to the workspace, with ``/``.
+    """Return the excluded directories, relative to the workspace, with ``/``.
 
     Raises:
         UsageError: one leads out of the workspace.

@@ -1,4 +1,4 @@
-"""What a change does to its own gate and to the corpus: it is in force only after the merge."""
+"""Changes of the gate and the corpus in a change; they apply after the merge."""
 # ruff: noqa: PTH102, PTH118, PTH123
 
 from __future__ import annotations
@@ -31,32 +31,29 @@ if TYPE_CHECKING:
     Counted = Counter[tuple[str, ...]]
 
 _MOST = 50  # sentences
-_TEXT = 120  # characters of patterns or of a value, so that no length of one takes another out of the sentence
+_TEXT = 120  # characters of patterns or of a value, so that a long one does not push out another
 
 
-MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half of it
+MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half
 _KEY = settings.CORPUS_DIR.key
 _INDEX, _MATCHES, _TEXTS = "index.json", "matches.jsonl", "texts"
 
 
 def gate_changes(context: RunContext) -> tuple[str, ...]:
-    """Compare the configuration and the known findings that a change found with those that it leaves.
+    """Compare configuration and known findings before and after a change.
 
     Raises:
-        UsageError: the change leaves a configuration with which no gate could run, and found one that could.
+        UsageError: the change breaks the configuration, so that no gate could run.
     """
     start, head = context.files.start, context.files.head
     base = _configuration(context, start)
     try:
         now = load_policy(context.checkout, context.request, head)
     except UsageError as error:
-        if base is None:  # it was so, and has been mended in the base branch since
-            return (
-                "the configuration of this branch cannot be used, nor could it where the change began; update the"
-                " branch",
-            )
+        if base is None:  # it was broken before, and fixed in the base branch since
+            return ("the configuration of this branch was already unusable where the change began; update the branch",)
         problem = "; ".join(str(error).split("\n"))
-        message = f"the configuration of this change is not valid, and after the merge no gate could run: {problem}"
+        message = f"the configuration of this change is not valid; after the merge no gate could run: {problem}"
         raise UsageError(message) from None
     base = base or Config(cwd=context.checkout.workspace)
     sentences = [*_settings(base, now), *_known(_findings(base, start), _findings(now, head)), *_tables(base, now)]
@@ -65,7 +62,7 @@ def gate_changes(context: RunContext) -> tuple[str, ...]:
 
 
 def _configuration(context: RunContext, files: Files) -> Config | None:
-    """Read the configuration of a commit, None where it is not valid or the input ``config`` names none there."""
+    """Read the configuration of a commit; None if it is not valid or the file of the input ``config`` is missing."""
     try:
         return load_policy(context.checkout, context.request, files)
     except UsageError:
@@ -81,9 +78,9 @@ def _settings(base: Config, head: Config) -> Iterator[str]:
 
 
 def _tables(base: Config, head: Config) -> Iterator[str]:
-    """Say of mappings of mappings what each place in them becomes, as in ``gates.publish.min_score: 80 → 70``.
+    """Describe changes in nested mappings, as in ``gates.publish.min_score: 80 → 70``.
 
-    After all else: there may be many of them, and they must not take the place of anything.
+    They come last: there may be many, and they must not push out anything.
     """
     then, now = _flat(_by_place(base)), _flat(_by_place(head))
     for key in sorted(then.keys() | now.keys()):
@@ -106,31 +103,31 @@ def _is_tables(value: Value) -> bool:
 
 
 def _change(before: Value, after: Value) -> str:
-    """Describe a change; of lists what came and went, since a long one would hide that."""
+    """Describe a change; for lists the added and removed items, since a long list would hide them."""
     then, now = _items(before), _items(after)
     if not then or not now:
         return " → ".join(bounded(_shown(value), _TEXT) for value in (before, after))
     parts = {
         "added": [item for item in now if item not in then],
-        "taken out": [item for item in then if item not in now],
+        "removed": [item for item in then if item not in now],
     }
     words = [f"{word} {bounded(', '.join(items), _TEXT)}" for word, items in parts.items() if items]
     return "; ".join(words) or "in another order"
 
 
 def _items(value: Value) -> tuple[str, ...]:
-    """Return the items of a list or table in words; none of anything else."""
+    """Return the items of a list or table in words; none for other values."""
     if isinstance(value, Mapping):
         return tuple(f"{name} {number:g}" for name, number in value.items() if isinstance(number, float))
     return value if isinstance(value, tuple) else ()
 
 
 def _by_place(config: Config) -> dict[tuple[str, str], Value]:
-    """Return every value that a file sets, by its patterns (empty: for all) and key; the last one counts."""
+    """Return every value set in a file, by its patterns (empty: for all) and key; the last one counts."""
     found: dict[tuple[str, str], Value] = {}
     layers = (layer for layer in config.layers if not set(layer.origins.values()) <= {"option", ORIGIN})
     for index, layer in enumerate(layers):
-        # Overrides count in their order: one that moves is another one.
+        # The order of overrides matters: a moved one is a different one.
         where = f"{bounded(', '.join(layer.patterns), _TEXT)} (override {index})" if layer.patterns else ""
         found.update({(where, key): value for key, value in layer.values.items()})
     return found
@@ -145,11 +142,11 @@ def _shown(value: Value) -> str:
 
 
 def _known(then: Counted | str, now: Counted | str) -> Iterator[str]:
-    """Say how many findings the change calls known, or no longer so."""
+    """Describe how many findings become known, or are no longer known."""
     if isinstance(now, str):
         yield f"the known findings of this change cannot be read: {now}"
     elif not isinstance(then, str):
-        for difference, words in ((now - then, "now called known"), (then - now, "no longer called known")):
+        for difference, words in ((now - then, "now known"), (then - now, "no longer known")):
             if count := difference.total():
                 rules = ", ".join(sorted({identifier for identifier, *_ in difference}))
                 yield f"{count} finding{' is' if count == 1 else 's are'} {words}: {rules}"
@@ -161,7 +158,7 @@ def _findings(config: Config, files: Files) -> Counted | str:
         return Counter()
     place = os.path.join(config.base(settings.KNOWN_FINDINGS), wanted)
     if not files.is_file(place):
-        return f"there is no file {wanted}"
+        return f"{wanted} does not exist"
     try:
         text = reader(files)(place, wanted, "the file of known findings")
         found: Counted = Counter()
@@ -174,13 +171,13 @@ def _findings(config: Config, files: Files) -> Counted | str:
 
 @contextmanager
 def with_base_corpus(context: RunContext, session: ActionSession) -> Iterator[Config]:
-    """Choose the configuration with the corpus that holds: of a change, that of its base, in a directory of its own.
+    """Return the configuration with the effective corpus: for a change, that of its base, in a temporary directory.
 
-    A corpus outside of the repository, or one in it that git does not know (a step before has put it there), is used
-    as it is. One that only the change brings is not used, and that is noted.
+    A corpus outside of the repository, or an untracked one in it (from an earlier step), is used in place. One that
+    only the change has is not used, with a note.
 
     Raises:
-        UsageError: it lies behind a link, or in a repository inside of this one, or is broken or too large.
+        UsageError: it is behind a link or in a nested repository, or is broken or too large.
         IncompleteError: git fails.
     """
     place = _place(context, session.environ)
@@ -194,9 +191,9 @@ def with_base_corpus(context: RunContext, session: ActionSession) -> Iterator[Co
         elif is_tracked(context.checkout.top, below):
             is_gone = context.files.is_removed(os.path.join(place, _INDEX))
             why = (
-                "is no longer in the base branch; nothing is ranked against it"
+                "is no longer in the base branch; no skill is ranked against it"
                 if is_gone
-                else "comes with this change; skills are ranked against it after the merge"
+                else "is new in this change; skills are ranked against it after the merge"
             )
             session.note(f"the corpus {printable(below)} {why}")
         else:
@@ -207,10 +204,10 @@ def with_base_corpus(context: RunContext, session: ActionSession) -> Iterator[Co
 
 
 def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Say what a change does to the corpus, in at most one sentence; it holds after the merge.
+    """Return at most one sentence on what a change does to the corpus; it applies after the merge.
 
     Raises:
-        UsageError: the corpus lies where it must not.
+        UsageError: the corpus is in a forbidden place.
         IncompleteError: git fails.
     """
     place = _place(context, environ)
@@ -227,33 +224,33 @@ def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str
 
 
 def _place(context: RunContext, environ: Mapping[str, str]) -> str:
-    """Return where the corpus lies, ``""`` where nobody names a place: the system's own is none that a change fills."""
+    """Return the directory of the corpus; ``""`` for the system's own, which a change cannot fill."""
     folder = context.config.get(settings.CORPUS_DIR)
     return "" if folder is None else place_of(environ, folder, context.config.base(settings.CORPUS_DIR))
 
 
 def _below(checkout: Checkout, place: str) -> str | None:
-    """Return a place in the repository relative to its top, with ``/``; None for one outside."""
+    """Return a path in the repository relative to its top, with ``/``; None for one outside."""
     top, real = os.path.realpath(checkout.top), os.path.realpath(place)
     for one in (checkout.top, top, checkout.workspace):
         if place == one or place.startswith(one.rstrip(os.sep) + os.sep):
             return os.path.relpath(place, one if one != checkout.workspace else checkout.top).replace(os.sep, "/")
     if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
-        raise UsageError(f"{_KEY} {_short(place)} leads into the repository by a link: name the place itself")
+        raise UsageError(f"{_KEY} {_short(place)} is a link into the repository; use the target path")
     return None
 
 
 def _require_own(checkout: Checkout, place: str, below: str) -> None:
-    """Refuse what git does not know where the change may have brought it all the same."""
+    """Refuse an untracked corpus that the change may still control."""
     real = os.path.realpath(place)
     if real != os.path.normpath(os.path.join(os.path.realpath(checkout.top), below)):
-        raise UsageError(f"{_KEY} {_short(below)} lies behind a symbolic link, which a change may have made")
+        raise UsageError(f"{_KEY} {_short(below)} is behind a symbolic link, which a change may have made")
     if os.path.lexists(real) and toplevel(real) not in (None, checkout.top, os.path.realpath(checkout.top)):
-        raise UsageError(f"{_KEY} {_short(below)} lies in a repository inside of this one, which a change may choose")
+        raise UsageError(f"{_KEY} {_short(below)} is in a nested repository, which a change may choose")
 
 
 def _copy(files: Files, place: str, folder: str, shown: str) -> None:
-    """Write index, matches and texts of a corpus in a commit to a directory; a text that is missing is left out."""
+    """Copy index, matches and texts of a corpus in a commit to a directory; missing texts are skipped."""
     left = _write(files, os.path.join(place, _INDEX), os.path.join(folder, _INDEX), MAX_BYTES)
     try:
         index = Store(folder).index()
@@ -271,7 +268,7 @@ def _copy(files: Files, place: str, folder: str, shown: str) -> None:
 def _write(files: Files, place: str, to: str, left: int) -> int:
     data = files.read(place, left + 1)
     if len(data) > left:
-        raise UsageError(f"the corpus in the base of the change has more than {MAX_BYTES:,} bytes")
+        raise UsageError(f"the corpus in the base of the change is larger than {MAX_BYTES:,} bytes")
     with open(to, "wb") as file:
         file.write(data)
     return left - len(data)

@@ -1,4 +1,4 @@
-"""What GitHub says: what started this run, and answers of its API. Each value is checked."""
+"""GitHub's event and API answers, with every value checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LARGEST = 25 * 1024 * 1024  # characters; GitHub sends no webhook payload above 25 MB
 _LONGEST = 1024  # characters of a variable or a branch; GitHub's own limit for a ref is 255 bytes
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # an underscore stands in names of managed users
+_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # names of managed users have an underscore
 _REPOSITORY = re.compile(_OWNER.pattern + r"/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 _WORD = re.compile(r"[a-z][a-z_]{0,63}")
 _ADDRESS = re.compile(r"https?://(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?(?:/[A-Za-z0-9._~-]+)*/?")
@@ -31,88 +31,88 @@ _OF_CHANGES = (*_CHANGES, "pull_request_review", "pull_request_review_comment", 
 Object: TypeAlias = dict[str, object]
 
 
-BACKOFF_S = (1.0, 2.0, 4.0, 8.0)  # before each further try after a server's error or a broken connection
-SECONDARY_S = 60.0  # GitHub's advice where a rate limit comes without a time: a minute, then doubled
+BACKOFF_S = (1.0, 2.0, 4.0, 8.0)  # before each retry after a server error or a broken connection
+SECONDARY_S = 60.0  # GitHub's recommendation for a rate limit without a time: a minute, then doubled
 _FORBIDDEN, _TOO_MANY = 403, 429
 _PORTS = {"https": 443, "http": 80}
 _NOT_ACCESSIBLE = "resource not accessible"  # "by integration", "by personal access token": the token's rights
-_OTHER_GROUNDS = ("locked", "archived", "saml", "allow list")  # 403 that more rights for the job would not mend
+_OTHER_GROUNDS = ("locked", "archived", "saml", "allow list")  # 403 that more permissions for the job would not fix
 _SENTENCES = {
-    401: "GitHub does not accept the token: it is wrong, or has expired",
-    403: "the token may not do that: give the job `permissions: pull-requests: write`; in a pull request from a fork "
-    "the token can only read whatever the workflow asks for, so comment from a second workflow (workflow_run)",
-    404: "GitHub finds no such pull request, or the token is not one for this repository",
-    410: "GitHub takes no comments, or no issues, here",
-    422: "GitHub does not accept the request",
+    401: "GitHub rejects the token: it is wrong or expired",
+    403: "the token lacks permission: give the job `permissions: pull-requests: write`; in a pull request from a"
+    " fork the token is always read-only, so comment from a second workflow (workflow_run)",
+    404: "GitHub finds no such pull request, or the token is for another repository",
+    410: "comments or issues are disabled here",
+    422: "GitHub rejects the request",
 }
 
 
 class WorkflowRun(NamedTuple):
-    """The run whose end has started this one: the first half of a comment on a fork's pull request."""
+    """The finished run that started this one, to comment on a fork's pull request."""
 
     id: int  # of the run, for its artifacts
     head_sha: str  # the commit it ran on
-    head_branch: str = ""  # ``""`` where it is not known; with ``head_owner`` it finds the pull request
-    head_owner: str = ""  # the login of who owns the head's repository, ``""`` where that is gone
-    event: str = ""  # what had started it, as ``pull_request``; ``""`` where it is not known
-    conclusion: str = ""  # ``success``, ``failure`` and so on; ``""`` where it is not known
+    head_branch: str = ""  # ``""`` if not known; with ``head_owner`` it identifies the pull request
+    head_owner: str = ""  # the login of the owner of the head's repository, ``""`` if deleted
+    event: str = ""  # its event, such as ``pull_request``; ``""`` if not known
+    conclusion: str = ""  # ``success``, ``failure`` and so on; ``""`` if not known
 
 
 class Event(NamedTuple):
-    """What started this run. Texts that are not known are ``""``; commits and numbers are None."""
+    """What started this run. Unknown texts are ``""``; unknown commits and numbers are None."""
 
     name: str = ""  # ``pull_request``, ``push``, …; "" outside of GitHub
     repository: str = ""  # ``OWNER/NAME``, where the workflow runs
-    server_url: str = ""  # without a slash at the end, as ``https://github.com``
-    api_url: str = ""  # likewise, as ``https://api.github.com``
+    server_url: str = ""  # without a trailing slash, such as ``https://github.com``
+    api_url: str = ""  # the same, such as ``https://api.github.com``
     run_id: int | None = None
-    sha: str | None = None  # the commit that GitHub names for the event; of a pull request its own merge commit
-    workspace: str = ""  # the absolute path of the checkout as this process sees it
+    sha: str | None = None  # the commit of the event; for a pull request GitHub's merge commit
+    workspace: str = ""  # the absolute path of the checkout in this process
     pull_request: int | None = None
-    head_sha: str | None = None  # what the pull request brings
-    head_repository: str = ""  # and from where; "" of a deleted fork
-    base_ref: str = ""  # the branch it goes to, without ``refs/heads/``
-    base_sha: str | None = None  # that branch's tip when the event arose
-    is_fork: bool = False  # whether the head is another repository, a deleted one, or one that is not named
+    head_sha: str | None = None  # the head of the pull request
+    head_repository: str = ""  # its repository; "" for a deleted fork
+    base_ref: str = ""  # the target branch, without ``refs/heads/``
+    base_sha: str | None = None  # that branch's tip at the event
+    is_fork: bool = False  # whether the head is in another, deleted or unnamed repository
     draft: bool = False
     group_head_sha: str | None = None  # of a merge group
     group_base_sha: str | None = None
     before: str | None = None  # the commit that a push replaced; None for a new branch
     workflow_run: WorkflowRun | None = None
-    on_pull_request: bool = False  # of ``issue_comment``, whether it is on a pull request; also where nothing says so
+    on_pull_request: bool = False  # for ``issue_comment``: whether it is on a pull request, or may be
 
     @property
     def is_about_pull_request(self) -> bool:
-        """Whether an event that has no pull request of its own is about one all the same."""
+        """Whether an event without its own pull request is still about one."""
         return self.on_pull_request or (self.workflow_run is not None and self.workflow_run.event in _OF_CHANGES)
 
     @property
     def repository_url(self) -> str:
-        """The repository's page, ``""`` where it is not known."""
+        """The repository's page, ``""`` if not known."""
         return f"{self.server_url}/{self.repository}" if self.server_url and self.repository else ""
 
     def url_of_run(self, run: int | None) -> str:
-        """Return the page of a workflow run in this repository, ``""`` where it is not known."""
+        """Return the page of a workflow run in this repository, ``""`` if not known."""
         return f"{self.repository_url}/actions/runs/{run}" if self.repository_url and run is not None else ""
 
     @property
     def run_url(self) -> str:
-        """The page of this workflow run, ``""`` where it is not known."""
+        """The page of this workflow run, ``""`` if not known."""
         return self.url_of_run(self.run_id)
 
 
 def read_event(environ: Mapping[str, str], payload: str | None) -> Event:
     """Read what started this run.
 
-    ``payload``: the text of the file that ``GITHUB_EVENT_PATH`` names, None without one; at most ``LARGEST``
-    characters are read.
+    ``payload``: the text of the file that ``GITHUB_EVENT_PATH`` names, None without one; at most ``LARGEST`` characters
+    are read.
 
     Returns:
-        What is known. A payload that is missing or malformed leaves out what only it says.
+        The event. Values that are only in the payload are unknown if it is missing or malformed.
 
     Raises:
-        UsageError: the event is a pull request without a number, or a finished workflow without its id or commit; the
-            message says why it is not known.
+        UsageError: the event is a pull request without a number, or a finished workflow without id or commit; the
+            message says why.
     """
     name = _matching(_WORD, environ.get("GITHUB_EVENT_NAME"))
     event_data, problem = _payload(payload)
@@ -140,18 +140,18 @@ def read_event(environ: Mapping[str, str], payload: str | None) -> Event:
 
 
 def mode_of(event: Event, mode: str) -> str:
-    """Decide between ``gate`` and ``comment``: ``auto`` comments on the workflow that has ended, else it gates."""
+    """Resolve ``auto`` to ``comment`` (after a workflow has ended) or ``gate``."""
     if mode != "auto":
         return mode
     return "comment" if event.name == "workflow_run" else "gate"
 
 
 def _with_pull_request(event: Event, change: Object, problem: str) -> Event:
-    """Add the pull request, whichever event (a review of it, say) brought it."""
+    """Add the pull request of any event, such as a review."""
     number = _number(change.get("number"))
     if number is None:
         if event.name in _CHANGES:
-            raise UsageError(f"the event is {event.name}, and its number is not known: {_why(problem, 'pull_request')}")
+            raise UsageError(f"the event is {event.name}, but its number is not known: {_why(problem, 'pull_request')}")
         return event
     head, base = _object(change, "head"), _object(change, "base")
     source = _matching(_REPOSITORY, _object(head, "repo").get("full_name"))
@@ -171,7 +171,7 @@ def _workflow_run(run: Object, problem: str) -> WorkflowRun:
     identity, commit = _number(run.get("id")), _commit(run.get("head_sha"))
     if identity is None or commit is None:
         missing = " and ".join(["its id"] * (identity is None) + ["its commit"] * (commit is None))
-        raise UsageError(f"the event is workflow_run, and {missing} is not known: {_why(problem, 'workflow_run')}")
+        raise UsageError(f"the event is workflow_run, but {missing} is not known: {_why(problem, 'workflow_run')}")
     return WorkflowRun(
         identity,
         commit,
@@ -183,11 +183,11 @@ def _workflow_run(run: Object, problem: str) -> WorkflowRun:
 
 
 def _payload(text: str | None) -> tuple[Object, str]:
-    """Return the payload's object, and what is wrong with it: ``""`` for nothing."""
+    """Return the payload's object, and its problem: ``""`` for none."""
     if text is None:
-        return {}, "there is no payload; run this in a GitHub workflow, where GITHUB_EVENT_PATH names it"
+        return {}, "there is no payload; run this in a GitHub workflow, which sets GITHUB_EVENT_PATH"
     if len(text) > LARGEST:
-        return {}, f"the payload has more than {LARGEST // 2**20} MB"
+        return {}, f"the payload is larger than {LARGEST // 2**20} MB"
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of many digits is a ValueError too
@@ -197,7 +197,7 @@ def _payload(text: str | None) -> tuple[Object, str]:
 
 
 def _why(problem: str, key: str) -> str:
-    return problem or f"the payload of GITHUB_EVENT_PATH has no valid one below {key}"
+    return problem or f"the payload of GITHUB_EVENT_PATH has no valid one in {key}"
 
 
 def _object(table: Object, key: str) -> Object:
@@ -210,20 +210,20 @@ def _matching(form: re.Pattern[str], value: object) -> str:
 
 
 def _commit(value: object) -> str | None:
-    """Return a commit; the one of zeros only stands for none."""
+    """Return a commit; all zeros mean none."""
     found = _matching(_COMMIT, value.lower() if isinstance(value, str) else value)
     return found if found.strip("0") else None
 
 
 def _number(value: object) -> int | None:
-    """Return a positive number, of the payload or of a variable."""
+    """Return a positive number of the payload or a variable."""
     if isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{0,18}", value):
         value = int(value)
     return value if type(value) is int and 0 < value <= _LARGEST_NUMBER else None
 
 
 def _branch(value: object) -> str:
-    """Return a branch's name as git allows it, which is still anything but inert; it never begins with a dash."""
+    """Return a branch name that Git allows, which is still not safe text; it never begins with a dash."""
     if not isinstance(value, str) or not value or len(value) > _LONGEST or _NOT_IN_A_BRANCH.search(value):
         return ""
     return "" if any(unicodedata.category(character) in ("Cc", "Cs") for character in value) else value
@@ -238,26 +238,26 @@ def _path(value: str | None) -> str:
 class Answer(NamedTuple):
     """One answer."""
 
-    status: int  # of HTTP; 0 where no answer came
+    status: int  # of HTTP; 0 without an answer
     headers: Mapping[str, str] = {}  # by lower-case name
-    data: Any = None  # the JSON, decoded; None where there is none
-    problem: str = ""  # why no answer came, as the name of an error
+    data: Any = None  # the decoded JSON; None if there is none
+    problem: str = ""  # why there is no answer, as the name of an error
 
     @property
     def ok(self) -> bool:
-        """Whether the request was carried out."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
     def message(self) -> str:
-        """GitHub's own words on a failure: one line of at most 200 characters, all of them printable."""
+        """GitHub's own message on a failure: one line of at most 200 printable characters."""
         text = self.data.get("message") if isinstance(self.data, dict) else None
         words = " ".join(text.split()) if isinstance(text, str) else ""
         return "".join(letter for letter in words if letter.isprintable())[:200]
 
 
 class GitHubError(IncompleteError):
-    """GitHub did not do what was asked; ``forbidden`` where the token lacks the right to it."""
+    """A request to GitHub failed; ``forbidden`` if the token lacks permission."""
 
     def __init__(self, message: str, *, forbidden: bool = False) -> None:
         super().__init__(message)
@@ -265,7 +265,7 @@ class GitHubError(IncompleteError):
 
 
 def limited(answer: Answer) -> bool:
-    """Whether an answer is a rate limit, which passes by itself, and no matter of rights: both may be 403."""
+    """Whether an answer is a rate limit, which is temporary, and not missing permission: both may be 403."""
     message = answer.message.casefold()
     if answer.status != _FORBIDDEN or _NOT_ACCESSIBLE in message:
         return answer.status == _TOO_MANY
@@ -274,24 +274,23 @@ def limited(answer: Answer) -> bool:
 
 
 def forbidden(answer: Answer) -> bool:
-    """Whether more rights, or another token, would change an answer."""
+    """Whether more permissions, or another token, would change an answer."""
     return answer.status == _FORBIDDEN and not limited(answer)
 
 
 def passing(answer: Answer) -> bool:
-    """Whether a failure may be gone the next time: no answer, a server's error, a rate limit."""
+    """Whether a failure may be temporary: no answer, a server error, a rate limit."""
     return answer.status == 0 or answer.status >= 500 or limited(answer)
 
 
 def delay_s(answer: Answer, tries: int) -> float | None:
-    """Say how many seconds to wait before another try.
+    """Return how many seconds to wait before a retry.
 
-    A time of day in an answer is held against the answer's own, so no other clock has to be right.
-
-    ``tries``: how many there were before it.
+    A time in an answer is compared with the answer's own date, so no other clock must be right. ``tries``: the number
+    of earlier retries.
 
     Returns:
-        None where another try is worth nothing, or they are used up.
+        None if a retry is useless, or all are used up.
     """
     if not passing(answer) or tries >= len(BACKOFF_S):
         return None
@@ -315,11 +314,11 @@ def _reset_s(answer: Answer) -> float | None:
     now, text = _seconds(answer.headers.get("date", "")), answer.headers.get("x-ratelimit-reset", "").strip()
     if now is None or not re.fullmatch(r"[0-9]{1,12}", text):
         return None
-    return max(float(text) - now, 0.0) + 1.0  # it is not said when in that second the limit is lifted
+    return max(float(text) - now, 0.0) + 1.0  # the limit is lifted at some time in that second
 
 
 def _seconds(date: str) -> float | None:
-    """Return the seconds since the epoch of a date as HTTP writes it."""
+    """Return the seconds since the epoch of an HTTP date."""
     try:
         when = parsedate_to_datetime(date)
     except ValueError:
@@ -328,28 +327,28 @@ def _seconds(date: str) -> float | None:
 
 
 def explain(answer: Answer) -> str:
-    """Say in one sentence what went wrong, and what to do about it."""
+    """Return one sentence on what went wrong and what to do."""
     if answer.status == 0:
-        return f"GitHub cannot be reached ({answer.problem})"
+        return f"cannot reach GitHub ({answer.problem})"
     reply = f"{answer.status}: {answer.message}" if answer.message else f"{answer.status}"
     if limited(answer):
         return f"GitHub's rate limit is reached ({reply})"
     if answer.status >= 500:
-        return f"GitHub has a failure of its own ({reply})"
+        return f"GitHub has an internal error ({reply})"
     if forbidden(answer) and any(word in answer.message.casefold() for word in _OTHER_GROUNDS):
-        return f"GitHub does not allow it ({reply})"
-    return f"{_SENTENCES.get(answer.status, 'GitHub gave an answer that was not expected')} ({reply})"
+        return f"GitHub does not allow this ({reply})"
+    return f"{_SENTENCES.get(answer.status, 'unexpected answer from GitHub')} ({reply})"
 
 
 def next_page(answer: Answer, base_url: str) -> str | None:
-    """Find the next page of a list.
+    """Return the next page of a list.
 
-    The address stands in a header. It is taken only below the base address, on the same scheme, host and port: a
-    token must not go anywhere else, whatever an answer or a proxy in between says.
+    Its address is in a header. It must be below the base address, with the same scheme, host and port: a token must not
+    go anywhere else, whatever an answer or a proxy says.
 
     Returns:
-        The path and query below the base address, ``""`` where there is another page but its address is none to
-        follow (count then), None after the last one.
+        The path and query below the base address; ``""`` if there is another page with an unusable address (then
+            count); None after the last one.
     """
     for part in answer.headers.get("link", "").split(","):
         match = re.fullmatch(r'\s*<([^<>\s]*)>((?:\s*;\s*\w+="[^"]*")*)\s*', part)
@@ -359,10 +358,10 @@ def next_page(answer: Answer, base_url: str) -> str | None:
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Split off scheme, host in lower case, and port; the scheme's own port where none is given.
+    """Return scheme, host in lower case, and port, by default the scheme's own.
 
     Raises:
-        ValueError: the port is none, or the host is not one.
+        ValueError: port or host is not valid.
     """
     parts = urlsplit(url)
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
@@ -374,7 +373,7 @@ def _below(url: str, base_url: str) -> str:
     except ValueError:
         return ""
     parts, prefix = urlsplit(url), urlsplit(base_url).path.rstrip("/") + "/"
-    # No escapes and no dots that stand for another place: a client may resolve them after this look.
+    # No escapes and no dots that mean another place: a client may resolve them after this check.
     plain = re.fullmatch(r"[A-Za-z0-9._~/-]+", parts.path) and not {".", ".."} & set(parts.path.split("/"))
     if not same or parts.username or parts.password or not plain or not parts.path.startswith(prefix):
         return ""
@@ -382,7 +381,7 @@ def _below(url: str, base_url: str) -> str:
 
 
 def comments(items: list[Any]) -> Iterator[Comment]:
-    """Read a page of comments; what is none is passed over."""
+    """Read a page of comments; other items are skipped."""
     for item in items:
         if isinstance(item, dict) and isinstance(item.get("id"), int) and isinstance(item.get("body"), str):
             author, app = item.get("user"), item.get("performed_via_github_app")
@@ -397,14 +396,14 @@ def comments(items: list[Any]) -> Iterator[Comment]:
 
 
 def issues(items: list[Any]) -> Iterator[Comment]:
-    """Read a page of issues, by their numbers; pull requests, which GitHub lists among them, are passed over."""
+    """Read a page of issues, by number; pull requests, which GitHub lists too, are skipped."""
     for item in items:
         if isinstance(item, dict) and "pull_request" not in item and isinstance(item.get("number"), int):
             yield from (found._replace(id=item["number"]) for found in comments([item]))
 
 
 def address(data: Any) -> str:  # noqa: ANN401 -- any JSON
-    """Return a comment's page for people; ``""`` where the answer has none that could stand in a link."""
+    """Return a comment's page; ``""`` if the answer has none that is safe in a link."""
     url = _text(data, "html_url")
     return url if re.fullmatch(r"https?://[!-'*-;=?-Z_a-z~]+", url) else ""
 

@@ -1,8 +1,7 @@
-"""Gates on recorded invocations: the skills of a run, by gates, rubric and window of its policy.
+"""Gates on recorded invocations of the skills of a run, with gates, rubric and window of its policy.
 
-Of a change no record counts that it could have written. What git tracks is read as the base has it; what only the
-change brings counts after the merge. A file that git does not know, such as a downloaded artifact or a restored cache,
-is read where it lies.
+Records that a change could have written do not count. Tracked files are read from the base; those that only the change
+has count after the merge. Untracked files, such as a downloaded artifact or a restored cache, are read in place.
 """
 # ruff: noqa: PTH112, PTH118, PTH119, PTH120
 
@@ -59,32 +58,32 @@ if TYPE_CHECKING:
     Names = Mapping[str, tuple[str, ...]]
 
 STORE = "store"
-"""The word of the input ``invocations`` that stands for the store; a file of that name is ``./store``."""
+"""The word of the input ``invocations`` that means the store; a file of that name is ``./store``."""
 
-_TOGETHER = "gates on recorded invocations need both inputs: invocations, where they are recorded, and gate, which ask"
+_TOGETHER = "gates on recorded invocations need both inputs, invocations and gate"
 _FIGURES = ("numpy", "scipy")
-_SHARED = 3  # names that are noted
-_MOST = 10  # problems and warnings of all files together: the comment has room for fifty notes of any kind
+_SHARED = 3  # maximum number of noted names
+_MOST = 10  # maximum problems and warnings of all files: the comment has room for fifty notes of any kind
 _PLUGIN, _MARKETPLACE = f"{PLUGIN_FOLDER}/plugin.json", f"{PLUGIN_FOLDER}/marketplace.json"
 
 
 class Source(NamedTuple):
-    """A file to read, and what returns the lines of files near it."""
+    """A file to read, and a function for the lines of files near it."""
 
     recording: Recording
     near: Callable[[str], Lines | None]
 
 
 class Places(NamedTuple):
-    """Where invocations are recorded, before any is read."""
+    """The places of recorded invocations, before any is read."""
 
     here: tuple[Source, ...] = ()  # files of the workspace
     base: tuple[str, ...] = ()  # paths that the base has, relative to the repository's top
-    notes: tuple[str, ...] = ()  # what is not there, what comes with the change
+    notes: tuple[str, ...] = ()  # on missing files, and new ones of the change
 
 
 class GateRequest(NamedTuple):
-    """The gates to answer, and where invocations are recorded: in ``store``, or else in ``places``."""
+    """The gates to check, and the recorded invocations: in ``store``, or else in ``places``."""
 
     gates: tuple[Gate, ...]
     places: Places
@@ -92,25 +91,25 @@ class GateRequest(NamedTuple):
 
 
 def gate_request(context: RunContext, session: ActionSession) -> GateRequest | None:
-    """Find gates and records before anything is evaluated; None where the change brings all of it.
+    """Find gates and records before anything is evaluated; None if all of them are new in the change.
 
     Raises:
-        UsageError: an input does not do, a package is missing, or there is nothing to read.
-        IncompleteError: git fails.
+        UsageError: an input is not usable, a package is missing, or there is nothing to read.
+        IncompleteError: Git fails.
     """
     listed, names = context.request.invocations, context.request.gate
     if not listed or not names:
-        raise UsageError(f"{_TOGETHER}; {'gate' if listed else 'invocations'} is not given")
+        raise UsageError(f"{_TOGETHER}; {'gate' if listed else 'invocations'} is not set")
     gates = _gates(names, context, session)
     if STORE in listed and (len(listed) > 1 or context.request.store is None):
-        other = "it stands alone" if len(listed) > 1 else "the input store names one, and is not given"
-        raise UsageError(f"input invocations: store is what a store of results holds; {other}")
+        other = "use it alone" if len(listed) > 1 else "set the input store too"
+        raise UsageError(f"input invocations: the word store means the store of results; {other}")
     missing = missing_package(Target("", ""))
     for name in _FIGURES:
         if missing is None and find_spec(name) is None:
             missing = f"{name} is not installed: pip install 'skillgate-action[stats]'"
     if missing is not None:
-        raise UsageError(f"input gate: recorded invocations cannot be asked, since {missing}")
+        raise UsageError(f"input gate: cannot read recorded invocations: {missing}")
     store = store_target(context.checkout, context.request.store or "") if STORE in listed else None
     found = Places() if store is not None else _find_places(context)
     for note in found.notes:
@@ -119,19 +118,19 @@ def gate_request(context: RunContext, session: ActionSession) -> GateRequest | N
 
 
 def _gates(names: Sequence[str], context: RunContext, session: ActionSession) -> tuple[Gate, ...]:
-    """Return the gates as the policy has them; one that only the change brings is noted."""
+    """Return the gates of the policy; note those that only the change has."""
     there = known(context.config.get(settings.GATES))
     if context.base.commit is not None and not set(names) <= there.keys():
         coming = known(load_policy(context.checkout, context.request, context.files.head).get(settings.GATES))
         for name in names:
             if name not in there and name in coming:
-                session.note(f"the gate {name} comes with this change; it is asked after the merge")
+                session.note(f"the gate {name} is new in this change; it applies after the merge")
         names = [name for name in names if name in there or name not in coming]
     return chosen(names, there)
 
 
 def _find_places(context: RunContext) -> Places:
-    """Find what the input ``invocations`` names."""
+    """Find the files of the input ``invocations``."""
     here: list[Source] = []
     base: list[str] = []
     notes: list[str] = []
@@ -150,10 +149,10 @@ def _find_places(context: RunContext) -> Places:
         here += mine
         for one in waiting:
             gone = context.files.is_removed(os.path.join(context.checkout.directory, one))
-            why = "is no longer in the base branch, and does not count"
-            notes.append(f"{one} {why if gone else 'comes with this change; it counts after the merge'}")
+            why = "is no longer in the base branch and does not count"
+            notes.append(f"{one} {why if gone else 'is new in this change; it counts after the merge'}")
         if not is_there and not mine and not waiting:
-            problems.append(f"{path} {'holds no .jsonl file' if os.path.isdir(place) else 'does not exist'}")
+            problems.append(f"{path} {'has no .jsonl file' if os.path.isdir(place) else 'does not exist'}")
     if problems and not (here or base or notes):
         raise UsageError(f"input invocations: there is nothing to read: {'; '.join(problems)}")
     unique = {source.recording.path: source for source in here}
@@ -161,17 +160,17 @@ def _find_places(context: RunContext) -> Places:
 
 
 def _untracked(context: RunContext, place: str, path: str, *, is_there: bool) -> tuple[list[Source], list[str]]:
-    """Return the files at a place of the workspace that no change can have brought, and the names of the others."""
+    """Return the files at a place of the workspace that the change cannot have added, and the names of the others."""
     if not os.path.lexists(place):
         return [], []
-    # Of a file all that lies near it, since what a sub-agent did is read from there.
+    # For a file, everything near it, since the records of subagents are read from there.
     tracked = _tracked(context, place if os.path.isdir(place) else os.path.dirname(place))
     if os.path.realpath(place) != _real(context, place):
         if is_there:
-            return [], []  # as the base has it
+            return [], []  # read from the base
         if place in tracked:
             return [], [path]
-        raise UsageError(f"{_shown(path)} is, or lies behind, a symbolic link, which a change may have made")
+        raise UsageError(f"{_shown(path)} is, or is behind, a symbolic link, which a change may have made")
     files, _ = recordings([place], cwd=context.checkout.workspace)
     waiting, mine = [], []
     linked = frozenset(map(os.path.realpath, tracked))
@@ -182,7 +181,7 @@ def _untracked(context: RunContext, place: str, path: str, *, is_there: bool) ->
             waiting.append(os.path.relpath(one.path, context.checkout.directory))
             continue
         if not _is_own(context, os.path.realpath(one.path)):
-            nested = "lies in a repository inside of this one, whose files a change may choose"
+            nested = "is in a nested repository, whose files a change may choose"
             raise UsageError(f"{_shown(path)} {nested}")
         mine.append(_source(one, context, linked))
     return mine, waiting
@@ -193,20 +192,20 @@ def _is_own(context: RunContext, real: str) -> bool:
 
 
 def _tracked(context: RunContext, place: str) -> frozenset[str]:
-    """Return the absolute paths of all that git tracks at or below a place."""
+    """Return the absolute paths of all tracked files at or below a place."""
     from skillgate.skill.git import complaint, decoded, git  # starts processes
 
     top, workspace = context.checkout.top, context.checkout.workspace
     done = git(top, "--literal-pathspecs", "ls-files", "-z", "--", _below(context, place))
     if done.returncode:
-        raise IncompleteError(f"git cannot tell which files it tracks: {complaint(done)}")
+        raise IncompleteError(f"git cannot list the tracked files: {complaint(done)}")
     paths = (os.path.join(top, decoded(name)) for name in done.stdout.split(b"\0") if name)
     real = os.path.realpath(workspace)
     return frozenset(os.path.normpath(os.path.join(workspace, os.path.relpath(path, real))) for path in paths)
 
 
 def _source(recording: Recording, context: RunContext, tracked: Collection[str] = ()) -> Source:
-    """Name a file as a reader knows it; what lies near it and git tracks is not read with it."""
+    """Return a file with its shown path; tracked files near it are not read with it."""
     one = recording._replace(shown=os.path.relpath(recording.path, context.checkout.directory))
 
     def near(relative: str) -> Lines | None:
@@ -217,7 +216,7 @@ def _source(recording: Recording, context: RunContext, tracked: Collection[str] 
 
 
 def _real(context: RunContext, place: str) -> str:
-    """Return where a place would be if no link led there but those on the path to the workspace."""
+    """Return the real path of a place if only links on the path to the workspace count."""
     workspace = context.checkout.workspace
     return os.path.normpath(os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)))
 
@@ -237,12 +236,12 @@ def answer_gates(
     session: ActionSession,
     base: Mapping[str, SkillResult] | None,
 ) -> Results:
-    """Answer the gates for every skill that the run gates.
+    """Check the gates for every skill that the run gates.
 
-    An invocation is a skill's by its name or ``plugin:name``: that of the base, whatever a change calls it. One that is
-    new, and of which nothing is recorded, is noted and fails nothing.
+    Invocations belong to a skill by its name or ``plugin:name`` in the base, even if a change renames it. A new skill
+    without records is noted and fails nothing.
 
-    ``base``: what each skill was in the base of the change, by its path now; None without a base.
+    ``base``: each skill in the base of the change, by current path; None without a base.
 
     Raises:
         UsageError: nothing could be read.
@@ -270,14 +269,14 @@ def _report(
     new: set[str],
     session: ActionSession,
 ) -> InvocationReport:
-    """Write the document: the figures of the skills by their paths, and what came of the gates."""
-    from skillgate.invocations.summary import check, check_each, report, verdict  # brings in numpy
+    """Return the document: the figures of the skills by path, and the results of the gates."""
+    from skillgate.invocations.summary import check, check_each, report, verdict  # imports numpy
 
     now, rubric = datetime.now(UTC).replace(microsecond=0), context.config.get(settings.RUBRIC)
     days = context.config.get(settings.LOG_DAYS)
 
     def observed(path: str) -> Iterator[Observation]:
-        """Yield what is recorded of one skill under any of its names, in the order of time, by its path."""
+        """Yield the records of one skill under any of its names, by time, with its path."""
         by_name = [store.observations(rubric, skill=name) for name in names[path]]
         for one in merge(*by_name, key=attrgetter("at")):
             yield Observation(path, *one[1:])
@@ -287,11 +286,13 @@ def _report(
         found = list(check_each(request.gates, observed(path), now=now, days=days))
         found = found or [check(gate, (), skill=path, now=now, days=days) for gate in request.gates]
         if path in new and all(not one.stats.recorded for one in found):
-            session.note(f"{path} is new, and no invocation of it is recorded: no gate was asked")
+            session.note(f"{path} is new and has no recorded invocations: no gate was checked")
             continue
         checks += found
     for name, paths in list(_shared_names(names).items())[:_SHARED]:
-        session.note(f"invocations: {' and '.join(paths[:_SHARED])} are all called {name}; its records count for each")
+        session.note(
+            f"invocations: {' and '.join(paths[:_SHARED])} are all called {name}; its records count for each of them"
+        )
     document = report(
         (one for path in sorted(names) for one in observed(path)),
         now=now,
@@ -308,8 +309,8 @@ def _report(
 def _opened(
     request: GateRequest, context: RunContext, session: ActionSession, names: Names
 ) -> Iterator[InvocationStore]:
-    """Open the store that is named, or one with what the files hold."""
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+    """Open the named store, or a temporary one with the contents of the files."""
+    from skillgate.store.invocations import open_invocations  # imports the database's packages
 
     rubric = context.config.get(settings.RUBRIC)
     if request.store is None:
@@ -323,8 +324,8 @@ def _opened(
         unscored = store.unscored(rubric)
         if unscored:
             session.note(
-                f"invocations: {unscored:,} of the store have no score by rubric {rubric} and are left out;"
-                " skillgate log rescore gives them one"
+                f"invocations: {unscored:,} in the store have no score by rubric {rubric} and are left out; run"
+                " skillgate log rescore"
             )
         yield store
     finally:
@@ -333,7 +334,7 @@ def _opened(
 
 @contextmanager
 def _sources(found: Places, context: RunContext) -> Iterator[tuple[Source, ...]]:
-    """Return the files, those of the base in a directory of their own for as long as they are needed."""
+    """Yield the files; those of the base are in a temporary directory."""
     if not found.base or context.base.commit is None:
         yield found.here
         return
@@ -342,15 +343,15 @@ def _sources(found: Places, context: RunContext) -> Iterator[tuple[Source, ...]]
     with tempfile.TemporaryDirectory(prefix="skillgate-base-") as tree:
         check_out(context.checkout.top, context.base.tip or context.base.commit, tree)
         files, _ = recordings([os.path.normpath(os.path.join(tree, path)) for path in found.base], cwd=tree)
-        # Links in the base lead to files of the base alone: others are not checked out.
+        # Links in the base only lead to files of the base: others are not checked out.
         shown = [one._replace(shown=os.path.relpath(one.path, tree)) for one in files]
         yield (*(Source(one, partial(sibling_lines, one)) for one in shown), *found.here)
 
 
 @contextmanager
 def _temporary_store() -> Iterator[InvocationStore]:
-    """Open a store that lasts as long as the question: a log may be any size."""
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+    """Open a temporary store: a log may have any size."""
+    from skillgate.store.invocations import open_invocations  # imports the database's packages
 
     with tempfile.TemporaryDirectory(prefix="skillgate-invocations-") as folder:
         store = open_invocations(Target("of this run", os.path.join(folder, "store.db")), create=True)
@@ -363,7 +364,7 @@ def _temporary_store() -> Iterator[InvocationStore]:
 def _import(
     files: Sequence[Source], store: InvocationStore, session: Console, rubric: str, names: frozenset[str]
 ) -> None:
-    """Take in the invocations of all files that are of skills with these names."""
+    """Import the invocations of skills with these names from all files."""
     notes, seen = _Notes(session), _Seen(names)
     empty = 0
     for source in files:
@@ -377,11 +378,11 @@ def _import(
     if not seen.count and notes.count:
         raise UsageError(f"input invocations: nothing could be read: {'; '.join(notes.first[:3])}")
     if not seen.count:
-        session.note(f"invocations: {empty} of {len(files)} files are empty, and none holds an invocation")
+        session.note(f"invocations: no invocation found; {empty} of {len(files)} files are empty")
 
 
 def _import_file(source: Source, store: InvocationStore, seen: _Seen, rubric: str, notes: _Notes) -> bool:
-    """Take one file in; False where it is empty."""
+    """Import one file; return False if it is empty."""
     one = source.recording
     problems, counts = Problems(one.shown, notes.problem), Counts()
     with opened(one) as file:
@@ -404,7 +405,7 @@ def _import_file(source: Source, store: InvocationStore, seen: _Seen, rubric: st
 
 
 class _Seen:
-    """Let the invocations of some skills through, and count all."""
+    """Pass the invocations of some skills, and count all."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.count = 0
@@ -441,10 +442,10 @@ class _Notes:
 
 
 def _names_in_records(result: SkillResult, was: SkillResult | None, context: RunContext) -> tuple[str, ...]:
-    """Return the names that invocations of a skill are recorded under: its own, and its plugin's with it.
+    """Return the names of a skill in records: its own, also with its plugin's.
 
-    A skill of a change goes by what it was called in the base (``was``): else a new name would be a new record. One
-    that is new goes by its own.
+    A skill of a change has its name in the base (``was``): else a new name would be a new record. A new skill has its
+    own.
     """
     skill = result if was is None else was
     own = names_of(skill.skill.name, skill.skill.path)
@@ -452,13 +453,13 @@ def _names_in_records(result: SkillResult, was: SkillResult | None, context: Run
         return own
     folder = os.path.normpath(os.path.join(context.checkout.workspace, skill.plugin))
     files = context.files.head
-    if was is not None:  # of the base branch's tip; where it has no such plugin, of where the change began
+    if was is not None:  # of the base branch's tip; without such a plugin, of where the change began
         files = context.files.tip if context.files.tip.is_there(folder) else context.files.start
     return (*own, *(f"{plugin}:{name}" for plugin in _plugins(folder, context, files) for name in own))
 
 
 def _shared_names(names: Names) -> dict[str, list[str]]:
-    """Return the names that several skills go by, each with their paths: a record of such a name is one of all."""
+    """Return the names of several skills, with their paths: a record with such a name belongs to all of them."""
     by_name: dict[str, list[str]] = {}
     for path, called in names.items():
         for name in called:
@@ -467,7 +468,7 @@ def _shared_names(names: Names) -> dict[str, list[str]]:
 
 
 def _plugins(folder: str, context: RunContext, files: Files) -> tuple[str, ...]:
-    """Return the names of a plugin: its manifest's and its marketplace's, else its directory's."""
+    """Return the names of a plugin: from its manifest and marketplace, else its directory."""
     workspace = context.checkout.workspace
     named = [_name(_read(files, os.path.join(folder, _PLUGIN)))]
     above = folder
@@ -489,7 +490,7 @@ def _name(manifest: object) -> str:
 
 
 def _read(files: Files, place: str) -> Any:  # noqa: ANN401 - JSON
-    """Read a manifest; None where there is none, or it is broken: a finding says so."""
+    """Read a manifest; None if it is missing, or broken, which is a finding."""
     try:
         return json.loads(files.read(place, MAX_MANIFEST_BYTES))
     except (OSError, ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Run the Action: gate what is checked out, or comment on what an earlier run has found, and publish it.
+"""Run the Action: gate the checkout, or comment on the results of an earlier run, and publish them.
 
-That run executed what a fork's pull request brought, without any right to write; whoever wrote that may have written
-its documents too. So each is read through the schema, within bounds, nothing in them names what is commented on, and
-the comment says whose word it is.
+The earlier run executed a fork's pull request without write permission, so the fork's author may control its documents.
+Each is read through the schema and within limits, none of them decides where to comment, and the comment names its
+source.
 """
 # ruff: noqa: PTH112, PTH118, PTH123
 
@@ -67,19 +67,19 @@ _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def run(session: Console) -> int:
-    """Gate or comment, and publish what came of it; what cannot be evaluated is published too.
+    """Gate or comment, and publish the results, including errors.
 
     Returns:
         The exit code of the step.
 
     Raises:
-        UsageError: this is no workflow.
+        UsageError: this is not a workflow.
     """
     environ = session.environ
     if environ.get("GITHUB_ACTIONS") != "true":
         raise UsageError(
-            "this is the Action, which a GitHub workflow runs (GITHUB_ACTIONS is not set); here use skillgate check,"
-            " score --baseline REV or report diff"
+            "this command only runs in a GitHub workflow (GITHUB_ACTIONS is not set); use skillgate check, score"
+            " --baseline REV or report diff here"
         )
     _trust_system_programs(environ)
     workspace = environ.get("GITHUB_WORKSPACE", "")
@@ -105,14 +105,14 @@ def run(session: Console) -> int:
     except SkillgateError as error:
         subject = _failed(error, event, session, fallback.comment_key)
         is_gate = mode_of(event, fallback.mode) == "gate"
-        # What another run has left is not this one's to replace.
+        # Never replace the documents of another run.
         folder = _cleared(publication.report_dir, session.cwd) if is_gate else ""
         publication = publication._replace(sarif="", report_dir=folder, certificate="", badges="")
     return _publish(subject, publication, Publisher(session, event, certificates), session.redactor)
 
 
 def _gate(request: ActionRequest, event: Event, session: ActionSession) -> tuple[Results, Certificates | None]:
-    """Evaluate, or join what earlier jobs have found; and prepare the certificate that is written of it."""
+    """Evaluate, or join the reports of earlier jobs; and prepare the certificate."""
     require_output_paths(session.cwd, request.report_dir, request.sarif)
     certificates = None
     if request.certificate or request.badges:
@@ -133,7 +133,7 @@ def _gate(request: ActionRequest, event: Event, session: ActionSession) -> tuple
 
 
 def _cleared(folder: str, workspace: str) -> str:
-    """Clear the directory for the record of an error; ``""`` where that would destroy something."""
+    """Clear the directory for the record of an error; ``""`` if that would destroy something."""
     try:
         if folder:
             require_output_paths(workspace, folder, "")
@@ -144,7 +144,7 @@ def _cleared(folder: str, workspace: str) -> str:
 
 
 def _publish(subject: Subject, publication: Publication, publisher: Publisher, redactor: Redactor) -> int:
-    """Write the files first: whether they could be written is published with the rest."""
+    """Write the files first, so that failures are published with the rest."""
     pages: tuple[Page, ...] = ()
     if publication.sarif:
         from skillgate.static.catalogue import pages as every_page  # every rule's file
@@ -164,13 +164,13 @@ def _publish(subject: Subject, publication: Publication, publisher: Publisher, r
     if subject.trusted:
         code = subject.run.exit_code
         return EXIT_INCOMPLETE if code == EXIT_PASSED and publisher.failures else code
-    # The verdict is another run's: what counts here is whether the comment could be written.
+    # The verdict is from another run: only whether the comment could be written counts here.
     posted = publisher.posted
     return EXIT_PASSED if posted is None or posted.status not in ("failed", "forbidden") else EXIT_INCOMPLETE
 
 
 def _valid_request(environ: Mapping[str, str]) -> ActionRequest:
-    """Read the inputs that are valid, and the default of the others: an old verdict is replaced by any error."""
+    """Read the valid inputs, with defaults for the others: any error must replace an old verdict."""
     valid = {}
     for entry in INPUTS:
         name = variable(entry.key)
@@ -182,7 +182,7 @@ def _valid_request(environ: Mapping[str, str]) -> ActionRequest:
 
 
 def _publication(request: ActionRequest, event: Event, workspace: str) -> Publication:
-    """Return what is published and where, as far as it may be written there."""
+    """Return what to publish where, without forbidden places."""
     is_change = event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment")
     return Publication(
         report_dir=writable(request.report_dir, workspace, folder=True),
@@ -190,7 +190,7 @@ def _publication(request: ActionRequest, event: Event, workspace: str) -> Public
         pull_request=event.pull_request if request.pr_number is None else request.pr_number,
         comment=request.comment,
         annotations=request.annotations,
-        issue=request.regression_issue and not is_change,  # an issue is about what was merged
+        issue=request.regression_issue and not is_change,  # issues are only for merged commits
         certificate=writable(request.certificate, workspace),
         badges=writable(request.badges, workspace, folder=True),
     )
@@ -211,7 +211,7 @@ def _subject(results: Results, event: Event, key: str) -> Subject:
 
 
 def _failed(error: SkillgateError, event: Event, session: ActionSession, key: str) -> Subject:
-    """Return the record of an error: a run that has no report."""
+    """Return the record of an error, without a report."""
     record = ActionRun(
         result="error",
         exit_code=error.exit_code,
@@ -234,12 +234,12 @@ def _payload(environ: Mapping[str, str]) -> str | None:
 
 
 def _trust_system_programs(environ: Mapping[str, str]) -> None:
-    """Look for git where the system keeps it, before anywhere that a step or a change may have put a program."""
+    """Search for Git in system directories before any place that a step or a change may have filled."""
     if environ is os.environ and os.name == "posix":
         os.environ["PATH"] = f"{_SYSTEM}:{os.environ.get('PATH', '')}"
 
 
-MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings take a third of it
+MAX_BYTES = 30_000_000  # of one document: 300 skills with 10,000 findings need a third
 MAX_SKILLS = 5_000
 MAX_FINDINGS = 50_000
 MAX_TASKS = 200_000
@@ -250,7 +250,7 @@ T = TypeVar("T")
 def comment_from_artifact(
     request: ActionRequest, event: Event, session: ActionSession, publication: Publication
 ) -> tuple[Subject, Publication]:
-    """Read what another run has found, and find the pull request to say it on.
+    """Read the results of another run, and find the pull request to comment on.
 
     Raises:
         UsageError: it is another event, or there is no token.
@@ -258,17 +258,15 @@ def comment_from_artifact(
     """
     first = event.workflow_run
     if first is None:
-        raise UsageError("mode comment tells what another run has found: it works in the event workflow_run alone")
+        raise UsageError("mode comment only works in the event workflow_run")
     if not publication.report_dir:
-        raise UsageError(f"input {settings.REPORT_DIR.key} does not lie in the workspace")
+        raise UsageError(f"input {settings.REPORT_DIR.key} is not in the workspace")
     publication = publication._replace(sarif="", annotations="none")
     if publication.pull_request is None:
         repository = repository_of(event, session.environ)
         number = repository.find_pull_request(first.head_owner, first.head_branch, first.head_sha)
         if number is None:
-            session.note(
-                "no single open pull request has this commit as its head: it has moved on, and nothing is said"
-            )
+            session.note("not commented: no single open pull request has this commit as its head")
         publication = publication._replace(pull_request=number)
     key, folder = request.comment_key, publication.report_dir
     publication = publication._replace(report_dir="")
@@ -279,7 +277,7 @@ def comment_from_artifact(
 
 
 def _unread(error: UsageError, event: Event, session: ActionSession, key: str) -> Subject:
-    """Say that nothing is known of the run that has ended: a comment that is there must not keep an old verdict."""
+    """Return a record of an unreadable run: an existing comment must not keep an old verdict."""
     first = event.workflow_run
     run = ActionRun(
         result="error",
@@ -295,9 +293,9 @@ def _unread(error: UsageError, event: Event, session: ActionSession, key: str) -
 
 
 def _without_quotation(error: UsageError) -> str:
-    """Say which document does not do, without what a mistake quotes of it: that may be a sentence of its author's."""
+    """Return which document is invalid, without quotes from it, which its author may have chosen."""
     line = str(error).partition("\n")[0]
-    for words in (" is not a skillgate report", " is not the document that belongs there"):
+    for words in (" is not a skillgate report", " is not the expected document"):
         before, found, _ = line.partition(words)
         if found:
             return before + found
@@ -305,16 +303,16 @@ def _without_quotation(error: UsageError) -> str:
 
 
 def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Subject:
-    """Read the documents of the run that has ended.
+    """Read the documents of the finished run.
 
-    ``workspace``: the absolute directory that the folder lies in. ``event``: of the name ``workflow_run``.
+    ``workspace``: the absolute parent of the directory. ``event``: a ``workflow_run``.
 
     Raises:
-        UsageError: it is another event, or a document is missing, too large, or not what it should be.
+        UsageError: it is another event, or a document is missing, too large, or not valid.
     """
     first = event.workflow_run
     if first is None:
-        raise UsageError("there is no run that has ended")
+        raise UsageError("there is no finished run")
     run = _document(workspace, f"{folder}/{RUN}", ActionRun)
     report = _optional(workspace, f"{folder}/{REPORT}", Report)
     diff = _optional(workspace, f"{folder}/{DIFF}", Diff)
@@ -327,14 +325,14 @@ def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Sub
     _require_bench_bounds(bench, bench_diff)
     _require_invocation_bounds(invocations)
     if run.result not in ("pass", "fail", "error"):
-        raise UsageError(f"{folder}/{RUN}: result is none of pass, fail and error")
-    # Neither where it stands nor how it ended is the artifact's to say.
+        raise UsageError(f"{folder}/{RUN}: result must be pass, fail or error")
+    # The artifact must not decide its commit or its result.
     run = dataclasses.replace(_without_words(run), head=first.head_sha, event=first.event)
     if run.result == "pass" and (run.exit_code or first.conclusion not in ("success", "")):
         run = dataclasses.replace(
             run,
             result="error",
-            reasons=(f"the run ended as {first.conclusion or 'failed'}, and its report says that it passed",),
+            reasons=(f"the run ended as {first.conclusion or 'failed'}, but its report says that it passed",),
         )
     return Subject(
         run,
@@ -351,14 +349,14 @@ def read_artifact(workspace: str, folder: str, event: Event, *, key: str) -> Sub
 
 
 def _without_words(run: ActionRun) -> ActionRun:
-    """Keep of a record its verdict, its counts and its commits: its sentences may be whatever its author likes.
+    """Keep only verdict, counts and commits of a record: its author may have chosen its sentences.
 
-    What the change does to its own gate is left out too: it could leave a lowered gate out, or report another one.
+    Changes of the gate are removed too, since the record could hide or invent them.
     """
     is_version = re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}", run.tool.version)
     return dataclasses.replace(
         run,
-        reasons=("the run did not come to an end; its log says why",) if run.result == "error" else (),
+        reasons=("the run did not finish; see its log",) if run.result == "error" else (),
         tool=run.tool if is_version else Tool(version="of an unknown version"),
         base=addresses.commit(run.base or "") or None,
         change=addresses.commit(run.change),
@@ -377,22 +375,22 @@ def _optional(workspace: str, path: str, kind: type[T]) -> T | None:
 def _document(workspace: str, path: str, kind: type[T]) -> T:
     document = read(_text(os.path.join(workspace, path), path), source=path)
     if not isinstance(document, kind):
-        raise UsageError(f"{path} is not the document that belongs there")
+        raise UsageError(f"{path} is not the expected document")
     return document
 
 
 def _other_document(workspace: str, path: str, kind: type[T]) -> T | None:
-    """Read a document that is about something else than scores; None where there is none."""
+    """Read a document that is not about scores; None if it does not exist."""
     if not os.path.lexists(os.path.join(workspace, path)):
         return None
     data = parsed(_text(os.path.join(workspace, path), path), source=path)
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise UsageError(f"{path} has schema version {version}: a later skillgate wrote it")
+        raise UsageError(f"{path} has schema version {version}, from a later skillgate")
     try:
         return decode(kind, data)
     except CodecError as error:
-        raise UsageError(f"{path} is not the document that belongs there: {error}") from None
+        raise UsageError(f"{path} is not the expected document: {error}") from None
 
 
 def _text(place: str, shown: str) -> str:
@@ -401,17 +399,17 @@ def _text(place: str, shown: str) -> str:
         descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{shown} is no file")
+                raise UsageError(f"{shown} is not a file")
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise UsageError(f"{shown} is larger than {MAX_BYTES // 1_000_000} MB")
         return data.decode("utf-8")
     except FileNotFoundError:
-        raise UsageError(f"{shown} is missing: download the artifact of the first run before this step") from None
+        raise UsageError(f"{shown} is missing; download the artifact of the first run before this step") from None
     except UnicodeDecodeError:
         raise UsageError(f"{shown} is not UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{shown} cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read {shown}: {error.strerror}") from error
 
 
 def _require_bounds(report: Report | None, diff: Diff | None) -> None:
@@ -419,7 +417,7 @@ def _require_bounds(report: Report | None, diff: Diff | None) -> None:
     findings = sum(len(result.findings) for result in report.results) if report else 0
     findings += sum(len(one.new) + len(one.fixed) for one in diff.skills) if diff else 0
     if skills > MAX_SKILLS or findings > MAX_FINDINGS:
-        raise UsageError(f"the report tells of {skills} skills and {findings} findings, which nobody could read")
+        raise UsageError(f"the report is too large: {skills} skills and {findings} findings")
 
 
 def _require_bench_bounds(report: BenchReport | None, diff: BenchDiff | None) -> None:
@@ -427,10 +425,10 @@ def _require_bench_bounds(report: BenchReport | None, diff: BenchDiff | None) ->
     tasks = sum(len(one.task_results) for one in report.reports) if report else 0
     tasks += sum(len(one.tasks) for one in diff.changes) if diff else 0
     if skills > MAX_SKILLS or tasks > MAX_TASKS:
-        raise UsageError(f"the benchmark tells of {skills} skills and {tasks} tasks, which nobody could read")
+        raise UsageError(f"the benchmark is too large: {skills} skills and {tasks} tasks")
 
 
 def _require_invocation_bounds(report: InvocationReport | None) -> None:
     skills, checks = (len(report.skills), len(report.gates)) if report else (0, 0)
     if skills > MAX_SKILLS or checks > MAX_CHECKS:
-        raise UsageError(f"the gates tell of {skills} skills and {checks} checks, which nobody could read")
+        raise UsageError(f"the gates are too large: {skills} skills and {checks} checks")

@@ -1,4 +1,4 @@
-"""What came of a run: result, exit code and reasons; the store it goes to; and the publishing of what is planned."""
+"""The outcome of a run: result, exit code and reasons, the store, and publishing."""
 # ruff: noqa: PTH103, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from skillgate.scoring.gate import sampled_layers
 from skillgate.store.target import Target, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.action.api import Posted, Repository
     from skillgate.action.comment.issue import Issue
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
 
 BENCHMARK = "benchmark"
-"""The gate that a benchmark answers."""
+"""The gate of benchmarks."""
 _LAYERS = {JudgeLayer: "judged", MonteCarloLayer: "simulated", RankingLayer: "ranked"}
-_FAILED = {"failed": "failed", "triggered": "went off"}
+_FAILED = {"failed": "failed", "triggered": "fired"}
 _MISSING = ("no_data", "unmeasured")
 
 
@@ -55,12 +55,12 @@ class Results(NamedTuple):
     diff: Diff | None
     bench: BenchReport | None = None
     bench_diff: BenchDiff | None = None
-    invocations: InvocationReport | None = None  # what is recorded of the skills, with the gates on it
-    config_digest: str = ""  # of the configuration that held
+    invocations: InvocationReport | None = None  # recorded invocations of the skills, with their gates
+    config_digest: str = ""  # of the effective configuration
 
 
 def new_record(context: RunContext, event: Event) -> ActionRun:
-    """Return the record of a run with what is known before it."""
+    """Return the initial record of a run."""
     base = context.base
     return ActionRun(
         result="pass",
@@ -78,7 +78,7 @@ def new_record(context: RunContext, event: Event) -> ActionRun:
 
 
 def with_scores(run: ActionRun, report: Report, diff: Diff | None, context: RunContext, *, complete: bool) -> ActionRun:
-    """Return the run with what its report says; ``complete`` is whether all directories could be searched."""
+    """Return the run with the results of its report; ``complete``: whether all directories could be searched."""
     reasons = (*_failed(report, diff), *_unread(report, run.beside, complete=complete))
     code = EXIT_GATE_FAILED if report.gate.passed is False else EXIT_PASSED
     if code == EXIT_PASSED and reasons and context.request.on_unmeasured != "pass":
@@ -89,13 +89,12 @@ def with_scores(run: ActionRun, report: Report, diff: Diff | None, context: RunC
 def with_benchmark(
     run: ActionRun, report: BenchReport | None, diff: BenchDiff | None, context: RunContext, lost: tuple[str, ...] = ()
 ) -> ActionRun:
-    """Return the run with what its benchmark says.
+    """Return the run with the results of its benchmark.
 
-    It fails where ``fail-on`` lists benchmark and a gate failed, a skill got worse and chance does not explain it, or
-    the change takes a skill from the benchmark and not from the repository (``lost``, in words); of a fall that chance
-    may explain only with ``on-inconclusive: fail``. Such a fall is a notice, except with ``on-inconclusive: pass``.
-    What could not be measured is a reason, and makes the exit code 3, or 1 where ``fail-on`` lists unmeasured, unless
-    ``on-unmeasured`` is pass.
+    It fails if ``fail-on`` lists benchmark and a gate failed, a skill got worse by more than chance explains, or the
+    change removes a skill only from the benchmark (``lost``, as sentences). A drop that chance may explain fails only
+    with ``on-inconclusive: fail``; otherwise it is a notice, except with ``on-inconclusive: pass``. Unmeasured results
+    are a reason, and make the exit code 3 (1 if ``fail-on`` lists unmeasured), unless ``on-unmeasured`` is pass.
     """
     fail_on, undecided = _fail_on(context), context.config.get(settings.ON_INCONCLUSIVE)
     failed = [*lost, *_failed_gates(report), *_regressions(diff, strict=undecided == "fail")]
@@ -112,42 +111,42 @@ def with_benchmark(
 
 
 def with_gates(run: ActionRun, checks: Sequence[GateCheck], context: RunContext, session: ActionSession) -> ActionRun:
-    """Return the run with what gates on recorded invocations say, each check by the path of its skill.
+    """Return the run with the gates on recorded invocations, each check by the path of its skill.
 
-    A requirement that failed or a trigger that went off fails the step, unless ``fail-on`` is never: then it is noted.
-    What could not be answered is a reason, and makes the exit code 3, or 1 where ``fail-on`` lists unmeasured, unless
-    ``on-unmeasured`` is pass. A trigger with too few invocations has not gone off.
+    A failed requirement or fired trigger fails the step, unless ``fail-on`` is never: then it is noted. An undecided
+    gate is a reason, and makes the exit code 3 (1 if ``fail-on`` lists unmeasured), unless ``on-unmeasured`` is pass. A
+    trigger with too few invocations has not fired.
     """
     failed = [f"{_gate(one)} {_FAILED[one.status]}: {_why(one)}" for one in checks if one.status in _FAILED]
-    missing = [f"{_gate(one)} could not be answered: {_why(one)}" for one in checks if one.status in _MISSING]
+    missing = [f"{_gate(one)} is undecided: {_why(one)}" for one in checks if one.status in _MISSING]
     if "never" in _fail_on(context):
         for line in failed:
             session.note(line)
         failed = []
-    # What fails the step stands first, before what could not be measured.
+    # What fails the step comes first, before unmeasured results.
     reasons = (*run.reasons, *failed) if run.exit_code == EXIT_GATE_FAILED else (*failed, *run.reasons)
     code = _code(run, context, failed=bool(failed), missing=bool(missing))
     return _with_code(run, code, (*reasons, *missing))
 
 
 def with_budget(run: ActionRun, report: Report, spent: str | None) -> ActionRun:
-    """Return the run with the budget that ended it early, first of all: what it left unmeasured is no skill's fault."""
+    """Return the run with the budget that ended it early as the first reason: unmeasured skills are not at fault."""
     left = sum(is_unjudged(result) for result in report.results)
     if spent is None or not left:
         return run
     count = len(report.results) - len(run.beside)
-    reason = f"budget: {spent}; {left} of {count} skill{'s' * (count != 1)} could not be wholly measured"
+    reason = f"budget: {spent}; {left} of {count} skill{'s' * (count != 1)} could not be fully measured"
     return dataclasses.replace(run, reasons=(reason, *run.reasons))
 
 
 def with_failure(run: ActionRun, reason: str) -> ActionRun:
-    """Return the run with something that could not be done: it does not pass."""
+    """Return the run with a failed step: it does not pass."""
     code = EXIT_INCOMPLETE if run.exit_code == EXIT_PASSED else run.exit_code
     return _with_code(run, code, (*run.reasons, reason))
 
 
 def _code(run: ActionRun, context: RunContext, *, failed: bool, missing: bool) -> int:
-    """Return the exit code of a run once more was gated: ``failed`` its gates, ``missing`` what they need."""
+    """Return the exit code of a run after more gates: ``failed``: a gate failed; ``missing``: one is undecided."""
     code = run.exit_code
     if failed and code in (EXIT_PASSED, EXIT_INCOMPLETE):
         code = EXIT_GATE_FAILED
@@ -175,7 +174,7 @@ def _failed(report: Report, diff: Diff | None) -> Iterator[str]:
 
 
 def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
-    """Say how many of the errors that fail a skill were there before: it fails by them once it is touched."""
+    """Return how many of the errors that fail a skill are old: a touched skill fails by these too."""
     errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
     fails = any(outcome.gate == "error" and outcome.verdict is Outcome.FAIL for outcome in result.gate.outcomes)
     if change is None or change.before is None or not fails:
@@ -184,7 +183,7 @@ def _old_errors(result: SkillResult, change: SkillChange | None) -> str:
     if new == errors:
         return ""
     old = errors - new
-    words = f"{old} of them there before" if new else "there before" if old == 1 else "all of them there before"
+    words = f"{old} of them existed before" if new else "existed before" if old == 1 else "all of them existed before"
     return f" (errors: {words})"
 
 
@@ -196,9 +195,9 @@ def _unread(report: Report, extras: Sequence[str], *, complete: bool) -> Iterato
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
         for layer in sampled_layers(result):
             if result.composite.score is not None and layer.reason:
-                yield f"{result.skill.path} was not wholly {_LAYERS[type(layer)]}: {layer.reason}"
+                yield f"{result.skill.path} was not fully {_LAYERS[type(layer)]}: {layer.reason}"
     if not complete:
-        yield "not all directories could be searched: there may be skills that nobody saw"
+        yield "not all directories could be searched: some skills may be missing"
 
 
 def _failed_gates(report: BenchReport | None) -> Iterator[str]:
@@ -214,13 +213,13 @@ def _regressions(diff: BenchDiff | None, *, strict: bool) -> Iterator[str]:
         if test is not None and (test.verdict is Outcome.FAIL or (strict and test.verdict is Outcome.INCONCLUSIVE)):
             yield f"{change.skill_id} on {change.benchmark_id} got worse: {test.reason}"
         elif change.pairing is Pairing.REMOVED:
-            yield f"{change.skill_id} on {change.benchmark_id} is gone"
+            yield f"{change.skill_id} on {change.benchmark_id} was removed"
 
 
 def _undecided(diff: BenchDiff | None) -> Iterator[str]:
     for change in diff.changes if diff else ():
         if change.test is not None and change.test.verdict is Outcome.INCONCLUSIVE:
-            yield f"{change.skill_id} on {change.benchmark_id}: cannot tell whether it got worse: {change.test.reason}"
+            yield f"{change.skill_id} on {change.benchmark_id}: may have got worse: {change.test.reason}"
 
 
 def _unmeasured(report: BenchReport | None) -> Iterator[str]:
@@ -243,16 +242,18 @@ def _why(check: GateCheck) -> str:
 
 
 def store_target(checkout: Checkout, address: str) -> Target:
-    """Return the store that the input ``store`` names, before anything is run.
+    """Return the store of the input ``store``, before anything runs.
 
     Raises:
-        UsageError: the store cannot be used, or a change could have filled it; or its address holds a password.
+        UsageError: the store cannot be used, a change could have filled it, or its address has a password.
     """
     if "://" not in address:
         require_untracked(checkout, address, f"input store: {address}")
     target = target_of(address, cwd=checkout.workspace)
     if target.secrets:
-        raise UsageError("input store: an address with a password is in the log; give the step PGPASSWORD under env")
+        raise UsageError(
+            "input store: the log would show the password in the address; set PGPASSWORD under env instead"
+        )
     require_packages(target)
     if target.path is not None:
         require_file(target, create=True)
@@ -260,9 +261,9 @@ def store_target(checkout: Checkout, address: str) -> Target:
 
 
 def write_results(results: Results, target: Target, head: str, session: ActionSession) -> str | None:
-    """Write the reports of the commit ``head``, without secrets; return what to say where that failed."""
+    """Save the reports of the commit ``head``, without secrets; return a message if that failed."""
     from skillgate.model.codec import encode
-    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # imports the database's packages
 
     branch = session.environ.get("GITHUB_HEAD_REF") or session.environ.get("GITHUB_REF_NAME") or None
     documents = [one for one in (results.report if results.report.results else None, results.bench) if one is not None]
@@ -274,25 +275,25 @@ def write_results(results: Results, target: Target, head: str, session: ActionSe
         finally:
             store.close()
     except (IncompleteError, UsageError) as error:
-        return f"the results could not be kept: {error}"
+        return f"results not saved: {error}"
     return None
 
 
 class Certificates(NamedTuple):
-    """Certificate and badges that are wanted."""
+    """The requested certificate and badges."""
 
-    wanted: CertificateRequest  # what is to be written
-    scope: Scope  # the skills that it is about
-    before: Mapping[str, Content]  # what their files were before anything was evaluated, by shown path
-    config_digest: str = ""  # of the configuration that held
+    wanted: CertificateRequest  # what to write
+    scope: Scope  # their skills
+    before: Mapping[str, Content]  # their files before the evaluation, by shown path
+    config_digest: str = ""  # of the effective configuration
 
 
 def prepare(request: ActionRequest, session: ActionSession) -> Certificates:
-    """Require that both can be written, and take down what the skills' files are, before anything is evaluated.
+    """Require that both can be written, and digest the skills' files, before anything is evaluated.
 
     Raises:
         UsageError: one cannot be written.
-        IncompleteError: git is missing, or refuses the repository.
+        IncompleteError: Git is missing, or refuses the repository.
     """
     from skillgate.evaluation.certify import contents_of, require_certificates
     from skillgate.evaluation.request import CertificateRequest, Scope
@@ -310,11 +311,11 @@ def prepare(request: ActionRequest, session: ActionSession) -> Certificates:
 
 
 def write_certificates(report: Report, certificates: Certificates, session: ActionSession) -> Iterator[str]:
-    """Write both, and return the files, relative to the workspace.
+    """Write both, and yield the files, relative to the workspace.
 
     Raises:
         UsageError: one cannot be written.
-        IncompleteError: git is missing, or refuses the repository.
+        IncompleteError: Git is missing, or refuses the repository.
     """
     from skillgate.evaluation import certify
 
@@ -331,9 +332,9 @@ def write_certificates(report: Report, certificates: Certificates, session: Acti
 
 
 def digests(roots: Sequence[SkillRoot], depth: Depth, cwd: str) -> dict[str, str]:
-    """Return the digest of each skill's files, by shown path, where it covers all of them; none where git cannot tell.
+    """Return the digest of each skill's files, by shown path, if it covers all of them; none if Git fails.
 
-    Only skills that are measured by sessions can be certified, and only theirs are digested.
+    Only depths with sessions can be certified, so other depths need none.
     """
     if depth not in (Depth.DEEP, Depth.CERTIFY):
         return {}
@@ -347,7 +348,7 @@ def digests(roots: Sequence[SkillRoot], depth: Depth, cwd: str) -> dict[str, str
 
 
 def with_digests(report: Report, before: Mapping[str, str], after: Mapping[str, str]) -> Report:
-    """Put into each result that a model was asked about what its files were, where they are so still."""
+    """Add the digest of its files to each sampled result whose files are unchanged."""
     same = {path: digest for path, digest in before.items() if after.get(path) == digest}
     results = (
         one._replace(content=same[one.skill.path]) if one.skill.path in same and sampled_layers(one) else one
@@ -357,7 +358,7 @@ def with_digests(report: Report, before: Mapping[str, str], after: Mapping[str, 
 
 
 def token() -> str:
-    """Return 32 random hexadecimal digits, for delimiters that nobody can foresee."""
+    """Return 32 random hexadecimal digits, for unpredictable delimiters."""
     return uuid.uuid4().hex
 
 
@@ -365,13 +366,13 @@ class Publisher:
     """Publish effects; every text goes through the redactor first.
 
     Attributes:
-        posted: what became of the comment, None while none was asked for.
-        issue: what became of the issue about regressions, likewise.
-        failures: what could not be written, in sentences.
+        posted: the result of the comment, None if there is none.
+        issue: the result of the regression issue, None if there is none.
+        failures: sentences on what could not be written.
     """
 
     def __init__(self, session: ActionSession, event: Event, certificates: Certificates | None = None) -> None:
-        """Take the run, where to comment, and what certificate and badges are made with."""
+        """Store the session, the event, and the input of certificate and badges."""
         self.posted: Posted | None = None
         self.issue: Posted | None = None
         self.failures: list[str] = []
@@ -379,7 +380,7 @@ class Publisher:
         self._certificates = certificates
 
     def publish(self, effects: Iterable[Effect]) -> None:
-        """Publish each; what cannot be written is a failure, and keeps none of the others from being done."""
+        """Publish each; a failure does not stop the others."""
         for effect in effects:
             match effect:
                 case WriteFile(path, text, is_json):
@@ -410,7 +411,7 @@ class Publisher:
             self._fail(str(error))
 
     def _append(self, variable: str, text: str) -> None:
-        """Add to a file of the runner's; outside of GitHub there is none."""
+        """Append to a file of the runner; outside of GitHub there is none."""
         place = self._session.environ.get(variable, "")
         if not place:
             return
@@ -426,44 +427,40 @@ class Publisher:
             known |= {"comment-status": self.posted.status, "comment-url": self.posted.url}
         if self.issue is not None:
             known |= {"issue-status": self.issue.status, "issue-url": self.issue.url}
-        # JSON was made from cleaned values; in its text a secret that is a word of ours would take a key with it.
+        # JSON is made from cleaned values; in its text a secret that equals one of our words would damage a key.
         cleaned = {
             name: text if name in ("scores", "gates") else self._redactor.clean(text) for name, text in known.items()
         }
         self._append("GITHUB_OUTPUT", outputs_text(cleaned, token))
 
     def _comment(self, effect: PutComment) -> None:
-        from skillgate.action.api import Posted  # brings in the client: only for who comments
-
-        try:
-            repository = repository_of(self._event, self._session.environ)
-            body = self._redactor.clean(effect.body)
-            self.posted = repository.put_comment(effect.number, body, effect.marker, create=effect.create)
-        except UsageError as error:
-            self.posted = Posted("skipped", reason=str(error))
-        except SkillgateError as error:
-            self.posted = Posted("failed", reason=str(error))
+        body = self._redactor.clean(effect.body)
+        self.posted = self._posted(
+            lambda repository: repository.put_comment(effect.number, body, effect.marker, create=effect.create)
+        )
         if self.posted.reason:
-            # Of a fork it is nothing unusual, and the second workflow may be there.
+            # For a fork this is normal; a second workflow may comment.
             level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _issue(self, issue: Issue) -> None:
-        from skillgate.action.api import Posted  # brings in the client: only for who writes
-
         clean = self._redactor.clean
-        try:
-            repository = repository_of(self._event, self._session.environ)
-            if issue.body:
-                self.issue = repository.put_issue(issue.marker, clean(issue.title), clean(issue.body))
-            else:
-                self.issue = repository.close_issue(issue.marker, clean(issue.closing))
-        except UsageError as error:
-            self.issue = Posted("skipped", reason=str(error))
-        except SkillgateError as error:
-            self.issue = Posted("failed", reason=str(error))
+        if issue.body:
+            self.issue = self._posted(lambda to: to.put_issue(issue.marker, clean(issue.title), clean(issue.body)))
+        else:
+            self.issue = self._posted(lambda to: to.close_issue(issue.marker, clean(issue.closing)))
         if self.issue.reason:
             self._warn(f"issue {self.issue.status}: {self.issue.reason}")
+
+    def _posted(self, act: Callable[[Repository], Posted]) -> Posted:
+        from skillgate.action.api import Posted  # imports the client, only to comment
+
+        try:
+            return act(repository_of(self._event, self._session.environ))
+        except UsageError as error:
+            return Posted("skipped", reason=str(error))
+        except SkillgateError as error:
+            return Posted("failed", reason=str(error))
 
     def _write_certificates(self, report: Report) -> None:
 
@@ -487,15 +484,15 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
     """Open the repository that the workflow runs in.
 
     Raises:
-        UsageError: there is no token, or nothing says which repository it is.
-        IncompleteError: the address of the API does not do.
+        UsageError: there is no token, or the repository is not known.
+        IncompleteError: the address of the API is not usable.
     """
-    from skillgate.action.api import open_repository  # brings in the client: only for who comments
+    from skillgate.action.api import open_repository  # imports the client, only to comment
 
     secret = environ.get(variable("github-token"), "").strip()
     if not secret or not event.repository:
         missing = "GITHUB_REPOSITORY is not set" if secret else "the input github-token is empty"
-        raise UsageError(f"nothing to comment with: {missing}")
+        raise UsageError(f"cannot comment: {missing}")
     return open_repository(
         event.api_url or "https://api.github.com",
         secret,
@@ -507,9 +504,9 @@ def repository_of(event: Event, environ: Mapping[str, str]) -> Repository:
 
 
 def _give_to_owner(workspace: str, path: str) -> None:
-    """Hand a file, and the directories that were made for it, to whoever owns the workspace.
+    """Give a file and its new directories to the owner of the workspace.
 
-    A container's root would leave what the runner's own user cannot remove.
+    The runner's user could not remove files of a container's root.
     """
     change_owner = getattr(os, "lchown", None)
     if change_owner is None or os.geteuid() != 0:

@@ -1,4 +1,4 @@
-"""What is published of a run: files, log, summary, comment, issue and outputs."""
+"""What to publish of a run: files, log, summary, comment, issue and outputs."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
 INVOCATIONS = "invocations.json"
-"""The documents of a run in its report directory: what a second workflow reads."""
+"""The documents of a run in its report directory, which a second workflow reads."""
 DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, "report.html", "report.md")
-"""All that is written there."""
+"""All files that are written there."""
 _WIDTH = 120  # columns of the log
-_REASONS = 100  # that an output holds; all stand in run.json
+_REASONS = 100  # in an output; run.json has all
 
 
 class Output(NamedTuple):
-    """One output: always written, also when the step fails; empty where there is no value."""
+    """One output: always written, even if the step fails; empty without a value."""
 
     name: str
     help: str
@@ -47,42 +47,42 @@ class Output(NamedTuple):
 
 OUTPUTS = (
     Output("result", "pass, fail or error."),
-    Output("reasons", "Why it is not pass; one per line."),
-    Output("skills", "How many skills were asked about."),
+    Output("reasons", "Why the result is not pass; one reason per line."),
+    Output("skills", "How many skills were evaluated."),
     Output("errors", "How many errors they have."),
     Output("warnings", "How many warnings they have."),
-    Output("score", "The lowest score among them."),
-    Output("scores", "Every score as JSON, by path; null where there is none."),
-    Output("coverage", "The share of the weight that was measured, 0 to 1."),
+    Output("score", "The lowest score among the skills."),
+    Output("scores", "Every score as JSON, by path; null if there is none."),
+    Output("coverage", "The measured share of the total weight, 0 to 1."),
     Output("model-calls", "How many requests a model answered."),
-    Output("cached-answers", "How many answers were kept from an earlier run."),
-    Output("cost-usd", "What the calls cost; empty where a price is unknown."),
-    Output("new-findings", "How many findings came; empty without a base."),
-    Output("fixed-findings", "How many findings went; empty without a base."),
-    Output("baseline-rev", "The commit that was compared with; empty without one."),
+    Output("cached-answers", "How many answers came from the cache."),
+    Output("cost-usd", "The cost of the calls; empty if a price is unknown."),
+    Output("new-findings", "How many findings are new; empty without a base."),
+    Output("fixed-findings", "How many findings were fixed; empty without a base."),
+    Output("baseline-rev", "The commit of the baseline; empty without one."),
     Output("report-json", "The path of report.json in the workspace."),
     Output("report-html", "The path of report.html in the workspace."),
     Output("report-md", "The path of report.md in the workspace."),
     Output("sarif-file", "The path of the SARIF file; empty for none."),
     Output("completion", "The lowest completion rate among the skills of the benchmark, 0 to 1; empty without one."),
-    Output("completions", "Every completion rate as JSON, by the skill's id; null where there is none."),
-    Output("broken-tasks", "How many tasks passed in the base and no longer do; empty without a base."),
+    Output("completions", "Every completion rate as JSON, by the skill's id; null if there is none."),
+    Output("broken-tasks", "How many tasks passed in the base and now fail; empty without a base."),
     Output("benchmark-json", "The path of benchmark.json in the workspace; empty without a benchmark."),
-    Output("gates", "What came of each gate on recorded invocations as JSON, by path and gate; empty without one."),
+    Output("gates", "The result of each gate on recorded invocations as JSON, by path and gate; empty without one."),
     Output("invocations-json", "The path of invocations.json in the workspace; empty without such a gate."),
     Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
     Output("comment-url", "The comment's address; empty without one."),
     Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),
-    Output("issue-url", "The address of the regression's issue; empty without one."),
+    Output("issue-url", "The address of the regression issue; empty without one."),
     Output("certificate-file", "The path of the certificate; empty for none."),
     Output("badges-dir", "The directory of the badges; empty for none."),
 )
 
 
 class WriteFile(NamedTuple):
-    """Write a file in the workspace, for whoever owns that.
+    """Write a file in the workspace, for its owner.
 
-    Of JSON secrets were taken out as values; in its text one that is a word of ours would take a key with it.
+    JSON is made from values without secrets; in its text a secret that equals one of our words would damage a key.
     """
 
     path: str
@@ -103,7 +103,7 @@ class Summarise(NamedTuple):
 
 
 class PutComment(NamedTuple):
-    """Have a comment on a pull request say this; where there is none yet, make one only with ``create``."""
+    """Update the comment on a pull request; ``create`` allows a new one."""
 
     number: int
     body: str
@@ -112,19 +112,19 @@ class PutComment(NamedTuple):
 
 
 class PutIssue(NamedTuple):
-    """Open the issue about regressions, bring it up to date, or close it."""
+    """Open, update or close the regression issue."""
 
     issue: Issue
 
 
 class WriteCertificates(NamedTuple):
-    """Write the certificate and the badges that were asked for, of a report."""
+    """Write the requested certificate and badges of a report."""
 
     report: Report
 
 
 class SetOutputs(NamedTuple):
-    """Set outputs; those about comment and issue are known only when they are there."""
+    """Set outputs; those about comment and issue are added after posting."""
 
     values: tuple[tuple[str, str], ...]
 
@@ -133,29 +133,29 @@ Effect = WriteFile | Log | Summarise | PutComment | PutIssue | WriteCertificates
 
 
 class Publication(NamedTuple):
-    """What of a run is published, and where."""
+    """What to publish of a run, and where."""
 
-    report_dir: str = ""  # where the documents go, relative to the workspace; ``""`` for nowhere
-    sarif: str = ""  # where SARIF goes, ``""`` for nowhere
-    pull_request: int | None = None  # which one to comment on, None for none
+    report_dir: str = ""  # for the documents, relative to the workspace; ``""`` for none
+    sarif: str = ""  # the SARIF file, ``""`` for none
+    pull_request: int | None = None  # the one to comment on, None for none
     comment: str = "always"  # ``always``, ``changes``, ``failures`` or ``never``
     annotations: str = "all"  # ``all``, ``errors`` or ``none``
     create: bool = True  # whether a pull request without a comment may get one
     issue: bool = False  # whether a regression opens an issue
-    certificate: str = ""  # where a certificate goes, ``""`` for nowhere
-    badges: str = ""  # the directory where badges go, ``""`` for nowhere
+    certificate: str = ""  # the certificate file, ``""`` for none
+    badges: str = ""  # the directory of badges, ``""`` for none
 
 
 def plan(
     subject: Subject, publication: Publication, *, token: Callable[[], str], pages: Sequence[Page] = ()
 ) -> tuple[Effect, ...]:
-    """Decide what is written where.
+    """Decide what to write where.
 
-    ``token``: gives random text, for what nobody may foresee (see :func:`skillgate.action.protocol.quiet`).
-    ``pages``: every rule's page, where SARIF is written.
+    ``token``: returns unpredictable text (see :func:`skillgate.action.protocol.quiet`). ``pages``: every rule's page,
+    for SARIF.
 
     Returns:
-        Effects in the order they are performed in.
+        Effects in the order to perform them.
     """
     return tuple(_effects(subject, publication, token, pages))
 
@@ -181,7 +181,7 @@ def _effects(
 
 
 def creates(subject: Subject, publication: Publication) -> bool:
-    """Whether a pull request without a comment gets one; one that has a comment never keeps an old verdict."""
+    """Whether a pull request without a comment gets one; an existing comment is always updated."""
     if not publication.create:
         return False
     if subject.run.result != "pass":
@@ -198,7 +198,7 @@ def creates(subject: Subject, publication: Publication) -> bool:
 
 
 def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -> str:
-    """Write the reason first, then the report for people, then the annotations."""
+    """Return the log: first the reason, then the report, then the annotations."""
     run, report = subject.run, _scored_results(subject)
     lines = [quiet(headline(subject), token)]
     text = "".join(f"{line}\n" for line in (*run.reasons[1:], *run.policy_changes, *run.notices))
@@ -207,7 +207,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     if subject.bench is not None:
         text += terminal_text.write(bench.view(subject.bench), Style(width=_WIDTH))
     if subject.invocations is not None:
-        from skillgate.report.invocation_lists import gates  # most runs ask no such gate
+        from skillgate.report.invocation_lists import gates  # most runs have no such gate
 
         text += terminal_text.write(gates(subject.invocations.gates), Style(width=_WIDTH), verbose=True)
     lines.append(quiet(text, token))
@@ -219,7 +219,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
 
 
 def _scored_results(subject: Subject) -> Report | None:
-    """Leave out of the log the skills that are only named beside others, unless they fail."""
+    """Leave out of the log skills with only shared findings, unless they fail."""
     report, extras = subject.report, subject.run.beside
     if report is None or not extras:
         return report
@@ -304,7 +304,7 @@ def _outputs(subject: Subject, publication: Publication) -> dict[str, str]:
 
 
 def _score_outputs(report: Report, extras: Collection[str]) -> dict[str, str]:
-    """Count what is asked about, with the findings that others share with it or that belong to no skill."""
+    """Return the outputs of the evaluated skills, with shared findings and findings outside of skills."""
     scores = {one.skill.path: one.composite.score for one in report.results if one.skill.path not in extras}
     known = [score for score in scores.values() if score is not None]
     counts, usage = report.summary.findings, report.usage

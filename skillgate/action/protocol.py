@@ -1,4 +1,4 @@
-"""What the runner reads from this process: output files and commands in the log; no secret is in them."""
+"""Output files and log commands for the runner, without secrets."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")  # what GitHub lets an output or a command be called
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")  # valid names of outputs and commands
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # a variable cannot hold the first, UTF-8 none of the others
-_TRIES = 8  # a random token that is in the text already is no accident; eight of them are a broken source
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # a variable cannot contain the first, UTF-8 none of the others
+_TRIES = 8  # a random token that is already in the text is no accident; eight of them mean a broken source
 
 
 T = TypeVar("T")
 _Value: TypeAlias = Any  # of a document, of any type
 MASK = "***"
-SHORTEST = 8  # characters: anything shorter also stands in texts by chance, and they would be torn apart
-# A long run of backslashes must not be read at every place of it; JSON in JSON in JSON has seven before one character.
+SHORTEST = 8  # characters: anything shorter also occurs in texts by chance, which would be damaged
+# Limit backslashes, so that a long run is not scanned from each of its places; JSON in JSON in JSON has seven.
 _ESCAPES = r"\\{0,8}"
-_GLUE = r"(?:\u200b|\\{1,8}u200b)?"  # what keeps Markdown inert, at places that depend on what stands around
+_GLUE = r"(?:\u200b|\\{1,8}u200b)?"  # what keeps Markdown inert, at places that depend on the context
 _NAMED = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos", "\xa0": "nbsp"}
-_LEVELS = 3  # characters by which the alternatives are grouped before they are tried one after the other
+_LEVELS = 3  # characters by which the alternatives are grouped before they are tried one by one
 _NEVER = re.compile(r"(?!)")
 _ANYWHERE = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|COOKIE|APIKEY|WEBHOOK")
 _AS_WORD = frozenset({"KEY", "KEYS", "AUTH", "PASS", "PAT", "PWD", "SESSION", "DSN"})
-_TELLS_OF = frozenset(  # a name that ends so tells of a secret, and is none
+_TELLS_OF = frozenset(  # a name with this end describes a secret but is not one
     {"BACKEND", "DIR", "ENABLED", "FILE", "HOME", "METHOD", "MODE", "NAME", "PATH", "PROVIDER", "SOCK", "TYPE", "USER"}
 )
 _PLAIN_NAMES = frozenset({"PWD", "INPUT_COMMENT-KEY"})
@@ -49,7 +49,7 @@ _PATH = re.compile(r"/(?:__w|etc|github|home|mnt|opt|root|run|runner|tmp|usr|var
 _ADDRESS = re.compile(r"(?i:[a-z][a-z0-9+.-]{0,30})://")
 _PLAIN_ADDRESS = re.compile(_ADDRESS.pattern + r"[^?#\s]*")
 _USER_INFO = re.compile(_ADDRESS.pattern + r"([^/?#\s]+)@")
-_BARE_TOKEN = 20  # characters of a user without a password that are more than a name
+_BARE_TOKEN = 20  # characters of a user without a password that is more than a name
 _SHAPES = re.compile(
     r"gh[oprsu]_[A-Za-z0-9_.-]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|sk-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}"
     r"|xox[a-z]-[\w-]{10,}|AIza[\w-]{35}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{40,}|hf_[A-Za-z0-9]{30,}"
@@ -59,50 +59,50 @@ _SHAPES = re.compile(
 
 
 def outputs_text(values: Mapping[str, str], delimiter: Callable[[], str]) -> str:
-    """Write outputs for the file that ``GITHUB_OUTPUT`` names, to be appended to it.
+    """Return outputs to append to the file that ``GITHUB_OUTPUT`` names.
 
-    Every value is read back as it is, line ends included, but for NUL and lone surrogates, which become U+FFFD.
+    Every value is read back unchanged, line ends included, except NUL and lone surrogates, which become U+FFFD.
 
-    ``delimiter``: gives another random text of 16 to 256 letters, digits, ``_`` and ``-`` at each call.
+    ``delimiter``: returns a new random text of 16 to 256 letters, digits, ``_`` and ``-`` at each call.
 
     Raises:
-        ValueError: a name that no output can have, or a source that does not give anything usable.
+        ValueError: a name is invalid, or the delimiter source is unusable.
     """
     for name in values:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"no output can be called {name!r}")
+            raise ValueError(f"invalid name of an output: {name!r}")
     texts = {name: _NO_TEXT.sub("\ufffd", value) for name, value in values.items()}
     end = _unused(delimiter, (*texts, *texts.values()))
     return "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in texts.items())
 
 
 def command(name: str, properties: Iterable[tuple[str, str]] = (), text: str = "") -> str:
-    """Write a workflow command on one line, without a line end, whatever its values hold.
+    """Return a workflow command on one line, without a line end, whatever its values contain.
 
     Raises:
-        ValueError: a name or a property's name that the runner would not read as one.
+        ValueError: a name, or the name of a property, is invalid.
     """
     pairs = tuple(properties)
     for word in (name, *(key for key, _ in pairs)):
         if not _NAME.fullmatch(word):
-            raise ValueError(f"no command or property can be called {word!r}")
+            raise ValueError(f"invalid name of a command or property: {word!r}")
     return _NO_TEXT.sub("\ufffd", str(Annotation(name, pairs, text)))
 
 
 def quiet(text: str, token: Callable[[], str]) -> str:
-    """Wrap a text for the log so that nothing in it is obeyed.
+    """Wrap a text for the log so that nothing in it acts as a command.
 
-    The runner is told to obey nothing until it reads the token, which nobody else knows; and what looks like a command
-    is broken up, for runners that do not know ``stop-commands``, and for lines that it reads at another time.
+    Commands are stopped until the runner reads the token, which nobody else knows. Text that looks like a command is
+    broken up too, for runners without ``stop-commands``, and for lines that are read at another time.
 
-    ``text``: any text; every line end becomes a line feed. ``token``: gives another random text of 16 to 256
-    letters, digits, ``_`` and ``-`` at each call.
+    ``text``: any text; every line end becomes a line feed. ``token``: returns a new random text of 16 to 256 letters,
+    digits, ``_`` and ``-`` at each call.
 
     Returns:
         Whole lines, with a line feed at the end; ``""`` for no text.
 
     Raises:
-        ValueError: a source that does not give anything usable.
+        ValueError: the token source is unusable.
     """
     if not text:
         return ""
@@ -113,23 +113,23 @@ def quiet(text: str, token: Callable[[], str]) -> str:
 
 
 def _unused(source: Callable[[], str], texts: Iterable[str]) -> str:
-    """Take a token that stands in none of the texts; the runner compares commands without regard to case."""
+    """Return a token that none of the texts contains; the runner ignores case in commands."""
     folded = [text.lower() for text in texts]
     for _ in range(_TRIES):
         token = source()
         if not _TOKEN.fullmatch(token):
-            raise ValueError(f"a delimiter has 16 to 256 letters, digits, _ and -; found {token[:80]!r}")
+            raise ValueError(f"expected a delimiter of 16 to 256 letters, digits, _ and -, found {token[:80]!r}")
         if not any(token.lower() in text for text in folded):
             return token
-    raise ValueError("the source of delimiters gives what the texts hold already")
+    raise ValueError("the source of delimiters returns text that is already used")
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """List what looks like a secret among some variables.
+    """List values that look like secrets among some variables.
 
-    That is the value of a variable that is called like one (token, password, key, …), passwords and tokens in
-    addresses, and whatever has the form of a well-known kind of token or private key, under any name. Paths, addresses
-    without a query, plain words, and what GitHub itself says of the run are none.
+    These are values of variables with a telling name (token, password, key, …), passwords and tokens in addresses, and
+    known forms of tokens or private keys under any name. Paths, addresses without a query, plain words, and GitHub's
+    own facts about the run are not secrets.
     """
     facts = {environ.get(name) for name in _FACTS} | _WORDS
     found = []
@@ -158,18 +158,18 @@ def _passwords(value: str) -> Iterator[str]:
 
 
 class Redactor:
-    """Takes values out of texts.
+    """Removes secret values from texts.
 
-    A value is found as it is; escaped for JSON, HTML, Markdown, a URL or a workflow command, also where one of these
-    holds another; and within base64, wherever it begins there. A value of several lines is also looked for by line.
+    A value is found unchanged; escaped for JSON, HTML, Markdown, a URL or a workflow command, also nested; and within
+    base64 at any offset. A value of several lines is also searched by line.
     """
 
     def __init__(self, values: Iterable[str]) -> None:
         r"""Prepare the search.
 
         Args:
-            values: secrets. Those of less than eight characters (without backslashes and invisible spaces, which count
-                for nothing in the search) or of a single repeated character are not looked for.
+            values: secrets. Those with fewer than eight characters (without backslashes and invisible spaces, which the
+                search ignores) or a single repeated character are skipped.
         """
         looked_for = {part for value in values for part in _parts(value)}
         spelled = {_spelling(value) for value in looked_for} | {
@@ -179,18 +179,18 @@ class Redactor:
         self._idle = not spelled
 
     def clean(self, text: str) -> str:
-        """Replace every value by ``***``; values that overlap become one. The same text where there is none."""
+        """Replace every value by ``***``, overlapping ones as one. Return the same text if there is none."""
         if self._idle:
             return text
-        while (cleaned := self._cleaned(text)) is not text:  # a mask may complete a value that holds asterisks
+        while (cleaned := self._cleaned(text)) is not text:  # a mask may complete a value with asterisks
             text = cleaned
         return text
 
     def clean_values(self, value: T) -> T:
         """Clean every text and path in a value: records, tuples, lists and the values (not the keys) of mappings.
 
-        A mapping becomes a dict. Numbers, members of enums and everything else are left as they are; what holds
-        nothing to clean is the same object afterwards.
+        A changed mapping becomes a dict. Numbers, members of enums and everything else are unchanged; a value without
+        secrets is returned as the same object.
         """
         if self._idle:
             return value
@@ -214,7 +214,8 @@ class Redactor:
         if type(value) is str:
             return self.clean(value)
         if isinstance(value, PurePosixPath):
-            return self._path(value)
+            text = self.clean(str(value))
+            return value if text == str(value) else type(value)(text)
         if isinstance(value, (tuple, list)):
             return self._sequence(value)
         if isinstance(value, Mapping):
@@ -223,10 +224,6 @@ class Redactor:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._record(value)
         return value
-
-    def _path(self, value: PurePosixPath) -> PurePosixPath:
-        cleaned = self.clean(str(value))
-        return value if cleaned == str(value) else type(value)(cleaned)
 
     def _sequence(self, value: _Value) -> _Value:
         cleaned = [self._walk(item) for item in value]
@@ -242,7 +239,7 @@ class Redactor:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Return a value, and its lines where it has several, written out or not, as far as they are long enough."""
+    """Yield a value, and its lines (also escaped ones) if it has several, if long enough."""
     lines = value.replace("\\n", "\n").splitlines()
     texts = [line.strip() for line in lines if len(lines) > 1 and not line.startswith("-----")]
     for part in {value.strip(), "\n".join(lines).strip(), *texts}:
@@ -254,7 +251,7 @@ def _parts(value: str) -> Iterator[str]:
 def _spelling(value: str) -> tuple[str, ...]:
     """Return the pattern of each character of a value.
 
-    A backslash of the value itself has none: it would be one more of those that may stand before a character.
+    A backslash in the value has none: it is one of those that may precede a character.
     """
     spelled = []
     glue = ""
@@ -284,7 +281,7 @@ def _character(character: str) -> str:
 
 
 def _short(character: str, point: int) -> Iterator[str]:
-    """Return what JSON, HTML, Markdown, an address or a line of text makes of some characters besides."""
+    """Yield other spellings of some characters in JSON, HTML, Markdown, an address or a line of text."""
     if character in _NAMED:
         yield f"&(?:amp;)*{_NAMED[character]};"
     if character == " ":
@@ -301,14 +298,14 @@ def _short(character: str, point: int) -> Iterator[str]:
 
 
 def _folded(digits: str) -> str:
-    """Return a pattern for hexadecimal digits in either case; what is no letter of theirs stays."""
+    """Return a pattern for hexadecimal digits in either case."""
     return re.sub("[a-fA-F]", lambda match: f"[{match[0].lower()}{match[0].upper()}]", digits)
 
 
 def _in_base64(value: str) -> Iterator[tuple[str, ...]]:
-    """Return the base64 of a value for each of the three places of a group at which it may begin.
+    """Yield the base64 of a value for each of its three possible offsets in a group.
 
-    Characters that also depend on what stands before or behind the value are left out.
+    Characters that also depend on the text around the value are left out.
     """
     data = value.encode("utf-8", "surrogatepass")
     for before in range(3):
@@ -321,14 +318,16 @@ def _in_base64(value: str) -> Iterator[tuple[str, ...]]:
 
 
 def _forest(spelled: Sequence[tuple[str, ...]]) -> str:
-    """Join alternatives, so that at each place of a text only those of its own kind of character are looked at."""
+    """Join alternatives, so that at each place of a text only those of its kind of character are tried."""
     kinds = {kind: [item for item in spelled if re.match(kind, item[0])] for kind in ("[a-z]", "[A-Z]", "[0-9]")}
-    kinds["[^0-9A-Za-z]"] = [item for item in spelled if not item[0].isalnum()]  # an escape begins with no letter
+    kinds["[^0-9A-Za-z]"] = [
+        item for item in spelled if not item[0].isalnum()
+    ]  # an escape does not start with a letter
     return "|".join(f"(?={kind})(?:{_tree(items, 0)})" for kind, items in kinds.items() if items)
 
 
 def _tree(spelled: Sequence[tuple[str, ...]], level: int) -> str:
-    """Join alternatives, grouped by their first characters and the longest first.
+    """Join alternatives, grouped by their first characters, longest first.
 
     Without groups each place of a text would be tried against each value.
     """

@@ -1,4 +1,4 @@
-"""What a run asks for: the Action's inputs, the places in the workspace that they name, and the session in it."""
+"""The Action's inputs, their places in the workspace, and the session."""
 # ruff: noqa: PTH107, PTH112, PTH118, PTH120, PTH208
 
 from __future__ import annotations
@@ -20,23 +20,21 @@ from skillgate.model.skill import SKILL_FILE
 from skillgate.settings import BY_KEY, INPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from skillgate.action.protocol import Redactor
     from skillgate.config import Config, Files
 
-N = TypeVar("N", int, float)
+R = TypeVar("R")
 Input = str | float | bool | tuple[str, ...] | None
-_REFUSED = {
-    "run-as-caller": "it is for the command line: here skills are a stranger's, whose programs must not run as root"
-}
+_REFUSED = {"run-as-caller": "only for the command line: programs of untrusted skills must not run as root"}
 _SHARD = re.compile(r"([1-9][0-9]{0,3})/([1-9][0-9]{0,3})")
 _MOST_SHARDS = 1000
-_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # as the toolkit's getBooleanInput has them
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # as in the toolkit's getBooleanInput
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of an input: the runner keeps hyphens and makes letters upper-case."""
+    """Return the environment variable of an input: the runner keeps hyphens and upper-cases letters."""
     return "INPUT_" + name.replace(" ", "_").upper()
 
 
@@ -44,8 +42,8 @@ def read_inputs(environ: Mapping[str, str]) -> dict[str, Input]:
     """Read every input, by name.
 
     Returns:
-        Text as str, numbers as float or int, flags as bool, lists as tuples of str; None for an input that is not
-        given and has no default. A default that GitHub fills in is empty here.
+        Text as str, numbers as float or int, flags as bool, lists as tuples of str; None for an unset input without
+            default. A default that GitHub fills in is empty here.
 
     Raises:
         UsageError: with every input that is not valid.
@@ -64,7 +62,7 @@ def read_inputs(environ: Mapping[str, str]) -> dict[str, Input]:
 
 
 def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a sentence about each input that was given and does not exist: GitHub itself only warns."""
+    """Return a sentence about each unknown input; GitHub itself only warns."""
     known = {variable(entry.key): entry.key for entry in INPUTS}
     unknown = sorted(name for name in environ if name.startswith("INPUT_") and name not in known)
     return tuple(_unknown(name.removeprefix("INPUT_").lower(), known.values()) for name in unknown)
@@ -73,24 +71,24 @@ def unknown_inputs(environ: Mapping[str, str]) -> tuple[str, ...]:
 def _unknown(name: str, known: Iterable[str]) -> str:
     setting = BY_KEY.get(name)
     if setting is not None and not setting.personal:
-        return f"there is no input {name!r}: it does nothing; set {name} in the configuration"
-    return f"there is no input {name[:80]!r}{did_you_mean(name, known)}: it does nothing"
+        return f"unknown input {name!r} has no effect; set {name} in the configuration"
+    return f"unknown input {name[:80]!r} has no effect{did_you_mean(name, known)}"
 
 
 def set_options(inputs: Mapping[str, Input]) -> dict[str, Value]:
-    """Collect the inputs that lie over the configuration, as ``Config.with_options`` takes them."""
+    """Collect the inputs that override the configuration, as for ``Config.with_options``."""
     over = (entry.key for entry in INPUTS if entry.configured and entry.action is not None and entry.action.configures)
     return {key: value for key in over if (value := inputs.get(key)) not in (None, ())}
 
 
 def choices_of(entry: Setting[Any]) -> tuple[str, ...]:
-    """Return the words that an input takes; none where any text will do."""
+    """Return the choices of an input; none if any text is allowed."""
     without = () if entry.action is None else entry.action.without
     return tuple(word for word in entry.choices if word not in without)
 
 
 def default_of(entry: Setting[Any]) -> str:
-    """Return the text that holds where an input is not given, empty where GitHub fills it in."""
+    """Return the default text of an input, empty if GitHub fills it in."""
     default = "" if entry.action is None else entry.action.default
     return "" if default.startswith("${{") else default
 
@@ -153,7 +151,7 @@ def _accepted(entry: Setting[Any], text: str) -> float:
 
 
 class BenchmarkRequest(NamedTuple):
-    """The benchmark to run, and how; every field has the name of its input."""
+    """The benchmark to run, and how; each field is named after its input."""
 
     benchmark: str | None = None
     tasks: str | None = None
@@ -170,31 +168,31 @@ class BenchmarkRequest(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The inputs that are given."""
+        """The inputs that are set."""
         return tuple(name.replace("_", "-") for name, value in self._asdict().items() if value)
 
 
 class ActionRequest(NamedTuple):
-    """The inputs of a run; each field has the name of its input, and an empty text stands for none."""
+    """The inputs of a run; each field is named after its input, and an empty text means none."""
 
-    options: Mapping[str, Value]  # the inputs that are settings, as ``Config.with_options`` takes them
+    options: Mapping[str, Value]  # the inputs that are settings, for ``Config.with_options``
     mode: str
-    paths: tuple[str, ...]  # what is asked about, relative to the working directory
-    excluded: tuple[str, ...]  # the paths that are left out, likewise
+    paths: tuple[str, ...]  # skills or directories, relative to the working directory
+    excluded: tuple[str, ...]  # excluded paths, relative to the working directory
     working_directory: str
     config: str | None
     baseline: str
     changed_only: str
-    on_unmeasured: str  # what a skill without a score does: ``fail`` or ``pass``
+    on_unmeasured: str  # what to do about skills without a score: ``fail`` or ``pass``
     cache_dir: str | None
     store: str | None
-    shard: tuple[int, int] | None  # which part of how many is asked about, from (1, 1) on; None for all skills
+    shard: tuple[int, int] | None  # which part of how many to evaluate, from (1, 1) on; None for all skills
     reports: tuple[str, ...]
     merge_sarif: tuple[str, ...]
     benchmark: BenchmarkRequest
     invocations: tuple[str, ...]
     gate: tuple[str, ...]
-    report_dir: str  # this and the next three are places in the workspace
+    report_dir: str  # this and the next three are paths in the workspace
     sarif: str
     certificate: str
     badges: str
@@ -206,89 +204,53 @@ class ActionRequest(NamedTuple):
 
 
 def request_of(inputs: Mapping[str, Input]) -> ActionRequest:
-    """Return the request that inputs make; ``inputs`` has all of them, by name."""
-    paths = _texts(inputs, settings.PATHS)
-    part, _, parts = _text(inputs, settings.REQUESTED_SHARD).partition("/")
-    return ActionRequest(
+    """Return the request of the inputs; ``inputs`` has all of them, by name."""
+
+    def filled(kind: Callable[..., R], fields: Iterable[str], **own: object) -> R:
+        return kind(**{name: inputs[name.replace("_", "-")] for name in fields if name not in own}, **own)
+
+    paths, shard = inputs[settings.PATHS.key] or (), inputs[settings.REQUESTED_SHARD.key]
+    assert isinstance(paths, tuple)
+    return filled(
+        ActionRequest,
+        ActionRequest._fields,
         options=set_options(inputs),
-        mode=_text(inputs, settings.MODE),
         paths=tuple(path for path in paths if not path.startswith("!")),
         excluded=tuple(path.removeprefix("!").strip() for path in paths if path.startswith("!")),
-        working_directory=_text(inputs, settings.WORKING_DIRECTORY),
-        config=_text(inputs, settings.CONFIG) or None,
-        baseline=_text(inputs, settings.BASELINE),
-        changed_only=_text(inputs, settings.CHANGED_ONLY),
-        on_unmeasured=_text(inputs, settings.ON_UNMEASURED),
-        cache_dir=_text(inputs, settings.CACHE_DIR) or None,
-        store=_text(inputs, settings.STORE) or None,
-        shard=(int(part), int(parts)) if parts else None,
-        reports=_texts(inputs, settings.SHARD_REPORTS),
-        merge_sarif=_texts(inputs, settings.MERGE_SARIF),
-        benchmark=BenchmarkRequest(
-            benchmark=_text(inputs, settings.BENCHMARK) or None,
-            tasks=_text(inputs, settings.TASKS) or None,
-            skills=_texts(inputs, settings.SKILLS),
-            runs=_number(inputs, settings.RUNS, int),
-            min_completion=_number(inputs, settings.MIN_COMPLETION, float),
-            allow_exec=inputs[settings.ALLOW_EXEC.key] is True,
-            allow_env=_texts(inputs, settings.ALLOW_ENV),
-        ),
-        invocations=_texts(inputs, settings.INVOCATIONS),
-        gate=_texts(inputs, settings.INVOCATION_GATE),
-        report_dir=_text(inputs, settings.REPORT_DIR),
-        sarif=_text(inputs, settings.SARIF),
-        certificate=_text(inputs, settings.CERTIFICATE),
-        badges=_text(inputs, settings.BADGES),
-        comment=_text(inputs, settings.COMMENT),
-        comment_key=_text(inputs, settings.COMMENT_KEY),
-        pr_number=_number(inputs, settings.PR_NUMBER, int),
-        regression_issue=inputs[settings.REGRESSION_ISSUE.key] is True,
-        annotations=_text(inputs, settings.ANNOTATIONS),
+        shard=tuple(map(int, shard.split("/"))) if isinstance(shard, str) else None,
+        benchmark=filled(BenchmarkRequest, BenchmarkRequest._fields),
+        gate=inputs[settings.INVOCATION_GATE.key] or (),
+        **{place.key: inputs[place.key] or "" for place in (settings.SARIF, settings.CERTIFICATE, settings.BADGES)},
     )
 
 
-def _text(inputs: Mapping[str, Input], entry: Setting[Any]) -> str:
-    value = inputs[entry.key]
-    return value if isinstance(value, str) else ""
-
-
-def _texts(inputs: Mapping[str, Input], entry: Setting[Any]) -> tuple[str, ...]:
-    value = inputs[entry.key]
-    return value if isinstance(value, tuple) else ()
-
-
-def _number(inputs: Mapping[str, Input], entry: Setting[Any], kind: type[N]) -> N | None:
-    value = inputs[entry.key]
-    return value if isinstance(value, kind) else None
-
-
 _REPORT_DIR = f"input {settings.REPORT_DIR.key}"
-_MOST = 50  # notes that are collected; all are written
+_MOST = 50  # collected notes; all are written
 
 
 class Checkout(NamedTuple):
-    """Where a run works; directories are absolute."""
+    """The absolute directories of a run."""
 
-    workspace: str  # that a step may read and write
-    directory: str  # in it, that paths and configuration are relative to
-    top: str  # the repository's, the workspace without one
-    name: str = ""  # of a skill at the top, whose directory on a runner may be called anything; "" where not known
+    workspace: str  # where a step may read and write
+    directory: str  # in the workspace; base of paths and configuration
+    top: str  # of the repository; without one the workspace
+    name: str = ""  # of a skill at the top, whose directory on a runner may have any name; "" if not known
 
     def inside(self, path: str, shown: str) -> str:
-        """Return the absolute path of a place that an input names relative to the directory.
+        """Return the absolute path of an input, relative to the directory.
 
         Raises:
-            UsageError: it lies outside of the workspace, or in git's own directory.
+            UsageError: it is outside of the workspace, or in Git's own directory.
         """
         return inside(self.workspace, os.path.join(self.directory, path), shown)
 
 
 class Versions(NamedTuple):
-    """The files that a run reads policy from and compares; without a change, all of them are the disk's."""
+    """The file versions for policy and comparison; without a change, all are the disk."""
 
-    tip: Files  # those of the base branch's tip
-    start: Files  # those of the commit that the change is compared with, where it left the base branch
-    head: Files  # the working tree's; of a change, never through a link that leads out of it
+    tip: Files  # at the base branch's tip
+    start: Files  # at the commit where the change left the base branch
+    head: Files  # in the working tree; for a change, never through a link out of it
 
     def is_removed(self, place: str) -> bool:
         """Whether the base branch has removed an absolute path since the change began."""
@@ -296,17 +258,17 @@ class Versions(NamedTuple):
 
 
 def inside(workspace: str, path: str, shown: str) -> str:
-    """Return the absolute path of a place in the workspace, links left as they are.
+    """Return the absolute path of a place in the workspace, without resolving links.
 
     Raises:
-        UsageError: it lies outside, by its name or by a link on its way; or in git's own directory.
+        UsageError: it is outside, by name or through a link, or in Git's own directory.
     """
     place = os.path.normpath(os.path.join(workspace, path))
     for one, top in ((place, workspace), (os.path.realpath(place), os.path.realpath(workspace))):
         if one != top and not one.startswith(top.rstrip(os.sep) + os.sep):
             raise UsageError(f"{shown} leads out of the workspace")
         if ".git" in PurePath(os.path.relpath(one, top)).parts:
-            raise UsageError(f"{shown} is git's own")
+            raise UsageError(f"{shown} is in Git's own directory")
     return place
 
 
@@ -314,7 +276,7 @@ def require_untracked(checkout: Checkout, path: str, shown: str) -> None:
     """Refuse a place, relative to the workspace, that a change could have filled.
 
     Raises:
-        UsageError: it lies outside the workspace or behind a link, or git knows it.
+        UsageError: it is outside of the workspace, behind a link, or tracked.
     """
     workspace, top = checkout.workspace, checkout.top
     place = inside(workspace, path, shown)
@@ -322,18 +284,18 @@ def require_untracked(checkout: Checkout, path: str, shown: str) -> None:
 
     real = os.path.realpath(place)
     if real != os.path.join(os.path.realpath(workspace), os.path.relpath(place, workspace)):
-        raise UsageError(f"{shown} is, or lies behind, a symbolic link, which a change may have made")
+        raise UsageError(f"{shown} is, or is behind, a symbolic link, which a change may have made")
     below = os.path.relpath(real, top).replace(os.sep, "/")
     folder = real if os.path.isdir(real) else os.path.dirname(real)
     if below == "." or is_tracked(top, below) or toplevel(folder) not in (None, top):
         raise UsageError(
-            f"{shown} holds files of the repository, so a change could bring what is in it; name a place that only"
-            " actions/cache fills"
+            f"{shown} has files of the repository, which a change could replace; use a path that only actions/cache"
+            " fills"
         )
 
 
 def writable(path: str, workspace: str, *, folder: bool = False) -> str:
-    """Return a path that an input names, ``""`` where nothing may be written there."""
+    """Return the path of an input, ``""`` if it must not be written."""
     try:
         if path:
             _require(os.path.join(path, DOCUMENTS[0]) if folder else path, workspace, path)
@@ -346,34 +308,34 @@ def require_output_paths(workspace: str, report_dir: str, sarif: str) -> None:
     """Require that a run can write its documents, and overwrites nothing.
 
     Raises:
-        UsageError: something cannot be written where an input says, or git knows a file there, or it is a skill's own
-            directory: what is judged must be what the change brings.
+        UsageError: a path cannot be written, a file there is tracked, or it is a skill's directory, which must stay
+            unchanged.
     """
     places = [_require(os.path.join(report_dir, name), workspace, _REPORT_DIR) for name in DOCUMENTS]
     if sarif:
         place = _require(sarif, workspace, "input sarif")
         if place in places:
             raise UsageError(
-                f"input sarif: {sarif} is one of the documents of {settings.REPORT_DIR.key}; name another file"
+                f"input sarif: {sarif} is one of the documents in {settings.REPORT_DIR.key}; use another name"
             )
         places.append(place)
     folder = os.path.dirname(places[0])
     if os.path.isdir(folder) and any(name.upper() == SKILL_FILE.upper() for name in os.listdir(folder)):
-        raise UsageError(f"{_REPORT_DIR}: {report_dir} is a skill; name a directory of its own")
+        raise UsageError(f"{_REPORT_DIR}: {report_dir} is a skill; use another directory")
     from skillgate.skill.git import is_tracked  # starts processes
 
     top = toplevel(os.path.realpath(workspace))
     for place in places if top is not None else ():
         shown = os.path.relpath(place, workspace)
         if os.path.lexists(place) and is_tracked(top or "", os.path.relpath(os.path.realpath(place), top)):
-            raise UsageError(f"{shown} is in the repository, and would be overwritten; name another place")
+            raise UsageError(f"{shown} is in the repository and would be overwritten; use another path")
 
 
 def require_certificate_paths(workspace: str, certificate: str, badges: str, report_dir: str) -> None:
-    """Require that certificate and badges lie where nothing of the repository or of the report does.
+    """Require separate places for certificate and badges, outside of the repository's files and the report.
 
     Raises:
-        UsageError: as said.
+        UsageError: a place is already used.
     """
     from skillgate.skill.git import is_tracked  # starts processes
 
@@ -385,17 +347,17 @@ def require_certificate_paths(workspace: str, certificate: str, badges: str, rep
         file = _require(os.path.join(place, "x.svg") if name == "badges" else place, workspace, f"input {name}")
         owned = os.path.dirname(file) if name == "badges" else file
         if owned in documents or owned == workspace:
-            raise UsageError(f"input {name}: {place} holds something else; name a place of its own")
+            raise UsageError(f"input {name}: {place} is used for something else; use another path")
         if (
             top is not None
             and os.path.lexists(owned)
             and is_tracked(top, os.path.relpath(os.path.realpath(owned), top))
         ):
-            raise UsageError(f"input {name}: {place} is in the repository, and would be overwritten")
+            raise UsageError(f"input {name}: {place} is in the repository and would be overwritten")
 
 
 def remove_old_documents(workspace: str, report_dir: str) -> None:
-    """Remove the documents of an earlier run: what this one does not write would be taken for its own.
+    """Remove the documents of an earlier run, which would be mistaken for those of this one.
 
     Raises:
         UsageError: one cannot be removed.
@@ -407,7 +369,7 @@ def remove_old_documents(workspace: str, report_dir: str) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise UsageError(f"cannot write {shown}: {error.strerror}; remove it, or name another place") from error
+            raise UsageError(f"cannot write {shown}: {error.strerror}; remove it, or use another path") from error
 
 
 def _require(name: str, workspace: str, shown: str) -> str:
@@ -417,25 +379,25 @@ def _require(name: str, workspace: str, shown: str) -> str:
     above = os.path.dirname(place)
     while not os.path.isdir(above):
         if os.path.lexists(above):
-            raise UsageError(f"{shown}: {os.path.relpath(above, workspace)} is a file, and no directory")
+            raise UsageError(f"{shown}: {os.path.relpath(above, workspace)} is a file, not a directory")
         above = os.path.dirname(above)
     if os.path.isdir(place):
-        raise UsageError(f"{shown}: {name} is a directory; remove it, or name another place")
+        raise UsageError(f"{shown}: {name} is a directory; remove it, or use another path")
     return place
 
 
 class ActionSession(Console):
-    """A session in the workspace whose notes are redacted and collected.
+    """A session in the workspace with redacted and collected notes.
 
     Attributes:
-        redactor: takes secrets out of what is noted.
+        redactor: removes secrets from notes.
     """
 
     signed_only = True  # a pull request may have filled the cache
-    anew = f"a run whose {settings.CACHE_DIR.key} is empty asks everything again"
+    anew = f"use an empty {settings.CACHE_DIR.key} to ask everything again"
 
     def __init__(self, session: Console, *, workspace: str, redactor: Redactor) -> None:
-        """Take over the streams and the environment of ``session``."""
+        """Use the streams and the environment of ``session``."""
         super().__init__(
             stdout=session.stdout,
             stderr=session.stderr,
@@ -450,11 +412,11 @@ class ActionSession(Console):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noted, in its order, each once."""
+        """All notes in order, without duplicates."""
         return tuple(self._notes)
 
     def with_config(self, config: Config) -> ActionSession:
-        """Return the same session with the configuration that holds; notes of both are collected together."""
+        """Return the same session with a configuration; both collect notes together."""
         session = copy(self)
         session._config = config
         return session

@@ -1,4 +1,4 @@
-"""Evaluate what is checked out or join what earlier jobs have found, compare it with its base, and decide."""
+"""Evaluate the checkout or join reports of earlier jobs, compare with the base, and decide."""
 
 from __future__ import annotations
 
@@ -66,18 +66,18 @@ if TYPE_CHECKING:
     from skillgate.skill.find import Discovery
 
 _EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
-_MOST = 3  # directories that are named
-_CHANGES = "input reports: what earlier jobs have found is told where the workflow's own commit was evaluated, not in"
+_MOST = 3  # listed directories
+_CHANGES = "input reports: reports of earlier jobs are only accepted for the workflow's own commit, not in"
 _COMPARABLE = "depth", "scoring_version", "models"
-_BUDGETS = (settings.MAX_COST_USD.key, settings.MAX_CALLS.key)  # a reason that a budget gave names one of them
+_BUDGETS = (settings.MAX_COST_USD.key, settings.MAX_CALLS.key)  # a reason from a budget names one of them
 
 
 def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Results:
-    """Evaluate skills, gates on recorded invocations and a benchmark, as far as the inputs ask for them.
+    """Evaluate skills, gates on recorded invocations and a benchmark, as the inputs say.
 
     Raises:
-        UsageError: an input, the configuration or the checkout does not do.
-        IncompleteError: the depth asked for cannot run, or git fails.
+        UsageError: an input, the configuration or the checkout is not usable.
+        IncompleteError: the requested depth cannot run, or Git fails.
     """
     context = load_context(request, event, session.cwd)
     session = session.with_config(context.config)
@@ -100,15 +100,15 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
         results, base = _scored(context, run, session, skills, evaluator, depth)
         if models is not None:
             results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
-    results = _with_notices(results, session)  # also what the models' end brought
-    # Gates go before a benchmark, whose programs must find nothing that decides.
+    results = _with_notices(results, session)  # including notes from closing the models
+    # Gates come before a benchmark, whose programs must not find anything that decides.
     results = gates(results, None if base is None else base.results)
     if request.benchmark.is_wanted:
         from skillgate.action.benchmark import with_benchmark  # most runs have none
 
         results = with_benchmark(results, context, session)
     elif request.benchmark.names:
-        session.note(f"input {request.benchmark.names[0]} does nothing without the input benchmark")
+        session.note(f"input {request.benchmark.names[0]} has no effect without the input benchmark")
         results = _with_notices(results, session)
     problem = None if store is None else write_results(results, store, context.base.head, session)
     return results if problem is None else results._replace(run=with_failure(results.run, problem))
@@ -122,16 +122,16 @@ def _with_notices(results: Results, session: ActionSession) -> Results:
 def _sampled(
     context: RunContext, session: ActionSession, depth: Depth
 ) -> Iterator[tuple[SampledLayers | None, Models | None]]:
-    """Connect what judges skills, and the models that it asks; neither at quick depth."""
+    """Yield the sampled layers and their models; neither at depth quick."""
     if depth is Depth.QUICK:
         yield None, None
         return
     require_able(context.config, depth)
     require_packages()
     folder = context.request.cache_dir
-    if folder is not None:  # answers that a change brings may be anybody's
+    if folder is not None:  # answers in a change cannot be trusted
         require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
-    from skillgate.evaluation.sampled import sampling  # brings in the judge
+    from skillgate.evaluation.sampled import sampling  # imports the judge
 
     with with_base_corpus(context, session) as config, sampling(config, ModelOptions(), session, depth) as one:
         yield one.layers, one.models
@@ -140,8 +140,8 @@ def _sampled(
 def _require_current_prompts(context: RunContext, depth: Depth) -> None:
     """Refuse to measure a skill on prompts that the base branch has replaced.
 
-    Both sides of a change are measured on the prompts that it began with. They are policy too, and another set at the
-    tip cannot be put to a skill that was written before it without changing what the skill is compared with.
+    Both sides of a change are measured on the prompts that it began with. Prompts are policy too, and a newer set at
+    the tip would change what the skill is compared with.
     """
     base = context.base
     if depth is Depth.QUICK or base.commit is None or base.tip is None or base.tip == base.commit:
@@ -155,18 +155,18 @@ def _require_current_prompts(context: RunContext, depth: Depth) -> None:
         named = ", ".join(f"{printable(one)[:80] or '.'}/evals" for one in folders[:_MOST])
         more = f" and {len(folders) - _MOST} more" if len(folders) > _MOST else ""
         raise UsageError(
-            f"the base branch has changed {named}{more} since this change began, and its skill would be measured on"
-            " the old prompts; bring the branch up to date"
+            f"the base branch has changed {named}{more} since this change began, so the skill would be measured on"
+            " old prompts; update the branch"
         )
 
 
 def _gates(
     context: RunContext, session: ActionSession
 ) -> Callable[[Results, Mapping[str, SkillResult] | None], Results]:
-    """Find the gates on recorded invocations that the inputs ask for, and return what answers them."""
+    """Find the gates on recorded invocations, and return a function that checks them."""
     if not (context.request.invocations or context.request.gate):
         return lambda results, _: results
-    from skillgate.action.invocations import answer_gates, gate_request  # most runs ask for none
+    from skillgate.action.invocations import answer_gates, gate_request  # most runs have none
 
     gates = gate_request(context, session)
     if gates is None:
@@ -211,7 +211,9 @@ def _scored(
         raise UsageError(
             f"no skill found in {', '.join(requested_paths(context))}: a skill is a directory with a SKILL.md"
         )
-    removed = len(gone) if context.base.commit in (None, context.compared.commit) else 0  # else it may be long ago
+    removed = (
+        len(gone) if context.base.commit in (None, context.compared.commit) else 0
+    )  # else they may have been removed long ago
     paths = [result.skill.path for result in report.results]
     extras = tuple(path for path in paths if narrowed is not None and path not in touching)
     changed = None
@@ -243,7 +245,7 @@ def _measured(
     touches: pipeline.Touched | None,
     depth: Depth,
 ) -> pipeline.Evaluated:
-    """Evaluate the head; its report says what it is of."""
+    """Evaluate the head, and complete its report."""
     shard = context.request.shard
     request = EvaluateRequest(
         context.config,
@@ -274,12 +276,11 @@ def _measured(
 def merge_reports(request: ActionRequest, event: Event, session: ActionSession) -> Results:
     """Join the reports of earlier jobs of this run, compare them with another report, and decide.
 
-    The reports are this workflow's own, as those of its jobs on a commit that is trusted; in a pull request they could
-    be anybody's, and there they are refused. Gates of skills are those that the earlier jobs had; what is decided here
-    is the regression.
+    The reports are trusted, as those of this workflow's jobs on a trusted commit; in a pull request they are not, and
+    are refused. Gates of skills are those of the earlier jobs; only the regression is decided here.
 
     Raises:
-        UsageError: the event is a change, or a report does not do.
+        UsageError: the event is a change, or a report is not usable.
     """
     if event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment"):
         raise UsageError(f"{_CHANGES} {event.name}")
@@ -302,7 +303,7 @@ def merge_reports(request: ActionRequest, event: Event, session: ActionSession) 
 
 
 def _joined(context: RunContext, session: ActionSession) -> Report:
-    """Read the reports: one over all skills as it is, or all the shards of one run, joined."""
+    """Read the reports: one over all skills unchanged, or all shards of one run, joined."""
     from skillgate.evaluation.compare import joined
 
     names = [_inside(context, name, "reports") for name in context.request.reports]
@@ -314,19 +315,19 @@ def _joined(context: RunContext, session: ActionSession) -> Report:
 
 
 def _compared(context: RunContext, report: Report, session: ActionSession) -> Diff | None:
-    """Compare with the report that the input ``baseline`` names; None without one, and where numbers mean others."""
+    """Compare with the report of the input ``baseline``; None without one, or if scores are not comparable."""
     from skillgate.evaluation.compare import DiffRequest, diff_files
 
     name = context.compared.value
     if name is None:
         return None
     if not name.endswith(".json"):
-        raise UsageError("input baseline: reports are compared with a report: write report:PATH, or none")
+        raise UsageError("input baseline: reports can only be compared with a report; use report:PATH or none")
     name = _inside(context, name, "baseline")
     before = _read(name, session.cwd, "the baseline")
     other = [key for key in _COMPARABLE if getattr(before, key) != getattr(report, key)]
     if other:
-        session.note(f"not compared with {name}: it has another {' and '.join(other).replace('_', ' ')}")
+        session.note(f"not compared with {name}: it has a different {' and '.join(other).replace('_', ' ')}")
         return None
     with tempfile.TemporaryDirectory(prefix="skillgate-report-") as folder:
         place = os.path.join(folder, "report.json")  # noqa: PTH118
@@ -337,7 +338,7 @@ def _compared(context: RunContext, report: Report, session: ActionSession) -> Di
 
 
 def _with_regressions(report: Report, diff: Diff) -> Report:
-    """Add to each skill the outcome of its regression gate, where there is one."""
+    """Add the outcome of the regression gate to each skill that has one."""
     if diff.gate.passed is None and not diff.gate.outcomes:
         return report
     outcomes = {one.after.path: one.regression for one in diff.skills if one.after and one.regression}
@@ -346,7 +347,7 @@ def _with_regressions(report: Report, diff: Diff) -> Report:
         outcome = outcomes.get(result.skill.path)
         if outcome is not None:
             fails = outcome.verdict is Outcome.FAIL or result.gate.passed is False
-            # Shards that were compared with the same report have said so already, each for its own skills.
+            # Shards that were compared with the same report already have this outcome for their own skills.
             others = tuple(one for one in result.gate.outcomes if one.gate != outcome.gate)
             gate = Verdict(False if fails else result.gate.passed, (*others, outcome))
             result = result._replace(gate=gate)
@@ -358,9 +359,9 @@ def _read(name: str, workspace: str, what: str) -> Report:
     """Read a report over several skills."""
     document = read(read_whole(os.path.join(workspace, name), name, what), source=name)  # noqa: PTH118
     if isinstance(document, SingleReport):
-        raise UsageError(f"{name} is about one skill, and not a report of the Action")
+        raise UsageError(f"{name} is about one skill; expected a report of the Action")
     if not isinstance(document, Report):
-        raise UsageError(f"{name} is not a report of scores")
+        raise UsageError(f"{name} is not a score report")
     return document
 
 

@@ -1,4 +1,4 @@
-"""Options of the commands that run, find and select skills on benchmarks, and the requests that they make."""
+"""Options of the benchmark commands, and the requests that they make."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from skillgate.bench.request import (
     TaskChoice,
 )
 from skillgate.bench.selecting import StrategyRequest
-from skillgate.cli.options import Rare, option_values, read_number, section, shard_of_word, whole_number
+from skillgate.cli.options import (
+    Rare,
+    at_least_zero,
+    option_values,
+    request_from,
+    section,
+    shard_of_word,
+    share,
+    whole_number,
+)
 from skillgate.cli.store_options import store_choice
 from skillgate.errors import UsageError
 from skillgate.evaluation.request import ModelOptions
@@ -35,20 +44,20 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000}
 
 
 def add_benchmark(parser: argparse.ArgumentParser, *, named: bool = True) -> None:
-    """Declare which skills and tasks; without ``named`` the command looks for skills itself."""
+    """Declare which skills and tasks to run; without ``named`` the command searches for skills itself."""
     group = section(parser, settings.TASKS_RUN.title)
     if named:
         group.add_argument(
             "--skills", metavar="PATH", nargs="+", action="extend", help="skill.json files, or directories"
         )
-    group.add_argument("--tasks", metavar="FILE", help="a file of tasks in the place of a benchmark")
-    _words(group, "--task-id", "ID", Rare("run these tasks alone; repeatable"))
-    _words(group, "--task-tag", "TAG", Rare("run tasks with all of these tags alone; repeatable"))
-    group.add_argument("--prose", action="store_true", help=Rare("take in the SKILL.md files that a search meets, too"))
+    group.add_argument("--tasks", metavar="FILE", help="a file of tasks to use instead of a benchmark")
+    _words(group, "--task-id", "ID", Rare("run only these tasks; repeatable"))
+    _words(group, "--task-tag", "TAG", Rare("run only tasks with all of these tags; repeatable"))
+    group.add_argument("--prose", action="store_true", help=Rare("also run SKILL.md files found by a search"))
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
-    """Declare how they are run."""
+    """Declare how to run them."""
     group = section(parser, settings.RUNNING.title)
     group.add_argument(
         "--timeout",
@@ -56,42 +65,43 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         dest=settings.TIMEOUT_MS.variable,
         type=milliseconds,
         help=Rare(
-            "how long one try may take, start-up included, of a task without timeoutMs: milliseconds, or 30s, 2m"
-            f" (default: {settings.TIMEOUT_MS.default})"
+            "time limit of one try, including start-up, for tasks without timeoutMs: milliseconds, or"
+            f" 30s, 2m (default: {settings.TIMEOUT_MS.default})"
         ),
     )
     group.add_argument(
         "--run-as-caller",
         action="store_true",
-        help=Rare("run programs as you, and as root not as users of their own: they can do all that you can"),
+        help=Rare("run programs as you (as root too: not as separate users); they can do whatever you can"),
     )
-    names = "a variable that a skill's configuration may name; repeatable"
+    names = "an environment variable that a skill's configuration may name; repeatable"
     _words(group, f"--{settings.ALLOW_ENV.key}", "NAME", Rare(names))
-    hosts = "a private host that a skill's server may be; repeatable"
+    hosts = "a private host that a skill's server may use; repeatable"
     _words(group, f"--{settings.ALLOW_HOST.key}", "HOST[:PORT]", Rare(hosts))
-    group.add_argument(f"--no-{settings.ALLOW_EXEC.key}", action="store_true", help="start no program of any skill")
-    group.add_argument("--dry-run", action="store_true", help="say what would be run; run and write nothing")
+    group.add_argument(f"--no-{settings.ALLOW_EXEC.key}", action="store_true", help="do not start programs of skills")
+    group.add_argument("--dry-run", action="store_true", help="show what would run; run and write nothing")
 
 
 def add_gates(parser: argparse.ArgumentParser, command: str) -> None:
-    """Declare what is required of each skill; ``report merge`` has ``--on-inconclusive`` for scores too."""
+    """Declare the gates of each skill; ``report merge`` has ``--on-inconclusive`` for scores too."""
     group = section(parser, settings.BOUNDS.titles.get(command, settings.BOUNDS.title))
-    group.add_argument("--exit-on-fail", action="store_true", help="exit 1 where a skill completes too few tasks")
+    group.add_argument("--exit-on-fail", action="store_true", help="exit with 1 if a skill completes too few tasks")
     _words(group, "--require-task", "ID", Rare("a task that must pass in every run; repeatable"))
     if command != settings.MERGE:
         group.add_argument(
             f"--{settings.ON_INCONCLUSIVE.key}",
             choices=settings.ON_INCONCLUSIVE.choices,
             default=settings.ON_INCONCLUSIVE.default,
-            help=Rare("what a bound inside a rate's interval does: the point estimate decides, or this"),
+            help=Rare(
+                "what to do if a limit lies within the rate's confidence interval: use the point estimate"
+                " (point), pass, warn or fail"
+            ),
         )
-    group.add_argument(
-        "--allow-skipped", action="store_true", help=Rare("let what could not be measured change no exit code")
-    )
+    group.add_argument("--allow-skipped", action="store_true", help=Rare("ignore unmeasured results in the exit code"))
 
 
 def add_results(parser: argparse.ArgumentParser) -> None:
-    """Declare what is written."""
+    """Declare the output."""
     out = section(parser, settings.REPORTS.title)
     out.add_argument(
         "--format",
@@ -99,20 +109,21 @@ def add_results(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         type=_formats,
-        help=f"write {', '.join(settings.FORMATS.choices)}; several with commas or blanks (default: json markdown)",
+        help=f"write {', '.join(settings.FORMATS.choices)}; separate several with commas or spaces"
+        " (default: json markdown)",
     )
     out.add_argument(
-        "--progress", choices=("bar", "json", "none"), default="bar", help=Rare("how progress is told on stderr")
+        "--progress", choices=("bar", "json", "none"), default="bar", help=Rare("how to show progress on stderr")
     )
 
 
 def add_shard(parser: argparse.ArgumentParser) -> None:
-    """Declare that one of several shards is run."""
+    """Declare ``--shard``."""
     parser.add_argument(
         "--shard",
         metavar="I/N",
         type=shard_of_word,
-        help=Rare("run the I-th of N parts of the tasks alone; report merge joins the reports, and asks the gates"),
+        help=Rare("run only the I-th of N parts of the tasks; report merge joins the reports and checks the gates"),
     )
 
 
@@ -121,15 +132,15 @@ def add_write_back(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-metadata",
         action="store_true",
-        help=Rare("write the completion rate into metadata.benchmarkResults of each skill.json"),
+        help=Rare("write the completion rate to metadata.benchmarkResults of each skill.json"),
     )
 
 
 def milliseconds(text: str) -> int:
-    """Read milliseconds, or a number with ``ms``, ``s`` or ``m``; a bare number under 100 is not accepted.
+    """Read milliseconds, or a number with ``ms``, ``s`` or ``m``; from 100 ms to a day.
 
     Raises:
-        argparse.ArgumentTypeError: it is none, or too short or too long a time.
+        argparse.ArgumentTypeError: it is no time, or too short or too long.
     """
     unit = next((unit for unit in ("ms", "s", "m") if text.endswith(unit)), "")
     digits = text.removesuffix(unit)
@@ -162,86 +173,81 @@ _ADAPTERS = tuple(kind.value for kind in AdapterType)
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:
-    """Declare what skills are searched for; ``-q`` is the query here, and ``--quiet`` has its long form alone."""
+    """Declare which skills to search for; ``-q`` is the query here, so ``--quiet`` has only its long form."""
     group = parser.add_argument_group("which skills", conflict_handler="resolve")  # it takes -q from --quiet
-    group.add_argument("-q", "--query", metavar="WORDS", help="all of these words, in id, name, description or tags")
+    group.add_argument(
+        "-q", "--query", metavar="WORDS", help="all of these words occur in id, name, description or tags"
+    )
     group.add_argument(
         "-t", "--tag", metavar="TAG", nargs="+", action="extend", default=[], help="with all of these tags"
     )
-    group.add_argument("-a", "--adapter", metavar="KIND", type=adapter, help=f"run so: {', '.join(_ADAPTERS)}")
     group.add_argument(
-        "--skills-dir", metavar="DIR", default=SKILLS_DIR, help=f"where skills are looked for (default: {SKILLS_DIR})"
+        "-a", "--adapter", metavar="KIND", type=adapter, help=f"how the skill runs: {', '.join(_ADAPTERS)}"
+    )
+    group.add_argument(
+        "--skills-dir", metavar="DIR", default=SKILLS_DIR, help=f"where to search for skills (default: {SKILLS_DIR})"
     )
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Declare the filters of figures; ``run`` has them as gates."""
+    """Declare the filters by figures; ``run`` has them as gates."""
     group = parser.add_argument_group("what a skill must have")
+    group.add_argument(f"--{settings.MIN_COMPLETION.key}", metavar="SHARE", type=share, help="minimum completion rate")
     group.add_argument(
-        f"--{settings.MIN_COMPLETION.key}", metavar="SHARE", type=share, help="the least completion rate"
+        f"--{settings.MAX_ERROR_RATE.key}", metavar="SHARE", type=share, help="maximum share of errors and timeouts"
     )
     group.add_argument(
-        f"--{settings.MAX_ERROR_RATE.key}", metavar="SHARE", type=share, help="the largest share of errors and timeouts"
+        f"--{settings.MAX_P95_MS.key}",
+        metavar="MS",
+        type=at_least_zero("milliseconds"),
+        help="maximum 95th percentile of latencies",
     )
     group.add_argument(
-        f"--{settings.MAX_P95_MS.key}", metavar="MS", type=_latency, help="the largest 95th percentile of latencies"
+        "--adapter",
+        metavar="KIND",
+        nargs="+",
+        action="extend",
+        type=adapter,
+        help="the skill runs in one of these ways",
     )
     group.add_argument(
-        "--adapter", metavar="KIND", nargs="+", action="extend", type=adapter, help="run in one of these ways"
-    )
-    group.add_argument(
-        "--allow-skipped", action="store_true", help=Rare("select also what was not wholly measured, by what was")
+        "--allow-skipped", action="store_true", help=Rare("also select skills that were only partly measured")
     )
 
 
 def add_ranking(parser: argparse.ArgumentParser, *, top_k: int | None = None) -> None:
-    """Declare the strategy's file, tags, the order and how many."""
+    """Declare the strategy file, tags, order and number."""
     group = parser.add_argument_group("how skills are selected")
     group.add_argument(
-        "--strategy", metavar="FILE", help="filters, order and number in YAML or JSON; options hold over it"
-    )
-    group.add_argument("--require-tag", metavar="TAG", nargs="+", action="extend", help=Rare("has all of these tags"))
-    group.add_argument(
-        "--sort-by", choices=[key.value for key in SortKey], help="what they are ranked by (default: compositeScore)"
+        "--strategy", metavar="FILE", help="filters, order and number, as YAML or JSON; options override it"
     )
     group.add_argument(
-        "--order", choices=[order.value for order in Order], help=Rare("smallest or largest first (default: the best)")
+        "--require-tag", metavar="TAG", nargs="+", action="extend", help=Rare("the skill has all of these tags")
+    )
+    group.add_argument(
+        "--sort-by", choices=[key.value for key in SortKey], help="what to rank by (default: compositeScore)"
+    )
+    group.add_argument(
+        "--order",
+        choices=[order.value for order in Order],
+        help=Rare("smallest or largest first (default: best first)"),
     )
     default = "all that pass" if top_k is None else top_k
-    group.add_argument("--top-k", metavar="N", type=count, help=f"how many are selected at most (default: {default})")
+    group.add_argument(
+        "--top-k", metavar="N", type=count, help=f"maximum number of selected skills (default: {default})"
+    )
 
 
 def adapter(text: str) -> str:
-    """Read the word for how a skill is run.
+    """Read how a skill runs.
 
     Raises:
-        argparse.ArgumentTypeError: it is none.
+        argparse.ArgumentTypeError: it is no adapter.
     """
     if text not in _ADAPTERS:
         near = did_you_mean(text, _ADAPTERS)
         raise argparse.ArgumentTypeError(f"expected one of {', '.join(_ADAPTERS)}; found {text!r}{near}")
     return text
-
-
-def share(text: str) -> float:
-    """Read a ratio.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none; the message for a percentage has the ratio that was meant.
-    """
-    number = read_number(text.removesuffix("%"))
-    if text.endswith("%") or not 0 <= number <= 1:
-        hint = f"; did you mean {number / 100:g}?" if 0 < number <= 100 else ""
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
-    return number
-
-
-def _latency(text: str) -> float:
-    """Read a time in milliseconds, at least 0."""
-    number = read_number(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected milliseconds, found {text!r}")
-    return number
 
 
 def eval_request(
@@ -255,9 +261,7 @@ def eval_request(
     config = session.config.with_options(option_values(args))
     named = named_gates(args)
     if shard is not None and named:
-        raise UsageError(
-            f"--{named[0]} is asked of all results and not of one shard: give it to skillgate report merge"
-        )
+        raise UsageError(f"--{named[0]} needs the results of all shards; pass it to skillgate report merge instead")
     formats = tuple(dict.fromkeys(form for item in args.format or () for form in item))
     return EvalRequest(
         skills=tuple(skills),
@@ -283,12 +287,12 @@ def eval_request(
 
 
 def model_options(args: argparse.Namespace) -> ModelOptions:
-    """Return how models are called, as the options of ``add_model_answers`` say."""
-    return ModelOptions(record=args.record, replay=args.replay, refresh=args.refresh, keep_answers=not args.no_cache)
+    """Return how models are called, from the options of ``add_model_answers``."""
+    return request_from(ModelOptions, args, keep_answers=not args.no_cache, dry_run=False)
 
 
 def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
-    """Return the gates; ``config`` has the options over it."""
+    """Return the gates; ``config`` includes the options."""
     policy = BenchPolicy.configured(config)._replace(
         require_tasks=tuple(dict.fromkeys(args.require_task)), on_inconclusive=args.on_inconclusive or "point"
     )
@@ -298,20 +302,20 @@ def bench_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
 
 
 def merge_policy(args: argparse.Namespace, config: Config) -> BenchPolicy:
-    """Return the gates of shards that are joined; other options of the gate are about scores."""
+    """Return the gates of merged shards; other gate options are about scores."""
     return bench_policy(args, config.with_options(_bounds(args)))
 
 
 def named_gates(args: argparse.Namespace) -> list[str]:
-    """List the options of gates that are used, without their dashes."""
+    """List the gate options that are used, without their dashes."""
     named = [*_bounds(args)]
     named += ["exit-on-fail"] * args.exit_on_fail
     return [*named, *["require-task"] * bool(args.require_task)]
 
 
 def strategy_request(args: argparse.Namespace) -> StrategyRequest:
-    """Return the strategy that the options of ``select`` or ``run`` ask for."""
-    kinds = args.adapter if isinstance(args.adapter, list) else None  # of run it is one word, and narrows the search
+    """Return the strategy from the options of ``select`` or ``run``."""
+    kinds = args.adapter if isinstance(args.adapter, list) else None  # in run it is one word, and narrows the search
     return StrategyRequest(
         file=args.strategy,
         min_completion_rate=args.min_completion,

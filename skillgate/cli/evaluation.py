@@ -1,8 +1,7 @@
-"""What evaluating commands share: options, the request that they make, and where its report goes."""
+"""What the evaluating commands share: options, request and output."""
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.options import (
@@ -15,7 +14,9 @@ from skillgate.cli.options import (
     option_values,
     output_format,
     rendered,
+    request_from,
     style_of,
+    whole_number,
     write_text,
 )
 from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
@@ -24,6 +25,7 @@ from skillgate.report.rendering import writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from skillgate.console import Console
@@ -38,7 +40,7 @@ _WITH_DIGEST = {"json", "html"}  # formats that show the configuration's digest
 
 
 def add_evaluation(parser: argparse.ArgumentParser, command: str, formats: Sequence[str]) -> None:
-    """Declare what every evaluating command takes."""
+    """Declare the options of every evaluating command."""
     add_paths(parser)
     add_settings(parser, command)
     add_allow_empty(parser)
@@ -48,25 +50,28 @@ def add_evaluation(parser: argparse.ArgumentParser, command: str, formats: Seque
 
 def add_certificates(group: argparse._ActionsContainer) -> None:
     """Declare ``--certificate``, ``--certificate-days`` and ``--badges``."""
-    group.add_argument("--certificate", metavar="FILE", help="write a certificate, which certificate verify checks")
+    group.add_argument("--certificate", metavar="FILE", help="write a certificate that `certificate verify` can check")
     group.add_argument(
-        "--certificate-days", metavar="N", type=_days, help=Rare(f"how many days it holds (default: {_DAYS})")
+        "--certificate-days",
+        metavar="N",
+        type=whole_number(f"a number of days from 1 to {_MOST_DAYS}", 1, _MOST_DAYS),
+        help=Rare(f"validity of the certificate in days (default: {_DAYS})"),
     )
     group.add_argument(
-        "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and NAME.json for shields.io"
+        "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and as NAME.json for shields.io"
     )
 
 
 def certificate_request(args: argparse.Namespace) -> CertificateRequest:
-    """Build the request from what :func:`add_certificates` declares."""
+    """Build the request from the options of :func:`add_certificates`."""
     return CertificateRequest(args.certificate, args.certificate_days, args.badges)
 
 
 def evaluate_request(args: argparse.Namespace, session: Console, *, command: str) -> EvaluateRequest:
-    """Build the request from what :func:`add_evaluation` declares.
+    """Build the request from the options of :func:`add_evaluation`.
 
     Raises:
-        UsageError: an option is not valid, or a file that it names must not be written.
+        UsageError: an option is not valid, or its file must not be written.
     """
     require_places(args, session)
     formats = {output_format(args), *(name for name, _ in args.output_file)}
@@ -82,35 +87,27 @@ def evaluate_request(args: argparse.Namespace, session: Console, *, command: str
 
 
 def model_options(args: argparse.Namespace) -> ModelOptions:
-    """Build what :func:`skillgate.cli.options.add_models` declares beside the settings."""
-    return ModelOptions(
-        record=args.record,
-        replay=args.replay,
-        refresh=args.refresh,
-        keep_answers=not args.no_cache,
-        calibration=args.calibration,
-        dry_run=args.dry_run,
-    )
+    """Build the request from the options of ``add_models`` and ``add_sessions`` that are not settings."""
+    return request_from(ModelOptions, args, keep_answers=not args.no_cache)
 
 
 def score_request(args: argparse.Namespace, session: Console) -> EvaluateRequest:
-    """Build the request of a command that has the options of models and sessions too.
+    """Build the request of a command that also has the options of models and sessions.
 
     Raises:
-        UsageError: an option is not valid, or a file that it names must not be written.
+        UsageError: an option is not valid, or its file must not be written.
     """
-    models = model_options(args)._replace(lift=args.lift, benchmark_json=args.benchmark_json)
-    return evaluate_request(args, session, command="score")._replace(models=models)
+    return evaluate_request(args, session, command="score")._replace(models=model_options(args))
 
 
 def require_places(args: argparse.Namespace, session: Console) -> None:
-    """Refuse formats and files that cannot be written, before anything is done.
+    """Refuse formats and files that cannot be written, before anything runs.
 
     Raises:
-        UsageError: naming the first.
+        UsageError: with the first problem.
     """
     for name in {output_format(args), *(name for name, _ in args.output_file)}:
-        writer("score", name)  # whatever it needs must be there before anything is paid for
+        writer("score", name)  # fail on a missing package before anything is paid for
     for _, path in args.output_file:
         require_folder(path, session.cwd)
 
@@ -126,7 +123,7 @@ def publish(evaluation: Evaluation, args: argparse.Namespace, session: Console, 
 
 
 def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Console) -> None:
-    """Write what :func:`publish` writes, and after it the lift, where a file is named for it.
+    """Write the report as :func:`publish` does, then the lift if a file is named for it.
 
     Raises:
         UsageError: a file cannot be written.
@@ -139,7 +136,7 @@ def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Con
 
 
 def publish_estimate(estimate: DryRun, args: argparse.Namespace, session: Console) -> None:
-    """Print what asking models would take: the JSON document where that is the format, else lines for people."""
+    """Print a dry run: the JSON document if that is the format, else text."""
     session.out(estimate.document if output_format(args) == "json" else estimate.text)
 
 
@@ -152,15 +149,15 @@ def publish_document(
     single: bool = False,
     seconds: float | None = None,
 ) -> None:
-    """Write a report or a comparison to every ``--output-file``, in the format of its suffix, and to stdout.
+    """Write a report or comparison to every ``--output-file``, in the format of its suffix, and to stdout.
 
     Args:
         document: the report or comparison.
-        args: with what ``add_output`` declares.
+        args: with the options of ``add_output``.
         session: the run.
-        command: which kind of document it is.
-        single: whether a report is of one path that is itself a skill.
-        seconds: how long the run took, to be shown as text; None for nothing.
+        command: the kind of document.
+        single: whether the report is about one path that is itself a skill.
+        seconds: how long the run took, shown in text; None for nothing.
 
     Raises:
         UsageError: a file cannot be written.
@@ -175,16 +172,9 @@ def publish_document(
 
 
 def _shaped(document: Report | Comparison, name: str, command: str, *, single: bool) -> Any:  # noqa: ANN401
-    """Return what a format is made from: for JSON the document of the command."""
+    """Return what a format renders: for JSON the document of the command."""
     if name != "json":
         return document
     from skillgate.report.json import document as shaped  # only this format shapes it first
 
     return shaped(document, command=command, single=single)
-
-
-def _days(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    if not 1 <= number <= _MOST_DAYS:
-        raise argparse.ArgumentTypeError(f"expected a number of days from 1 to {_MOST_DAYS}, found {text!r}")
-    return number

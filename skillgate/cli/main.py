@@ -1,4 +1,4 @@
-"""The command line: it picks the command, and it is the one place where errors become messages and exit codes."""
+"""The command line: run the chosen command, and turn errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _GROUPS = {  # what a command's GROUP may be, in the order of the help
     "past": "past results",
     "reference": "CI and reference",
 }
-_STARTS_PROGRAMS = frozenset({"eval", "run", "task"})  # foreign ones, that must not find this process's secrets
-_DESCRIPTION = "Score Agent Skills, say what to fix first, and gate their quality."
+_STARTS_PROGRAMS = frozenset({"eval", "run", "task"})  # of others, which must not see this process's secrets
+_DESCRIPTION = "Score Agent Skills, show what to fix first, and gate their quality."
 
 
 def _starts_programs(word: str | None) -> bool:
-    """Whether a command will start foreign programs; the Action does so where its input says so.
+    """Whether a command will start programs of others; the Action does if its input allows it.
 
-    That input is among what a first start hands over to the second, which takes it where there is something to take.
+    The first start hands that input over to the second one.
     """
     if word == "bench":
         return "serve" in sys.argv
@@ -42,7 +42,7 @@ def _starts_programs(word: str | None) -> bool:
 
 
 def entry() -> NoReturn:
-    """Run as a program: the process's own streams, arguments and signals.
+    """Run as a program, with the process's own streams, arguments and signals.
 
     Raises:
         SystemExit: always, with the exit code.
@@ -80,14 +80,15 @@ def main(
         code = _run(arguments, out, err, os.environ if environ is None else environ, cwd)
         deliver(out, "", flush=True)
     except SkillgateError as error:
-        _complain(err, str(error))
+        lines = "\n  ".join(map(printable, str(error).split("\n")))
+        _write(err, f"skillgate: error: {lines}\n")
         return error.exit_code
     except KeyboardInterrupt:
         _write(err, "skillgate: interrupted\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         return EXIT_PIPE_CLOSED
-    except Exception as error:  # noqa: BLE001 - the one boundary: what nobody foresaw is a bug, said so and counted so
+    except Exception as error:  # noqa: BLE001 - the one boundary: anything unforeseen is reported as a bug
         _confess(err, error, verbose="-v" in arguments or "--verbose" in arguments)
         return EXIT_BUG
     return code
@@ -119,7 +120,7 @@ def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, s
 def _require_no_files(arguments: Sequence[str], cwd: str | None) -> None:
     """Refuse an option that is also the name of a file here.
 
-    Hooks hand over file names, and a file called ``--config=x.yaml`` must not set an option.
+    Hooks pass file names, and a file called ``--config=x.yaml`` must not set an option.
 
     Raises:
         UsageError: naming the file.
@@ -127,7 +128,7 @@ def _require_no_files(arguments: Sequence[str], cwd: str | None) -> None:
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     for word in arguments[:cut]:
         if word.startswith("-") and os.path.lexists(os.path.join(cwd or "", word)):  # noqa: PTH118
-            raise UsageError(f"{word!r} is an option and also a file here; write ./{word} for the file, or rename it")
+            raise UsageError(f"{word!r} is both an option and a file here; write ./{word} for the file, or rename it")
 
 
 def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:
@@ -141,7 +142,7 @@ def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:
 
 
 def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[ModuleType, argparse.Namespace]:
-    """Read the arguments, and of all commands import only the one that is used."""
+    """Parse the arguments; import only the command that is used."""
     if command is None:
         return _without_command(before)
     help_words = [word for word in before if word in ("-h", "--help", HELP_ALL)]
@@ -170,11 +171,11 @@ def _here() -> str:
     try:
         return os.getcwd()  # noqa: PTH109 - pathlib costs start-up time
     except OSError as error:
-        raise UsageError("the working directory cannot be read or is gone; change into another one") from error
+        raise UsageError("cannot read the working directory; change to another one") from error
 
 
 def _tolerant(stream: TextIO | None) -> TextIO:
-    """Make a stream take any text: UTF-8 whatever the locale, what UTF-8 lacks written out; none becomes the void."""
+    """Make a stream accept any text: UTF-8 in any locale, with escapes for the rest; None becomes the null device."""
     if stream is None:  # a process may be started with a closed stdout
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as the process
     reconfigure = getattr(stream, "reconfigure", None)
@@ -183,29 +184,22 @@ def _tolerant(stream: TextIO | None) -> TextIO:
     return stream
 
 
-def _complain(err: TextIO, message: str) -> None:
-    lines = [printable(line) for line in message.split("\n")]
-    _write(err, f"skillgate: error: {lines[0]}\n" + "".join(f"  {line}\n" for line in lines[1:]))
-
-
 def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
-    """Report a bug: where it is, what it is, and where to report it."""
+    """Report a bug: what, where, and where to report it."""
     import traceback  # only on the way out
 
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
-    place = f"{_short(last.filename)}:{last.lineno}" if last else "unknown place"
+    place = "unknown place"
+    if last:
+        place = f"{'/'.join(last.filename.replace(os.sep, '/').split('/')[-3:])}:{last.lineno}"
     text = printable(f"{type(error).__name__}: {error}")[:500]
     _write(err, f"skillgate: this is a bug in skillgate: {text} (at {place})\n")
     if verbose:
         lines = "".join(traceback.format_exception(error)).split("\n")
         _write(err, "".join(f"{printable(line)}\n" for line in lines))
-    more = "the traceback above" if verbose else "what the same command says with -v"
+    more = "the traceback above" if verbose else "the output of the same command with -v"
     _write(err, f"Please report it with {more}: {_tracker()}\n")
-
-
-def _short(path: str) -> str:
-    return "/".join(path.replace("\\", "/").split("/")[-3:])
 
 
 def _tracker() -> str:
@@ -228,7 +222,7 @@ def _write(err: TextIO, text: str) -> None:
 
 
 def _flushed() -> bool:
-    """Empty both streams; where a reader is gone, keep the interpreter from complaining about it at exit."""
+    """Flush both streams; if a reader is gone, keep the interpreter from complaining about it at exit."""
     fine = True
     for stream in (sys.stdout, sys.stderr):
         try:

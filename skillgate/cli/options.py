@@ -1,10 +1,10 @@
-"""The argument parser of every command, options that several commands share, and how what they print is written."""
+"""The argument parser of every command, shared options, and the output of documents."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from skillgate import __version__, settings
 from skillgate.errors import UsageError
@@ -22,46 +22,47 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Option, Setting, Value
 
 
+R = TypeVar("R")
 HELP_ALL = "--help-all"
 _WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
-    """``--help`` or ``--version`` was used; its text is the first argument."""
+    """The text of ``--help`` or ``--version``, as the first argument."""
 
 
 class Rare(str):
-    """The help of an option that ``--help-all`` shows, and ``--help`` does not."""
+    """The help of an option that only ``--help-all`` shows."""
 
     __slots__ = ()
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes the options every command has, prints nothing and never exits.
+    """A parser with the options of every command; it prints nothing and never exits.
 
-    Sub-parsers made from it are of the same kind, so that shared options stand before or after every word.
+    Its subparsers are of the same class, so shared options may be placed before or after every word.
     """
 
     def __init__(self, *, prog: str, description: str = "", **_: object) -> None:
-        # Later versions of argparse hand more down to sub-parsers, colour for one; none of it is wanted here.
+        # Later versions of argparse pass more to subparsers, such as color; none of it is used here.
         super().__init__(
             prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_formatter
         )
-        self.color = False  # Python 3.14 would colour help by its own rules
+        self.color = False  # Python 3.14 would color help by its own rules
         self._shared = self.add_argument_group("options of every command")
         _add_shared(self._shared)
 
     def parse(self, arguments: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
         """Parse what follows the command into ``namespace``.
 
-        ``paths``, where the command has them, may stand anywhere between options, and after ``--`` anything is one.
+        ``paths``, if the command has them, may be anywhere between options; after ``--`` everything is a path.
 
         Raises:
-            UsageError: the arguments do not fit.
-            Answer: help or the version is to be printed.
+            UsageError: the arguments are not valid.
+            Answer: help or the version must be printed.
         """
         words = list(arguments)
-        # Argparse gives an open-ended list only the words of one stretch; the rest is gathered here.
+        # argparse fills an open-ended list from one stretch of words only; collect the rest here.
         open_ended = any(action.dest == "paths" for action in self._actions)
         cut = words.index("--") if open_ended and "--" in words else len(words)
         parsed, rest = self.parse_known_args(words[:cut], namespace)
@@ -81,14 +82,14 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def everyday_help(self) -> str:
-        """Return the help without options that are rarely needed, and how to see these, where there are some."""
+        """Return the help without rarely needed options, with a hint on how to see them."""
         hidden = [(action, action.help) for action in self._actions if isinstance(action.help, Rare)]
         for action, _ in hidden:
             action.help = argparse.SUPPRESS
         text = self.format_help()
         for action, rare in hidden:
             action.help = rare
-        return f"{text}\n{HELP_ALL} shows the other options too.\n" if hidden else text
+        return f"{text}\n{HELP_ALL} shows all options.\n" if hidden else text
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print before it exits.
@@ -100,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, word: str) -> UsageError:
         option = word.partition("=")[0]
-        place = "" if " " in self.prog else " before the command; a command's own options stand after its name"
+        place = "" if " " in self.prog else " before the command; put a command's own options after its name"
         meant = "--output" if option == "--format" and "--output" in _options(self) else ""
         near = f" (did you mean {meant!r}?)" if meant else did_you_mean(option, _options(self))
         return UsageError(f"unknown option {option}{near}{place}\nTry: {self.prog} --help")
@@ -112,12 +113,12 @@ def shared_defaults() -> argparse.Namespace:
 
 
 def takes_value(word: str) -> bool:
-    """Return whether an option that may stand before the command takes the next word as its value."""
+    """Return whether an option before the command takes the next word as its value."""
     return word == "--config" or (word.endswith("c") and word[:1] == "-" and set(word[1:-1]) <= set("vqh"))
 
 
 class _Help(argparse.Action):
-    """Like argparse's own, but the text is handed over, not printed to the process's stdout."""
+    """Like argparse's own, but raise the text instead of printing it to the process's stdout."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         if isinstance(parser, Parser) and HELP_ALL not in self.option_strings:
@@ -134,15 +135,17 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
     """Declare the shared options without defaults, so that one given before the command is not reset after it."""
     none = argparse.SUPPRESS
     group.add_argument(
-        "-c", "--config", dest="config_file", metavar="FILE", default=none, help="read this configuration"
+        "-c", "--config", dest="config_file", metavar="FILE", default=none, help="read this configuration file"
     )
     group.add_argument("--json", action="store_true", default=none, help="print JSON")
-    group.add_argument("--no-color", action="store_true", default=none, help="print no colours")
-    group.add_argument("-v", "--verbose", action="store_true", default=none, help="say more on stderr")
-    group.add_argument("-q", "--quiet", action="store_true", default=none, help="no notes on stderr")
+    group.add_argument("--no-color", action="store_true", default=none, help="print without color")
+    group.add_argument("-v", "--verbose", action="store_true", default=none, help="print more on stderr")
+    group.add_argument("-q", "--quiet", action="store_true", default=none, help="print no notes on stderr")
     group.add_argument("--version", action=_Version, nargs=0, dest=none, default=none, help="print the version")
-    group.add_argument("-h", "--help", action=_Help, nargs=0, dest=none, default=none, help="print this")
-    group.add_argument(HELP_ALL, action=_Help, nargs=0, dest=none, default=none, help="print this with every option")
+    group.add_argument("-h", "--help", action=_Help, nargs=0, dest=none, default=none, help="print this help")
+    group.add_argument(
+        HELP_ALL, action=_Help, nargs=0, dest=none, default=none, help="print this help with all options"
+    )
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -164,13 +167,13 @@ _LISTS = (Kind.CHOICES, Kind.TEXTS)
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
     """Add ``PATH…``; ``args.paths`` is a list of str, ``["."]`` by default."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="skills, or directories that hold some (default: .)")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="skills, or directories with skills (default: .)")
 
 
 def add_settings(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add every setting that a command takes as an option, in their groups; :func:`option_values` collects them.
+    """Add every setting that a command takes as an option, by group; :func:`option_values` collects them.
 
-    An option that the command has declared by then, under the setting's own name, stays as it is.
+    Options that the command has already declared under the setting's name stay as they are.
     """
     parser.set_defaults(command=command)
     declared = {action.dest for action in parser._actions}
@@ -181,7 +184,7 @@ def add_settings(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def section(parser: argparse.ArgumentParser, title: str) -> argparse._ActionsContainer:
-    """Return the group of options with a title, new where there is none yet; the parser itself for no title."""
+    """Return the option group with a title, made if missing; the parser itself for no title."""
     if not title:
         return parser
     groups = (group for group in parser._action_groups if group.title == title)
@@ -206,65 +209,71 @@ def option_values(args: argparse.Namespace) -> dict[str, Value]:
 def add_allow_empty(parser: argparse.ArgumentParser) -> None:
     """Add ``--allow-empty``; ``args.allow_empty`` is a bool."""
     group = section(parser, settings.GATE.title)
-    group.add_argument("--allow-empty", action="store_true", help=Rare("pass when there is no skill at all"))
+    group.add_argument("--allow-empty", action="store_true", help=Rare("pass if there is no skill at all"))
 
 
 def add_findings(parser: argparse.ArgumentParser) -> None:
-    """Add what else decides which skills and findings are reported, in addition to the settings."""
+    """Add the options about reported skills and findings that are not settings."""
     group = section(parser, settings.FINDINGS.title)
     group.add_argument(
-        "--write-known-findings", metavar="FILE", help=Rare("write what is found now to a file of known findings")
+        "--write-known-findings", metavar="FILE", help=Rare("write the current findings to a file of known findings")
     )
     group.add_argument(
         f"--{settings.MERGE_SARIF.key}",
         metavar="FILE",
         action="append",
         default=[],
-        help=Rare("take the findings of another tool into report and gate; repeatable"),
+        help=Rare("add the findings of another tool to report and gate; repeatable"),
     )
-    group.add_argument("--changed", action="store_true", help="report only skills that git says are changed")
+    group.add_argument("--changed", action="store_true", help="report only skills that changed according to Git")
     group.add_argument(
-        "--since", metavar="REV", help=Rare("with --changed: since they left this revision (default: HEAD)")
+        "--since",
+        metavar="REV",
+        help=Rare("with --changed: compare with the point where the branch left this revision (default: HEAD)"),
     )
     group.add_argument(
-        "--no-cache", action="store_true", help=Rare("judge every skill anew, models included, and keep nothing")
+        "--no-cache",
+        action="store_true",
+        help=Rare("evaluate every skill from scratch, models included, and cache nothing"),
     )
 
 
 def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> None:
-    """Add what else decides how models are called, in addition to the settings.
+    """Add the options about model calls that are not settings.
 
     ``no_cache`` adds ``--no-cache`` too, for commands without the options of findings.
     """
     group = section(parser, settings.MODELS.title)
     _add_answers(group, no_cache=no_cache)
-    group.add_argument("--calibration", metavar="FILE", help=Rare("show scores as people would give them, too"))
-    group.add_argument("--dry-run", action="store_true", help="say what it would ask and cost, and ask nothing")
+    group.add_argument("--calibration", metavar="FILE", help=Rare("also show scores as people would give them"))
+    group.add_argument(
+        "--dry-run", action="store_true", help="show what would be asked and what it would cost; ask nothing"
+    )
 
 
 def add_model_answers(parser: argparse.ArgumentParser) -> None:
-    """Add where the answers of models come from in benchmarks, in addition to the settings."""
+    """Add the options about model answers in benchmarks that are not settings."""
     _add_answers(section(parser, settings.MODELS.titles[settings.EVAL]), no_cache=True)
 
 
 def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:
     if no_cache:
         group.add_argument(
-            "--no-cache", action="store_true", help=Rare("ask a model again for every answer, and keep none")
+            "--no-cache", action="store_true", help=Rare("ask a model again for every answer, and cache none")
         )
-    group.add_argument(
-        "--refresh", action="store_true", help=Rare("ask again, even for answers kept from an earlier run")
-    )
+    group.add_argument("--refresh", action="store_true", help=Rare("ask again even for cached answers"))
     group.add_argument("--record", metavar="FILE", help=Rare("write every exchange with a model to a file"))
-    group.add_argument("--replay", metavar="FILE", help=Rare("let a recording answer in place of a model"))
+    group.add_argument("--replay", metavar="FILE", help=Rare("answer from a recording instead of a model"))
 
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
-    """Add what else is measured where sessions are simulated, in addition to the settings."""
+    """Add the options about simulated sessions that are not settings."""
     group = section(parser, settings.SESSIONS.title)
-    group.add_argument("--lift", action="store_true", help=Rare("do the skill's tasks with it and without it too"))
+    group.add_argument("--lift", action="store_true", help=Rare("also do the skill's tasks with and without it"))
     group.add_argument(
-        "--benchmark-json", metavar="FILE", help=Rare("with --lift: write it in the form of skill-creator's viewer")
+        "--benchmark-json",
+        metavar="FILE",
+        help=Rare("with --lift: write the result in the format of skill-creator's viewer"),
     )
 
 
@@ -284,7 +293,7 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str], default:
         action="append",
         default=[],
         type=_file_of(formats),
-        help=f"write a file too, in the format of its suffix ({_suffixes_of(formats)}); repeatable",
+        help=f"also write a file, in the format of its suffix ({suffixes_of(formats)}); repeatable",
     )
     parser.set_defaults(default_output=default)
 
@@ -297,7 +306,7 @@ def output_format(args: argparse.Namespace) -> str:
     """
     chosen: str | None = args.output
     if args.json and chosen not in (None, "json"):
-        raise UsageError(f"--json and --output {chosen} ask for two formats; leave one out")
+        raise UsageError(f"--json and --output {chosen} name two formats; leave one out")
     if args.json:
         return "json"
     default: str = args.default_output
@@ -340,9 +349,10 @@ def _help(setting: Setting[Any], option: Option) -> str:
 
 
 def _typed(setting: Setting[Any], *, described: bool) -> Callable[[str], Value]:
-    """Make an argparse type out of a setting: its kind says how the word is read, and the setting checks it.
+    """Make an argparse type from a setting, whose kind reads the word and which checks it.
 
-    Where it is ``described``, a word that is not known is answered by what fits, and a percentage by its ratio.
+    With ``described`` the message for an unknown word says what
+    is expected, and suggests the ratio for a percentage.
     """
 
     def typed(text: str) -> Value:
@@ -366,7 +376,7 @@ def _typed(setting: Setting[Any], *, described: bool) -> Callable[[str], Value]:
 
 
 def _names(value: object) -> list[str]:
-    """List the words of a value that must be among the setting's choices."""
+    """List the words of a value that the setting's choices must contain."""
     if isinstance(value, str):
         return [value]
     return [str(word) for word in value] if isinstance(value, list | tuple | dict) else []
@@ -400,14 +410,14 @@ _READ: Mapping[Kind, Callable[[str], object]] = {
 
 
 def format_of_word(formats: Sequence[str], *, instead: str = "--output-file") -> Callable[[str], str]:
-    """Make an argparse type of formats; for a file's name the message is to write it with ``instead``."""
+    """Make an argparse type of formats; the message for a file name suggests the option ``instead``."""
 
     def checked(text: str) -> str:
         if text in formats:
             return text
         names = ", ".join(formats)
         if "/" in text or "\\" in text or format_of(text):
-            raise argparse.ArgumentTypeError(f"takes a format ({names}); to write {text!r} use {instead}")
+            raise argparse.ArgumentTypeError(f"expected a format ({names}); to write {text!r} use {instead}")
         raise argparse.ArgumentTypeError(f"expected one of {names}, found {text!r}{did_you_mean(text, formats)}")
 
     return checked
@@ -418,31 +428,30 @@ def _file_of(formats: Sequence[str]) -> Callable[[str], tuple[str, str]]:
         form = format_of(text)
         if form in formats:
             return form, text
-        raise argparse.ArgumentTypeError(
-            f"the suffix says the format and must be one of {_suffixes_of(formats)}, found {text!r}"
-        )
+        raise argparse.ArgumentTypeError(f"expected a file with a suffix of {suffixes_of(formats)}, found {text!r}")
 
     return file_of
 
 
-def _suffixes_of(formats: Sequence[str]) -> str:
+def suffixes_of(formats: Sequence[str]) -> str:
+    """Return the file suffixes of formats, for messages."""
     return ", ".join(suffix for suffix, form in suffixes().items() if form in formats)
 
 
 def report_format(args: argparse.Namespace, formats: Sequence[str], suffixes: str) -> str:
-    """Return which format ``report`` is to write: by name, by ``--json``, by the suffix of ``--output``, else text.
+    """Return the format that ``report`` must write: by name, by ``--json``, by the suffix of ``--output``, else text.
 
     Args:
         args: with ``format``, ``json`` and ``output``.
-        formats: that there are.
-        suffixes: in words, for the message; ``""`` for none.
+        formats: the known formats.
+        suffixes: the suffixes for the message; ``""`` for none.
 
     Raises:
-        UsageError: there are two formats, or the suffix says none.
+        UsageError: two formats are named, or the suffix names none.
     """
     chosen: str | None = args.format
     if args.json and chosen not in (None, "json"):
-        raise UsageError(f"--json and --format {chosen} ask for two formats; leave one out")
+        raise UsageError(f"--json and --format {chosen} name two formats; leave one out")
     if args.json or chosen is not None:
         return chosen or "json"
     if args.output is None:
@@ -450,7 +459,7 @@ def report_format(args: argparse.Namespace, formats: Sequence[str], suffixes: st
     form = format_of(args.output)
     if form not in formats:
         which = f" ({suffixes})" if suffixes else ""
-        raise UsageError(f"--output {args.output}: the suffix names no format{which}; say which with --format")
+        raise UsageError(f"--output {args.output}: no format has this suffix{which}; name one with --format")
     return form
 
 
@@ -463,9 +472,7 @@ def shard_of_word(text: str) -> tuple[int, int]:
     match = _SHARD.fullmatch(text)
     part, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= part <= of <= _MOST_SHARDS:
-        raise argparse.ArgumentTypeError(
-            f"expected I/N, the I-th of N shards as in 2/4, at most {_MOST_SHARDS} of them; found {text!r}"
-        )
+        raise argparse.ArgumentTypeError(f"expected I/N such as 2/4 (at most {_MOST_SHARDS} shards), found {text!r}")
     return part, of
 
 
@@ -478,10 +485,10 @@ def rendered(
     verbose: bool = False,
     seconds: float | None = None,
 ) -> str:
-    """Show a document; the arguments are those of :func:`skillgate.report.rendering.render`.
+    """Render a document; see :func:`skillgate.report.rendering.render` for the arguments.
 
     Raises:
-        UsageError: it cannot be shown in this format.
+        UsageError: this format cannot show it.
     """
     return render(document, kind, form, style, verbose=verbose, seconds=seconds, pages=_pages)
 
@@ -493,7 +500,7 @@ def _pages() -> Sequence[Page]:
 
 
 def style_of(session: Console) -> Style:
-    """Return how text is shown on stdout."""
+    """Return the style of text on stdout."""
     return Style(width=session.width, color=session.color)
 
 
@@ -505,12 +512,12 @@ def json_text(document: object) -> str:
 
 
 def write_text(path: str, text: str, session: Console) -> None:
-    """Write a text to a file, as a whole; what UTF-8 lacks is written out."""
+    """Write a text to a file; what UTF-8 cannot encode is escaped."""
     write(path, text.encode(errors="backslashreplace"), cwd=session.cwd)
 
 
 def whole_number(expected: str, least: int, most: int, *, digits: int = 9) -> Callable[[str], int]:
-    """Make an argparse type of whole numbers; ``expected`` says in its message what fits."""
+    """Make an argparse type of whole numbers; ``expected`` describes them in the message."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit()) or len(text) > digits or not least <= int(text) <= most:
@@ -526,3 +533,31 @@ def read_number(text: str) -> float:
         return float(text)
     except ValueError:
         return -1.0
+
+
+def request_from(kind: type[R], args: argparse.Namespace, **own: object) -> R:
+    """Return a request, a named tuple: each field from ``own``, else from the argument of its name."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    named = {name: value for name, value in vars(args).items() if name in fields and name not in own}
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in named.items()}, **own)
+
+
+def at_least_zero(expected: str) -> Callable[[str], float]:
+    """Make an argparse type of finite numbers of at least 0; ``expected`` describes them in the message."""
+
+    def read(text: str) -> float:
+        number = read_number(text)
+        if not 0 <= number < float("inf"):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+        return number
+
+    return read
+
+
+def share(text: str) -> float:
+    """Read a ratio from 0 to 1; an argparse type whose message for a percentage suggests the ratio."""
+    number = read_number(text.removesuffix("%"))
+    if text.endswith("%") or not 0 <= number <= 1:
+        hint = f"; did you mean {number / 100:g}?" if 0 < number <= 100 else ""
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
+    return number

@@ -17,18 +17,18 @@ def add_store(parser: argparse._ActionsContainer, *, default: object = None) -> 
         "--store",
         metavar="PATH|URL",
         default=default,
-        help=f"where results are kept: a SQLite file, or postgresql://USER@HOST/DATABASE (default: {DEFAULT})",
+        help=f"where results are saved: a SQLite file, or postgresql://USER@HOST/DATABASE (default: {DEFAULT})",
     )
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--store`` and ``--no-store`` of a command that writes results; :func:`store_choice` reads them."""
-    _add_both(parser, "store of results", "keep nothing there")
+    """Declare ``--store`` and ``--no-store`` for a command that saves results; :func:`store_choice` reads them."""
+    _add_both(parser, "store of results", "do not save the results")
 
 
 def add_looking(parser: argparse.ArgumentParser) -> None:
-    """Declare both of a command that looks past results up; :func:`store_choice` reads them."""
-    _add_both(parser, "store of past results", "look up nothing there")
+    """Declare both for a command that looks up past results; :func:`store_choice` reads them."""
+    _add_both(parser, "store of past results", "do not look up past results")
 
 
 def _add_both(parser: argparse.ArgumentParser, title: str, without: str) -> None:
@@ -38,7 +38,7 @@ def _add_both(parser: argparse.ArgumentParser, title: str, without: str) -> None
 
 
 def store_choice(args: argparse.Namespace) -> StoreChoice:
-    """Return what ``--store`` and ``--no-store`` say."""
+    """Return the choice of ``--store`` and ``--no-store``."""
     return StoreChoice(args.store, unused=args.no_store)
 
 
@@ -46,18 +46,18 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 def past(text: str) -> datetime:
-    """Read a day or a time, or how long ago it was, as in ``30d``."""
+    """Read a day or a time, or a time ago such as ``30d``."""
     match = re.fullmatch(r"(\d{1,5})([hdw])", text)
     if match is None:
         return time_of(text)
     try:
         return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
     except OverflowError:  # before the year 1
-        raise argparse.ArgumentTypeError(f"{text} ago there was no calendar") from None
+        raise argparse.ArgumentTypeError(f"{text} ago is before the year 1") from None
 
 
 def day_of(text: str) -> datetime:
-    """Read a time, or a day, of which the end is meant."""
+    """Read a time, or the end of a day."""
     time = time_of(text)
     is_last = time.year == datetime.max.year
     return time + timedelta(days=1) if not is_last and re.fullmatch(r"\d{4}-\d\d-\d\d", text) else time

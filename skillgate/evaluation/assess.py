@@ -1,4 +1,4 @@
-"""One skill, from its bytes to all that layer 1 knows of it. Only what was not cached by an earlier run comes here."""
+"""The static layer of one skill, from its bytes. Only used for skills that are not cached."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _NOT_FOR = {
 }
 _MOST_USES = 40
 _USE_CHARACTERS = 400
-_line = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # as entries are: surrogates stay
+_line = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # as in entries: surrogates stay
 
 
 def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> Assessment:
-    """Judge one skill by itself; ``clock`` gives monotonic nanoseconds, ``optional`` asks opt-in rules too."""
+    """Assess one skill alone; ``clock`` returns monotonic nanoseconds, ``optional`` includes opt-in rules."""
     started = clock()
     skill = parse(source)
     static = layer.run(skill, optional=optional)
@@ -81,7 +81,7 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
 
 
 def watched(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> tuple[str, Assessment]:
-    """Judge one skill as the cache would return it, after a line of JSON with what was asked of its tree."""
+    """Assess one skill as the cache would return it, and return the queries on its tree as JSON first."""
     tree = WatchedTree(source.root.tree)
     facts = assess(source._replace(root=source.root._replace(tree=tree)), clock, optional=optional)
     compared = (_line(part).encode("utf-8", "surrogatepass") for part in (facts.texts(), facts.listing))
@@ -90,7 +90,7 @@ def watched(source: SkillSource, clock: Callable[[], int], *, optional: bool = T
 
 
 def entry(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> str:
-    """Judge one skill and write it as a cached entry."""
+    """Assess one skill and return it as a cache entry."""
     questions, facts = watched(source, clock, optional=optional)
     return f"{questions}\n{assessment_text(facts)}"
 
@@ -106,9 +106,9 @@ def _recoverable(static: StaticResult) -> float:
 
 
 def _uses(skill: Skill) -> Iterator[tuple[int, str]]:
-    """Yield what a skill says it is for: lines of the sections on when to use it, but for those that say when not.
+    """Yield what a skill is for: lines of the sections on when to use it, except those on when not to.
 
-    At most the first 40 of them, 400 characters each.
+    At most 40 lines, 400 characters each.
     """
     lines = (line for heading, end in _use_sections(skill) for line in _lines_on_use(skill, heading, end))
     return islice(lines, _MOST_USES)
@@ -140,7 +140,7 @@ def _lines_on_use(skill: Skill, start: int, end: float) -> Iterator[tuple[int, s
             continue
         text = " ".join(block.text[:_USE_CHARACTERS].split())
         allowed = not _says_not(text)
-        if text.rstrip("*_").endswith(":"):  # leads to the lines below it, and is none itself
+        if text.rstrip("*_").endswith(":"):  # introduces the lines below it
             introduced = allowed
         elif allowed and introduced:
             yield block.line, text

@@ -1,4 +1,4 @@
-"""What was before: the baseline that a run is compared with, and past results in a store."""
+"""The baseline that a run is compared with, and past results in a store."""
 # ruff: noqa: PTH112, PTH118, PTH120
 
 from __future__ import annotations
@@ -42,33 +42,33 @@ _Value = TypeVar("_Value")
 
 
 class BaselineOptions(NamedTuple):
-    """How a baseline is asked for.
+    """How to load a baseline.
 
-    With ``committed`` HEAD tells what is gone and what moved, and not the working tree; then also skills that others
-    link to are found.
+    With ``committed``, removed and moved skills are found from HEAD instead of the working tree, and skills that others
+    link to are found too.
     """
 
-    reading: Reading = read_whole  # reads a report, by its path, its shown path and what it is for
+    reading: Reading = read_whole  # reads a report, by its path, its shown path and its use
     notes_missing: bool = True  # whether a note names the skills that are gone
-    top: str | None = None  # of the repository whose commit is meant; None for that of the first path
-    excluded: tuple[str, ...] = ()  # directories below which no skill is asked about, relative to the working directory
+    top: str | None = None  # top of the repository of the revision; None for that of the first path
+    excluded: tuple[str, ...] = ()  # directories without skills to load, relative to the working directory
     committed: bool = False
-    name: str = ""  # of the skill at the repository's top, whose directory may be called anything
+    name: str = ""  # of the skill at the repository's top, whose directory may have any name
 
 
 class _Search(NamedTuple):
-    """What a run looks at: skills, and the paths that lead to them."""
+    """The skills of a run, and the paths to them."""
 
     roots: Sequence[SkillRoot]
     paths: Sequence[str]
-    top: str | None  # of the repository of the first path, or of the options; None in none
+    top: str | None  # of the repository of the first path, or of the options; None without one
     session: Console
 
     @property
     def places(self) -> list[str]:
-        """The paths as they lie in the repository: as they are called, and where links lead.
+        """The paths in the repository, as written and with links resolved.
 
-        A link that a change puts in the place of a directory does not take the directory's past away.
+        A change that replaces a directory with a link does not remove the directory's past.
         """
         here = os.path.realpath(self.session.cwd)
         called = [os.path.normpath(os.path.join(here, path)) for path in self.paths]
@@ -84,13 +84,13 @@ def load_baseline(
     evaluator: pipeline.Evaluator,
     options: BaselineOptions = BaselineOptions(),  # noqa: B008 - immutable
 ) -> Baseline:
-    """Return what was there before, matched with the skills of now.
+    """Load the baseline, matched with the current skills.
 
-    A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot take a
-    revision's place. Skills without a counterpart are named on stderr, on either side.
+    A name that ends in ``.json`` is a report, anything else a revision: a file in the working tree cannot replace a
+    revision. Skills without a counterpart, on either side, are noted on stderr.
 
     Raises:
-        UsageError: the report cannot be read or compared, or none of its skills is in this repository; or there is no
+        UsageError: the report cannot be read or compared, none of its skills is in this repository, or there is no
             such revision.
     """
     wanted = str(config.get(settings.BASELINE))
@@ -101,16 +101,16 @@ def load_baseline(
         text = options.reading(os.path.join(session.cwd, wanted), wanted, "the baseline")
         before = _from_report(_read_report(text, wanted, evaluator.sampled), wanted, search)
     elif top is None:
-        raise UsageError(f"{session.cwd} is in no git repository, so --baseline can only name a report (….json)")
+        raise UsageError(f"{session.cwd} is not in a Git repository, so --baseline must name a report (….json)")
     elif _is_before_the_first_commit(top, wanted):
-        session.note(f"{wanted} is no commit: none has been made here yet, so there is no baseline")
+        session.note(f"no baseline: this repository has no commit yet, so {wanted} does not exist")
         return Baseline({}, listing={}, across=())
     else:
         before = _from_revision(wanted, search, top, evaluator, options)
     if options.notes_missing:
         new = [str(root.path) for root in roots if str(root.path) not in before.results]
         gone = [one.skill.path for one in before.gone]
-        for what, named in (("in the baseline and not here", gone), (f"not in the baseline {wanted}, and so new", new)):
+        for what, named in (("in the baseline but not here", gone), (f"new (not in the baseline {wanted})", new)):
             if named:
                 session.note(f"{what}: {_first(sorted(named))}")
     return before
@@ -122,9 +122,9 @@ def _first(names: Sequence[str]) -> str:
 
 
 def across_change(report: Report, before: Baseline, now: tuple[Finding, ...]) -> AcrossChange | None:
-    """Return which findings across skills came and which went; None where the baseline does not say.
+    """Return new and fixed findings across skills; None if the baseline does not have them.
 
-    ``now`` are all of them, as ``pipeline.Evaluated`` has them; what is suppressed in the report has not come.
+    ``now`` are all current ones, as in ``pipeline.Evaluated``; findings suppressed in the report are not new.
     """
     if before.across is None:
         return None
@@ -145,21 +145,21 @@ def _read_report(text: str, shown: str, sampled: SampledLayers | None) -> tuple[
     if document.scoring_version != SCORING_VERSION:
         raise UsageError(
             f"the baseline {shown} has scoring version {document.scoring_version}, this run {SCORING_VERSION}: their"
-            " numbers are not comparable; score the baseline again"
+            " scores are not comparable; score the baseline again"
         )
     depth = Depth.QUICK if sampled is None else sampled.depth
     if document.depth is not depth:
         depths = f"at depth {document.depth.value}, this run at {depth.value}"
-        raise UsageError(f"the baseline {shown} was scored {depths}: such scores are not comparable")
+        raise UsageError(f"the baseline {shown} was scored {depths}: their scores are not comparable")
     if sampled is not None and document.models != sampled.models:
-        judges = f"by {', '.join(document.models) or 'nobody'}, this run by {', '.join(sampled.models)}"
-        raise UsageError(f"the baseline {shown} was judged {judges}: such scores are not comparable")
+        judges = f"by {', '.join(document.models) or 'no model'}, this run by {', '.join(sampled.models)}"
+        raise UsageError(f"the baseline {shown} was judged {judges}: their scores are not comparable")
     results = document.results if isinstance(document, Report) else (document.result(),)
     if not results:
-        raise UsageError(f"the baseline {shown} holds no skill, so nothing can be compared with it; score it again")
+        raise UsageError(f"the baseline {shown} has no skills to compare with; score it again")
     paths = [result.skill.path for result in results]
     if len(set(paths)) < len(paths):
-        raise UsageError(f"the baseline {shown} is not a skillgate report: it has two skills at one path")
+        raise UsageError(f"the baseline {shown} is not a skillgate report: two skills have the same path")
     others = {
         judged_as(layer.prompt_version, layer.rubric_version, layer.provider)
         for result in results
@@ -173,11 +173,10 @@ def _read_report(text: str, shown: str, sampled: SampledLayers | None) -> tuple[
 
 
 def _from_report(results: Sequence[SkillResult], shown: str, search: _Search) -> Baseline:
-    """Match the skills of a report with those that were found; what is gone counts only below the given paths.
+    """Match the skills of a report with the found ones; removed skills count only below the given paths.
 
-    They are matched by their paths in the repository; where one has none, by where their shown paths lead; and then by
-    name and content. A skill of the report that still lies where it was, and was not asked about, is no other skill's
-    past.
+    They are matched by their path in the repository (without one, by their resolved shown path), then by name and
+    content. A skill of the report that is still in its place but outside this run is never matched with another skill.
     """
     by_path = {result.skill.path: result for result in results}
     by_shown = {str(root.path): root for root in search.roots}
@@ -186,7 +185,7 @@ def _from_report(results: Sequence[SkillResult], shown: str, search: _Search) ->
     matched |= _by_location(_without(by_path, matched.values()), _without(by_shown, matched), search.session.cwd)
     left = _without(by_path, matched.values())
     there = {path for path, result in left.items() if _lies_there(result.skill, search)}
-    # No path is to be met on both sides: they are told apart by their marks alone.
+    # No path may occur on both sides: only marks distinguish them.
     moved = pair(
         {f"\0{path}": marks_of(result) for path, result in left.items() if path not in there},
         {path: _marks_at(root) for path, root in _without(by_shown, matched).items()},
@@ -212,7 +211,7 @@ def _moves(results: Mapping[str, SkillResult]) -> dict[str, str]:
 
 
 def _marks_at(root: SkillRoot) -> Marks:
-    """Return what a skill is recognised by, from its main file."""
+    """Return the marks that identify a skill, from its main file."""
     from skillgate.skill.frontmatter import parse, split  # only for a skill that has moved or is new
 
     source = read(root)
@@ -232,9 +231,9 @@ def _without(skills: Mapping[str, _Value], paths: Collection[str]) -> dict[str, 
 def _by_location(
     results: Mapping[str, SkillResult], roots: Mapping[str, SkillRoot], cwd: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the shown paths now and then of skills that lie in one directory.
+    """Yield the current and old shown paths of skills in the same directory.
 
-    A skill that both sides have at another path in its repository is only shown alike.
+    A skill with different repository paths on both sides only looks the same.
     """
     then = {_real(os.path.join(cwd, path)): path for path in results}
     for shown, root in roots.items():
@@ -254,7 +253,7 @@ def _real(path: str) -> str:
 
 
 def _lies_there(skill: SkillName, search: _Search) -> bool:
-    """Whether there still is a skill where a report has one."""
+    """Whether there is still a skill at the path in a report."""
     inside = repository_path(skill)
     shown = os.path.join(search.session.cwd, skill.path)
     folder = shown if inside is None or search.top is None else f"{search.top}/{inside}"
@@ -271,8 +270,8 @@ def _require_any(results: Sequence[SkillResult], search: _Search, shown: str) ->
     if not any(sought & set(_any_mark(_marks_at(root))) for root in roots):
         many = f"none of the {len(results)} skills" if len(results) > 1 else "the skill"
         raise UsageError(
-            f"{many} of the baseline {shown} {'is' if len(results) > 1 else 'is not'} in this repository by path, name"
-            " or content, so that nothing would be compared: give a report of these skills, or leave --baseline out"
+            f"{many} of the baseline {shown} {'is' if len(results) > 1 else 'is not'} in this repository (by path,"
+            " name or content); use a report of these skills, or leave --baseline out"
         )
 
 
@@ -284,7 +283,7 @@ def _any_mark(marks: Marks) -> Iterator[str]:
 def _from_revision(
     revision: str, search: _Search, top: str, evaluator: pipeline.Evaluator, options: BaselineOptions
 ) -> Baseline:
-    """Score what a commit holds at the places of the repository ``top`` that were asked about."""
+    """Score the skills of a commit at the searched places of the repository ``top``."""
     from skillgate.skill.find import discover_commit
 
     cwd, places = search.session.cwd, search.places
@@ -294,12 +293,12 @@ def _from_revision(
     then = [
         root._replace(name=options.name) if options.name and not root.directory else root
         for root in discovery.roots
-        # What moved away since counts too.
+        # Include skills that moved since.
         if root.directory in here or _below(root.directory, places) or not _still_there(top, root)
     ]
     sampled = evaluator.sampled
     deep = evaluator._replace(criteria=pipeline.Criteria(selection=evaluator.criteria.selection), progress=None)
-    # First by the static layer, until it is known which skills matter: a model is paid for these alone.
+    # First only the static layer, until it is known which skills matter: only these are sent to a model.
     plain = deep if sampled is None else deep._replace(sampled=sampled._replace(measure=lambda _: Deepened()))
     evaluated = pipeline.evaluate(map(read, then), plain)
     results = dict(zip((root.directory for root in then), evaluated.report.results, strict=True))
@@ -330,7 +329,7 @@ def _remeasure(
     before: Mapping[str, SkillResult],
     evaluator: pipeline.Evaluator,
 ) -> pipeline.Remeasure:
-    """Return what measures a baseline at another depth, for the skills of some shown paths."""
+    """Return a function that measures the baseline at another depth, for some shown paths."""
     places = {result.skill.path: root for root, result in zip(then, results, strict=True)}
 
     def deeper(paths: Collection[str]) -> Mapping[str, SkillResult]:
@@ -345,9 +344,9 @@ def _remeasure(
 def _paired(
     roots: Mapping[str, SkillRoot], results: Mapping[str, SkillResult], moved: Mapping[str, str]
 ) -> dict[str, str]:
-    """Pair skills with their baseline, both by their paths in the repository, then by name and content.
+    """Pair skills with their baseline by path in the repository, then by name and content.
 
-    Of what git says has moved (``moved``: the path then by the path now) neither is asked.
+    Skills that Git says moved (``moved``: old path by current path) are left out.
     """
     then = {
         key: Marks(names_of(result.skill.name, key), result.skill.digest)
@@ -359,16 +358,16 @@ def _paired(
 
 
 def _note_absent(top: str, paths: Sequence[str], session: Console) -> None:
-    """Note which skills a sparse checkout leaves out, and which are there and were not found."""
-    for is_there, why in ((False, "not checked out"), (True, "here, but not found below the paths")):
+    """Note which skills a sparse checkout leaves out, and which exist but were not found."""
+    for is_there, why in ((False, "not checked out"), (True, "here, but not found in the paths")):
         named = [path for path in paths if os.path.lexists(os.path.join(top, path)) is is_there]
         if named:
             are, were = ("skill is", "was") if len(named) == 1 else ("skills are", "were")
-            session.note(f"{len(named)} {are} {why}, and {were} neither gated nor looked for: {_first(named)}")
+            session.note(f"{len(named)} {are} {why}, and {were} not gated: {_first(named)}")
 
 
 def _not_in_head(top: str, files: Mapping[str, str]) -> set[str]:
-    """Pick the skills, by their directories and main files, that the checked-out commit does not have either."""
+    """Return the skills (directory to main file) that the checked-out commit does not have either."""
     from skillgate.skill.git import open_commit
 
     tree = open_commit(top, "HEAD")
@@ -378,7 +377,7 @@ def _not_in_head(top: str, files: Mapping[str, str]) -> set[str]:
 def _moved_since(
     top: str, revision: str, now: Mapping[str, SkillRoot], then: Mapping[str, str], *, committed: bool
 ) -> dict[str, str]:
-    """Ask git which skills moved, by their main files: the directory then by the directory now."""
+    """Ask Git which skills moved, by main file; return the old directory by the current one."""
     from skillgate.skill.git import renames
 
     before = {join(directory, file): directory for directory, file in then.items() if directory not in now}
@@ -388,7 +387,7 @@ def _moved_since(
 
 
 def _is_before_the_first_commit(top: str, revision: str) -> bool:
-    """Whether a revision names no commit because none was made; with other branches only HEAD can be such a one."""
+    """Whether a revision does not exist because there is no commit yet; with other branches only HEAD can be one."""
     from skillgate.skill.git import commit_of, has_refs, is_unborn
 
     if not is_unborn(top) or commit_of(top, revision) is not None:
@@ -402,37 +401,37 @@ def _below(path: str, places: Iterable[str]) -> bool:
 
 
 def _inside(root: SkillRoot, top: str) -> str | None:
-    """Return where a skill lies in a repository; None where it lies outside."""
+    """Return the path of a skill in a repository; None outside of it."""
     origin: str = getattr(root.tree, "origin", "")
     path = os.path.relpath(os.path.realpath(origin + root.directory), top).replace(os.sep, "/")
     return None if path.startswith("../") else "" if path == "." else path
 
 
 def _still_there(top: str, root: SkillRoot) -> bool:
-    """Whether it is on disk where it was, not through a link that came in its directory's place."""
+    """Whether it is still in its place on disk, not through a link that replaced its directory."""
     folder = os.path.normpath(os.path.join(top, root.directory))
     return os.path.realpath(folder) == folder and os.path.lexists(os.path.join(folder, root.file_name))
 
 
-_MOST_ROWS = 100_000  # of each kind that are read, the newest
+_MOST_ROWS = 100_000  # of each kind, the newest
 
 
 class HistoryRequest(NamedTuple):
-    """Which results of a store are wanted; None for no condition."""
+    """Which results of a store to return; None for no condition."""
 
-    store: str | None  # what ``--store`` names, None for that of the configuration
-    skill: str | None  # for scores a name or a path too
+    store: str | None  # the value of ``--store``, None for that of the configuration
+    skill: str | None  # an id; for scores also a name or a path
     benchmark: str | None
     kind: str | None  # ``bench`` or ``score``
-    limit: int | None  # how many of each kind, the newest, or how many trends
+    limit: int | None  # maximum per kind (the newest), or of trends
     since: datetime | None
-    trend: bool  # whether they are compared over time
+    trend: bool  # whether to compare them over time
 
 
 class HistoryImportRequest(NamedTuple):
-    """Take JSON reports into a store."""
+    """Import JSON reports into a store."""
 
-    store: str | None  # what ``--store`` names, None for that of the configuration
+    store: str | None  # the value of ``--store``, None for that of the configuration
     files: tuple[str, ...]  # reports of eval, score and certify
     commit: str | None  # what was evaluated
     branch: str | None
@@ -440,11 +439,11 @@ class HistoryImportRequest(NamedTuple):
 
 
 class HistoryImport(NamedTuple):
-    """What became of the files of an import."""
+    """The result of an import."""
 
-    store: str  # its name for messages
-    files: tuple[tuple[str, bool], ...]  # each that could be read, with whether it is new
-    problems: tuple[str, ...]  # what is wrong with the others, a text each
+    store: str  # its name in messages
+    files: tuple[tuple[str, bool], ...]  # each readable file, with whether it is new
+    problems: tuple[str, ...]  # why the others failed, one text each
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -452,25 +451,25 @@ class HistoryImport(NamedTuple):
         return {"store": self.store, "files": rows, "problems": [*self.problems]}
 
     def line(self) -> str:
-        """Return it in a line."""
+        """Return it as one line."""
         new = sum(is_new for _, is_new in self.files)
-        known = f", {len(self.files) - new} known already" if len(self.files) > new else ""
+        known = f", {len(self.files) - new} already known" if len(self.files) > new else ""
         wrong = f", {len(self.problems)} not readable" if self.problems else ""
         return f"{new} of {len(self.files) + len(self.problems)} imported{known}{wrong}"
 
 
 def history(request: HistoryRequest, session: Console) -> History:
-    """Return past results, the newest first, or how they changed.
+    """Return past results, newest first, or how they changed.
 
     Raises:
-        UsageError: the store cannot be used, or a benchmark is asked for and scores alone.
+        UsageError: the store cannot be used, or a benchmark is given but only scores are wanted.
         IncompleteError: the database failed.
     """
     target, _ = named_store(request.store, session)
     if request.kind == "score" and request.benchmark is not None:
-        raise UsageError("--benchmark is of benchmarks; leave it out, or --kind score")
+        raise UsageError("--benchmark does not apply to scores; leave out --benchmark or --kind score")
     require_packages(target)
-    from skillgate.store.keeper import Filter, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Filter, open_store  # imports the database's packages
 
     most = _MOST_ROWS if request.trend or request.limit is None else request.limit
     wanted = Filter(skill=request.skill, benchmark=request.benchmark, since=request.since, limit=most)
@@ -490,7 +489,7 @@ def history(request: HistoryRequest, session: Console) -> History:
 
 
 def import_reports(request: HistoryImportRequest, session: Console) -> HistoryImport:
-    """Import every file that can be.
+    """Import every readable file.
 
     Raises:
         UsageError: the store cannot be used.
@@ -498,7 +497,7 @@ def import_reports(request: HistoryImportRequest, session: Console) -> HistoryIm
     """
     target, _ = named_store(request.store, session)
     require_packages(target)
-    from skillgate.store.keeper import Provenance, document_digest, open_store  # brings in the database's packages
+    from skillgate.store.keeper import Provenance, document_digest, open_store  # imports the database's packages
 
     about = Provenance("import", commit_id=request.commit, branch=request.branch, at=request.at)
     done: list[tuple[str, bool]] = []
@@ -521,14 +520,14 @@ def import_reports(request: HistoryImportRequest, session: Console) -> HistoryIm
 
 
 def _report(data: Any, shown: str) -> BenchReport | Report | SingleReport:  # noqa: ANN401 - JSON
-    """Return the report that a file holds."""
+    """Return the report in a file."""
     kind = kind_of(data)
     if kind not in ("bench", "score"):
         what = "no kind" if kind is None else f"kind {kind!r}"
         raise UsageError(f"{shown}: expected a JSON report of eval, score or certify, found {what}")
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise UsageError(f"{shown} has schema version {version}: a later skillgate wrote it; update this one")
+        raise UsageError(f"{shown} has schema version {version}, from a later skillgate; update this one")
     shape: type[BenchReport | Report | SingleReport] = BenchReport
     if kind == "score":
         shape = Report if "results" in data else SingleReport

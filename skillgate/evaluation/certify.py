@@ -1,6 +1,6 @@
 """Write certificates and badges, and verify certificates."""
 # ruff: noqa: PTH112, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123, PTH208
-# Plain strings: names are bytes that may be anything.
+# Plain strings: names may be any bytes.
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _MOST_FILES = 20_000
 _FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
     _FLAGS |= getattr(os, _flag, 0)
-_CATALOGUE = "catalogue"  # the name of the badge of all skills together
+_CATALOGUE = "catalogue"  # the badge of all skills
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 _LONGEST = 60  # characters of a file's name
-_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # names that Windows keeps for itself
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # names that Windows reserves
 _SUFFIXES = ("svg", "json")
 
 
 def certify(
     request: EvaluateRequest, wanted: CertificateRequest, session: Console, *, outputs: Sequence[str] = ()
 ) -> Evaluation:
-    """Evaluate skills, and write certificate and badges; ``outputs`` are other files that are written after it.
+    """Evaluate skills, and write certificate and badges; ``outputs`` are other files that are written later.
 
     Raises:
         UsageError: an option or a path is not valid.
-        IncompleteError: what was asked for cannot run.
+        IncompleteError: the depth cannot run.
     """
     require_certificates(wanted, request.scope, session, outputs=outputs)
     before = {} if request.models.dry_run else contents_of(request.scope, session, wanted)
@@ -66,7 +66,7 @@ def certify(
     sampled = {result.skill.path for result in report.results if sampled_layers(result)}
     for path in sorted(sampled & contents.keys()):
         if contents[path].reason == MOVED:
-            session.note(f"{path}: {MOVED}; no certificate can be made of it")
+            session.note(f"{path}: {MOVED}; it cannot be certified")
     whole = {path: one.digest for path, one in contents.items() if one.reason is None and path in sampled}
     results = tuple(one._replace(content=whole.get(one.skill.path)) for one in report.results)
     report = report._replace(results=results)
@@ -78,13 +78,13 @@ def certify(
 def require_certificates(
     wanted: CertificateRequest, scope: Scope, session: Console, *, outputs: Sequence[str] = ()
 ) -> None:
-    """Refuse what cannot be written, before anything is paid for; ``outputs`` are other files that the run writes.
+    """Refuse what cannot be written before anything is paid for; ``outputs`` are other files of the run.
 
     Raises:
-        UsageError: a place that must not be written, or options that do not fit.
+        UsageError: a path must not be written, or options do not go together.
     """
     if wanted.certificate is not None and scope.shard is not None:
-        raise UsageError("--certificate is about a whole run, not about one shard: give it to report merge")
+        raise UsageError("--certificate needs a whole run, not one shard; pass it to report merge instead")
     require_written(wanted, session)
     if wanted.certificate is not None:
         roots = discover(scope.paths, cwd=session.cwd).roots
@@ -92,21 +92,21 @@ def require_certificates(
 
 
 def require_written(wanted: CertificateRequest, session: Console) -> None:
-    """Raise UsageError if a certificate or badges must not be written where they shall be."""
+    """Raise UsageError if certificate or badges must not be written to their paths."""
     if wanted.badges is not None:
         _require_badges(wanted.badges, session)
     if wanted.certificate is not None:
         require_folder(wanted.certificate, session.cwd)
     elif wanted.days is not None:
-        raise UsageError("--certificate-days is about a certificate: give --certificate FILE, too")
+        raise UsageError("--certificate-days needs --certificate FILE")
 
 
 def _require_badges(badges: str, session: Console) -> None:
-    """Refuse a directory of badges that must not be written, or in which a link stands in a badge's place."""
+    """Refuse a directory of badges that must not be written, or that has a link with the name of a badge."""
     place = require_place(os.path.join(badges, f"{_CATALOGUE}.svg"), session.cwd)
     folder = os.path.dirname(place)
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"--badges {badges} is no directory")
+        raise UsageError(f"--badges {badges} is not a directory")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         if name.endswith(_SUFFIXES) and os.path.islink(os.path.join(folder, name)):
             raise UsageError(f"--badges {badges}: {name} in it is a symbolic link; remove it")
@@ -115,9 +115,9 @@ def _require_badges(badges: str, session: Console) -> None:
 def require_outside(
     skills: Iterable[str], wanted: CertificateRequest, session: Console, *, outputs: Sequence[str] = ()
 ) -> None:
-    """Raise UsageError, naming the first file, if a run would write into a skill that is certified.
+    """Raise UsageError, naming the first file, if a run would write into a certified skill.
 
-    Its files would not be those of the certificate any more. ``skills`` are their directories, as shown.
+    That would invalidate the certificate. ``skills`` are the shown directories.
     """
     names = [*([] if wanted.certificate is None else [wanted.certificate]), *outputs]
     names += [] if wanted.badges is None else [os.path.join(wanted.badges, "")]
@@ -125,16 +125,16 @@ def require_outside(
         skill = os.path.join(os.path.realpath(os.path.join(session.cwd, path)), "")
         for name in names:
             if os.path.join(os.path.realpath(os.path.join(session.cwd, name)), "").startswith(skill):
-                raise UsageError(f"{name} lies in the skill {path}, whose files are certified: write it elsewhere")
+                raise UsageError(f"{name} is inside the skill {path}, whose files are certified; write it elsewhere")
 
 
 def write_certificates(
     report: Report, contents: Mapping[str, Content], wanted: CertificateRequest, session: Console
 ) -> None:
-    """Write certificate and badges of a report, where they are asked for.
+    """Write certificate and badges of a report, if requested.
 
-    ``report``: with the digest of its configuration. ``contents``: what was scored file by file, by shown path;
-    what is missing is as the report has it.
+    ``report``: with the digest of its configuration. ``contents``: the scored files of each skill, by shown path;
+    missing ones are taken from the report.
 
     Raises:
         UsageError: a file cannot be written.
@@ -154,12 +154,12 @@ def write_certificates(
 
 
 def stamp(*, days: int = 0) -> str:
-    """Return the time so many days from now as certificates write it: UTC, to the second."""
+    """Return the time ``days`` from now in the format of certificates: UTC, to the second."""
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(time() + days * 86_400))
 
 
 def _write_badges(report: Report, folder: str, session: Console) -> None:
-    """Write the badge of each skill and that of all together into a directory."""
+    """Write a badge for each skill and one for all of them to a directory."""
     from skillgate.report.badge_svg import svg
     from skillgate.report.shields import endpoint, of_catalogue, of_skill
 
@@ -172,12 +172,12 @@ def _write_badges(report: Report, folder: str, session: Console) -> None:
 
 
 def file_names(skills: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return a name without suffix for each skill's file, by its path: none holds anything a system would obey.
+    """Return a safe file name without suffix for each skill, by path.
 
-    Names are in lower case, as not every system tells the cases apart. Of skills whose names would be one, each gets
-    a digest of its path, so that its name does not depend on other skills; so does what was left with none.
+    Names are in lower case, since not every system distinguishes case. Skills with the same name, or without a usable
+    one, each get a digest of their path, so that no name depends on other skills.
 
-    ``skills``: name and shown path of each; no path stands twice.
+        ``skills``: name and shown path of each; paths are unique.
     """
     plain = {path: _UNSAFE.sub("-", name.lower()).strip("-._")[:_LONGEST].strip("-._") for name, path in skills}
     times = Counter(plain.values())
@@ -200,10 +200,11 @@ def _is_reserved(name: str) -> bool:
 
 
 def contents_of(scope: Scope, session: Console, wanted: CertificateRequest) -> dict[str, Content]:
-    """Digest the directory of every skill that is reported, by shown path.
+    """Digest the directory of every reported skill, by shown path.
 
     Raises:
-        IncompleteError: git is missing, or refuses the repository, and a certificate is wanted; else there are none.
+        IncompleteError: Git is missing or refuses the repository, and a certificate is wanted; else the result is
+            empty.
     """
     try:
         roots = discover(scope.paths, cwd=session.cwd).roots
@@ -220,9 +221,9 @@ def contents_of(scope: Scope, session: Console, wanted: CertificateRequest) -> d
 
 
 def unmoved(before: Mapping[str, Content], after: Mapping[str, Content]) -> dict[str, Content]:
-    """Return what the files were; where they changed while they were scored, it is not known which were.
+    """Return the scored files; without a digest if they changed in the meantime.
 
-    Where nothing is known of them after the run, nothing is known at all.
+    Empty if nothing is known about them after the run.
     """
     return {
         path: content if after.get(path) == content else content._replace(digest=None, reason=MOVED)
@@ -231,29 +232,29 @@ def unmoved(before: Mapping[str, Content], after: Mapping[str, Content]) -> dict
 
 
 def content_of(directory: str) -> Content:
-    """Digest what an absolute directory holds: files by their bytes, links by where they say they lead.
+    """Digest the contents of an absolute directory: files by their bytes, links by their targets.
 
-    What git ignores is left out where the directory lies in a repository; elsewhere what tools fill.
+    Files that Git ignores are left out; outside of a repository, directories that tools fill.
 
     Raises:
-        IncompleteError: git is missing, or refuses the repository.
+        IncompleteError: Git is missing, or refuses the repository.
     """
     real = os.path.realpath(directory)
     if not os.path.isdir(real):
-        return Content(None, reason="there is no such directory")
+        return Content(None, reason="the directory does not exist")
     entries: dict[str, str] = {}
     try:
         paths = _paths(real)
         if len(paths) > _MOST_FILES:
-            return Content(None, reason=f"it holds more than {_MOST_FILES:,} files")
+            return Content(None, reason=f"more than {_MOST_FILES:,} files")
         for path in paths:
-            path.encode("utf-8")  # a name of other bytes has no form in JSON that no other name shares
+            path.encode("utf-8")  # other bytes have no unique form in JSON
             entries[path] = _entry(os.path.join(real, path))
     except UnicodeEncodeError:
-        return Content(None, reason="a name in it is not UTF-8")
+        return Content(None, reason="a file name is not UTF-8")
     except OSError as error:
-        return Content(None, reason=f"it cannot be read: {error.strerror or error}")
-    # Whatever their order; each part is told from its neighbours by its length.
+        return Content(None, reason=f"cannot be read: {error.strerror or error}")
+    # In a fixed order; its length separates each part from the next.
     whole = hashlib.sha256()
     for pair in sorted(entries.items()):
         for part in pair:
@@ -264,7 +265,7 @@ def content_of(directory: str) -> Content:
 
 
 def _paths(real: str) -> list[str]:
-    """List the files below a directory that are its own, relative to it and with ``/``, sorted."""
+    """List a directory's own files, relative to it and with ``/``, sorted."""
     top = toplevel(real)
     if top is None:
         return sorted(_walk(real, "", SKIPPED))
@@ -272,19 +273,19 @@ def _paths(real: str) -> list[str]:
 
     done = git(real, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if done.returncode:
-        raise IncompleteError(f"git cannot tell which files a skill has: {complaint(done)}")
+        raise IncompleteError(f"git cannot list the files of a skill: {complaint(done)}")
     paths: set[str] = set()
     for name in {decoded(part).rstrip("/") for part in done.stdout.split(b"\0") if part}:
         place = os.path.join(real, name)
-        if os.path.isdir(place) and not os.path.islink(place):  # a repository of its own inside
+        if os.path.isdir(place) and not os.path.islink(place):  # a nested repository
             paths.update(_walk(real, name, VERSION_CONTROL))
         elif os.path.lexists(place) and os.path.realpath(os.path.dirname(place)) == os.path.dirname(place):
-            paths.add(name)  # what is tracked may be deleted, or a link may be where its directory was
+            paths.add(name)  # a tracked file may be deleted, or a link may have replaced its directory
     return sorted(paths)
 
 
 def _walk(real: str, below: str, left_out: Collection[str]) -> Iterator[str]:
-    """Yield what lies below a directory, no link followed."""
+    """Yield the files below a directory, without following links."""
     pending, count = [below], 0
     while pending:
         folder = pending.pop()
@@ -310,33 +311,33 @@ def _entry(place: str) -> str:
     whole, descriptor = hashlib.sha256(), os.open(place, _FLAGS)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "a file became something else")
+            raise OSError(errno.EINVAL, "a file was replaced by something else")
         while data := file.read(_BLOCK):
             whole.update(data)
     return f"sha256:{whole.hexdigest()}"
 
 
 def _uncovered(real: str, entries: Mapping[str, str]) -> str | None:
-    """Say what in a directory the digest does not cover: where a link leads out of it, and what is no file."""
+    """Return what the digest does not cover: a link out of the directory, or something that is not a file."""
     for path, entry in entries.items():
         if entry == "other":
-            return f"{path} is no file"
+            return f"{path} is not a file"
         if entry.startswith("link:"):
             target = os.path.realpath(os.path.join(real, path))
             inside = os.path.relpath(target, real).replace(os.sep, "/")
             if inside not in entries and not any(name.startswith(f"{inside}/") for name in entries):
-                return f"{path} is a symbolic link to what the digest of the directory does not cover"
+                return f"{path} is a symbolic link to a target that the digest does not cover"
     return None
 
 
 def verify(file: str, path: str | None, session: Console) -> CertificateCheck:
-    """Check a certificate against the files that it is about.
+    """Check a certificate against the skills' files.
 
-    ``path``: the directory of the one skill to check; None for all, where the certificate shows them.
+    ``path``: the directory of one skill to check; None for all, at the paths in the certificate.
 
     Raises:
-        UsageError: the file is no certificate, or has no such skill.
-        IncompleteError: git is missing, or refuses the repository.
+        UsageError: the file is not a certificate, or has no such skill.
+        IncompleteError: Git is missing, or refuses the repository.
     """
     from skillgate.report.certificate import ATTESTATION, check, read
 
@@ -359,18 +360,18 @@ def verify(file: str, path: str | None, session: Console) -> CertificateCheck:
 
 
 def _shown(path: str, session: Console) -> Content:
-    """Read what lies where a certificate shows a skill, which a stranger may have written."""
+    """Digest the directory at a skill's path in a certificate, which is untrusted."""
     place = os.path.normpath(os.path.join(session.cwd, path))
     if "\0" in path or (place != session.cwd and not place.startswith(os.path.join(session.cwd, ""))):
-        return Content(None, reason="its path leads out of the working directory; give it as PATH if it is yours")
+        return Content(None, reason="its path leads out of the working directory; pass it as PATH if it is yours")
     return content_of(place)
 
 
 def _named(document: Certificate, path: str, session: Console) -> CertifiedSkill:
-    """Find the skill that lies at a path: by the path, else by its directory's name where only one bears it."""
+    """Find the skill at a path: by the path, else by its directory's name if that is unique."""
     place = os.path.normpath(os.path.join(session.cwd, path))
     if not os.path.isdir(place):
-        raise UsageError(f"{path} is no directory; name the directory of a skill")
+        raise UsageError(f"{path} is not a directory; pass the directory of a skill")
     shown = os.path.relpath(place, session.cwd).replace(os.sep, "/")
     by_path = {skill.path: skill for skill in document.skills}
     if shown in by_path:
@@ -380,5 +381,5 @@ def _named(document: Certificate, path: str, session: Console) -> CertifiedSkill
     if len(alike) == 1:
         return alike[0]
     if alike:
-        raise UsageError(f"{len(alike)} skills of the certificate are called {name}; name one by its path")
+        raise UsageError(f"{len(alike)} skills of the certificate are called {name}; pass the path of one")
     raise UsageError(f"the certificate has no skill {shown}{did_you_mean(shown, by_path)}")

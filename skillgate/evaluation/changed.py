@@ -1,4 +1,4 @@
-"""Which skills a change touches: by git for ``--changed``, by the files themselves for ``--files``."""
+"""Which skills a change touches: by Git for ``--changed``, by file names for ``--files``."""
 # ruff: noqa: PTH112, PTH115, PTH117, PTH118, PTH120
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Assessment
     from skillgate.model.skill import SkillRoot
 
-_MOST_NAMES = 2_000  # of a skill that are looked at for links
-_MOST_LINKS = 40  # as many as Linux follows before it calls a path a loop
+_MOST_NAMES = 2_000  # of a skill that are checked for links
+_MOST_LINKS = 40  # as many as Linux follows before it reports a loop
 
 
 def touched(
     roots: Sequence[SkillRoot], since: str | None, session: Console, *, committed: bool = False
 ) -> Callable[[SkillRoot, Assessment | None], bool]:
-    """Ask git what changed, and return the test of whether that touches a skill.
+    """Ask Git what changed, and return a test of whether that touches a skill.
 
-    A skill is touched by a change of a file in its directory (of a skill below it, that one is) or in a place that a
-    symbolic link in it leads to, by what says how git lays files out (.gitattributes) at or above it, by a link that
-    leads to it anew, by another commit of the submodule it lies in, and by the coming and going of a file elsewhere
-    that judging it asked for, such as one it links to, or of a symbolic link on the path to it.
+    These changes touch a skill: a file in its directory (except in a nested skill) or at the target of a symbolic link
+    in it; .gitattributes at or above it; a new link to it; another commit of its submodule; and an added or removed
+    file elsewhere that its evaluation asked for, such as a link target, or symbolic link on its path.
 
     Args:
-        roots: the skills that were found; each is held against the repository it lies in.
+        roots: the found skills; each is compared in its own repository.
         since: the revision to compare with, from where the branch left it; None for the last commit.
         session: the run.
-        committed: whether only what was committed since counts, and new files.
+        committed: whether only commits since and new files count.
 
     Raises:
-        UsageError: a skill is in no repository, or there is no such revision.
-        IncompleteError: git is missing or fails.
+        UsageError: a skill is not in a repository, or there is no such revision.
+        IncompleteError: Git is missing or fails.
     """
     changed = _changed(roots, since, session, committed=committed)
     own = _owners(changed, {_place(root) for root in roots})
@@ -72,10 +71,10 @@ def touched(
 
 
 def owning_skills(files: Iterable[str], cwd: str) -> list[str]:
-    """Return the directories of the skills that files belong to; files need not exist any more.
+    """Return the directories of the skills that files belong to; the files may be deleted.
 
-    What belongs to no skill is passed over. Nothing above a file's repository (without one, above the working
-    directory) is looked at.
+    Files of no skill are ignored. Nothing above a file's repository (without one, above the working directory) is
+    searched.
     """
     owners: dict[str, None] = {}
     for file in files:
@@ -86,14 +85,14 @@ def owning_skills(files: Iterable[str], cwd: str) -> list[str]:
 
 
 def _owning_skill(path: str, cwd: str) -> str | None:
-    """Look upward by the path as it is written: a main file may be a link to anywhere, and is its directory's still."""
+    """Search upward by the path as written: a main file belongs to its directory even if it is a link elsewhere."""
     top = toplevel(os.path.dirname(path)) or cwd
     while _lies_in(path, top) or _lies_in(os.path.realpath(path), os.path.realpath(top)):
         try:
             if os.path.isdir(path) and main_file(DiskTree(path).listing("")) is not None:
                 return path
         except OSError:
-            pass  # nothing can be listed there: it is no skill
+            pass  # cannot be listed: not a skill
         path = os.path.dirname(path)
     return None
 
@@ -103,23 +102,23 @@ def _lies_in(path: str, top: str) -> bool:
 
 
 def _changed(roots: Sequence[SkillRoot], since: str | None, session: Console, *, committed: bool) -> dict[str, bool]:
-    """Return the absolute paths that changed, with ``/``, and whether each came or went.
+    """Return the changed absolute paths, with ``/``, and whether each was added or removed.
 
-    Each repository that holds a skill is asked; without a skill, that of the working directory.
+    Asks each repository with a skill; without a skill, that of the working directory.
     """
     places = {_place(root) or "/": str(root.path) for root in roots} or {os.path.realpath(session.cwd): session.cwd}
     tops: dict[str, dict[str, bool]] = {}
     for place, shown in places.items():
         top = toplevel(place)
         if top is None:
-            raise UsageError(f"--changed asks git, and {shown} is in no repository")
+            raise UsageError(f"--changed needs Git, but {shown} is not in a repository")
         if top not in tops:
             tops[top] = _changed_in(top, since, committed=committed)
     return {path: moved for paths in tops.values() for path, moved in paths.items()}
 
 
 def _changed_in(top: str, since: str | None, *, committed: bool) -> dict[str, bool]:
-    """Ask one repository. The commit that a submodule is compared with is that of the repository around it."""
+    """Ask one repository. A submodule is compared with the commit in its outer repository."""
     from skillgate.skill.git import changes, commit_of, holds_submodule  # starts processes
 
     around: dict[str, bool] = {}
@@ -128,15 +127,15 @@ def _changed_in(top: str, since: str | None, *, committed: bool) -> dict[str, bo
         if holds_submodule(outer, os.path.relpath(top, outer).replace(os.sep, "/")):
             around, since = _changed_in(outer, since, committed=committed), None
         elif since is not None and commit_of(top, since) is None:
-            since = None  # a repository that somebody put into this one: it has a history of its own
+            since = None  # a nested repository with its own history
     prefix = os.path.join(top, "").replace(os.sep, "/")
     paths = changes(top, since, committed=committed).items()
-    # What ends in a slash is a repository that git does not know about: its skills are held against itself.
+    # A path with a trailing slash is an untracked repository: its skills are compared in itself.
     return around | {prefix + path: moved for path, moved in paths if not path.endswith("/")}
 
 
 def _came_or_went(directory: str, moved: Collection[str]) -> bool:
-    """Whether a directory below which files came or went is itself new or gone."""
+    """Whether a directory with added or removed files is itself new or removed."""
     return all(
         os.path.join(folder, name).replace(os.sep, "/") in moved
         for folder, _, files in os.walk(directory)
@@ -145,7 +144,7 @@ def _came_or_went(directory: str, moved: Collection[str]) -> bool:
 
 
 def _links(root: SkillRoot) -> Iterator[str]:
-    """Yield the absolute paths of the symbolic links in a skill's directory that lead out of it."""
+    """Yield the absolute paths of the symbolic links out of a skill's directory."""
     tree, left = root.tree, _MOST_NAMES
     pending = [root.directory] if isinstance(tree, DiskTree) and root.directory else []
     while pending and left > 0 and isinstance(tree, DiskTree):
@@ -156,7 +155,7 @@ def _links(root: SkillRoot) -> Iterator[str]:
             continue
         left -= len(listing)
         if current != root.directory and main_file(listing) is not None:
-            continue  # a skill of its own
+            continue  # a nested skill
         for name, kind in listing.items():
             path = join(current, name)
             if kind is EntryKind.DIRECTORY and name not in SKIPPED:
@@ -166,9 +165,9 @@ def _links(root: SkillRoot) -> Iterator[str]:
 
 
 def _followed_in_tree(root: SkillRoot, path: str) -> tuple[tuple[str, ...], str]:
-    """Follow a tree path; its directories count too, any of which may have been a link that is gone.
+    """Follow a tree path; return its directories too, since each may have been a link that is now removed.
 
-    The disk is not asked where the tree knows that there is no link.
+    The disk is not read if the tree knows that there is no link.
     """
     tree, known = root.tree, path
     origin: str = getattr(tree, "origin", "")
@@ -182,8 +181,7 @@ def _followed(path: str) -> tuple[tuple[str, ...], str]:
     """Follow an absolute path.
 
     Returns:
-        The symbolic links on it, each by its own real place, as git names it; and where it ends, whether something is
-        there or not.
+        The symbolic links on it, each by its real place, as Git names it; and its end, which may not exist.
     """
     links: list[str] = []
     pending, reached = path.split("/")[::-1], ""
@@ -212,14 +210,14 @@ def _place(root: SkillRoot) -> str:
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield the directories that a path lies in, the innermost first."""
+    """Yield the parent directories of a path, innermost first."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def _all_above(paths: Iterable[str]) -> set[str]:
-    """Return every directory that one of the paths lies in, each looked at once."""
+    """Return all parent directories of the paths."""
     folders: set[str] = set()
     for path in paths:
         for folder in _above(path):
@@ -230,7 +228,7 @@ def _all_above(paths: Iterable[str]) -> set[str]:
 
 
 def _owners(paths: Iterable[str], owners: Collection[str]) -> set[str]:
-    """Return the skills, by their directories, that are the innermost around one of the paths."""
+    """Return the innermost skill directory around each path, as a set."""
     known: dict[str, str] = {"": ""}
     for path in paths:
         passed = []

@@ -1,4 +1,4 @@
-"""Compare two skills or two written reports, and join the reports of shards into one."""
+"""Compare two skills or two saved reports, and join the reports of shards."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ if TYPE_CHECKING:
 
     Policies = Callable[[Depth], Callable[[PurePosixPath], Policy]]
 
-_REMEDY = "Both must be score documents, as written by: skillgate score PATH --output-file REPORT.json"
+_REMEDY = "Both must be score documents, written by: skillgate score PATH --output-file REPORT.json"
 _KINDS = {
-    "check": "a check document, which holds findings and no scores to compare",
-    "compare": "a comparison already",
-    "diff": "a diff already",
-    "action": "the record of a run of the Action; its report.json is what can be compared",
+    "check": "a check document, with findings but no scores to compare",
+    "compare": "already a comparison",
+    "diff": "already a diff",
+    "action": "the record of an Action run; compare its report.json instead",
     "known-findings": "a file of known findings",
 }
-_LATER = ("bench", "invocations")  # documents that other versions know how to compare
+_LATER = ("bench", "invocations")  # documents that other versions can compare
 
 
 def compare_skills(request: CompareRequest, session: Console) -> Comparison | DryRun:
-    """Score both skills, and say what differs; in a dry run, what asking models would take.
+    """Score both skills and return the differences; in a dry run, return the estimate.
 
     Raises:
         UsageError: an option is not valid, or a side names no skill or several.
-        IncompleteError: the depth asked for cannot run.
+        IncompleteError: the requested depth cannot run.
     """
     config, depth = request.config, chosen_depth(request.config)
     sources = [_source(side, session) for side in (request.a, request.b)]
@@ -77,19 +77,19 @@ def compare_skills(request: CompareRequest, session: Console) -> Comparison | Dr
         from skillgate.llm import require_packages
 
         require_packages()
-        from skillgate.evaluation.sampled import both_sides  # brings in the judge
+        from skillgate.evaluation.sampled import both_sides  # imports the judge
 
         (a, b), models, estimate = both_sides(sources, request, session, depth=depth)
         if estimate is not None:
             return estimate
     comparison = compare(a, b, version=__version__, digest=config_digest(config), depth=depth, models=models)
-    # Only now: findings are matched by the paths that both sides show, and a revision is in no path of theirs.
+    # Only now: findings are matched by shown paths, which must not contain the revision.
     comparison = replace(comparison, a=_shown_as(a, request.a), b=_shown_as(b, request.b))
     return _gated(comparison, request.max_drop, config.get(settings.ON_INCONCLUSIVE))
 
 
 def exit_code(comparison: Comparison) -> int:
-    """Return 1 for a failed gate, 3 where a side could not be read or judged, else 0."""
+    """Return 1 for a failed gate, 3 if a side could not be read or judged, else 0."""
     if comparison.gate.passed is False:
         return EXIT_GATE_FAILED
     whole = all(side.evaluated and not is_unjudged(side) for side in (comparison.a, comparison.b))
@@ -109,9 +109,9 @@ def _gated(comparison: Comparison, max_drop: float | None, on_inconclusive: str)
 
 
 def _is_in_git(side: str) -> bool:
-    """Tell ``REV:path`` from a path.
+    """Whether a side is ``REV:path`` and not a path.
 
-    A directory of that name cannot take a revision's place; ./name:path is always a path, and ``C:`` a drive.
+    A directory of that name cannot replace a revision; ./name:path is always a path, and ``C:`` a drive.
     """
     revision, colon, _ = side.partition(":")
     return bool(colon) and len(revision) > 1 and not side.startswith((".", "/"))
@@ -122,7 +122,7 @@ def _shown_as(result: SkillResult, side: str) -> SkillResult:
 
 
 def _source(side: str, session: Console) -> SkillSource | Unreadable:
-    """Read what one side names."""
+    """Read the skill of one side."""
     revision, _, path = side.partition(":")
     is_in_git = _is_in_git(side)
     discovery = discover_commit(revision, path, cwd=session.cwd) if is_in_git else discover([side], cwd=session.cwd)
@@ -130,14 +130,14 @@ def _source(side: str, session: Console) -> SkillSource | Unreadable:
         session.note(notice)
     roots = discovery.roots[:1] if discovery.single else discovery.roots
     if not roots:
-        raise UsageError(f"{side} holds no skill: a skill is a directory with a SKILL.md")
+        raise UsageError(f"no skill in {side}: a skill is a directory with a SKILL.md")
     if len(roots) > 1:
-        raise UsageError(f"{side} holds {len(roots)} skills; compare takes one on each side")
+        raise UsageError(f"{len(roots)} skills in {side}; compare takes one on each side")
     return read(roots[0])
 
 
 class DiffRequest(NamedTuple):
-    """Which two documents to compare, what to call them, and what a regression is (None: as configured)."""
+    """Two documents to compare, their labels, and what a regression is (None: as configured)."""
 
     a: str
     b: str
@@ -149,7 +149,7 @@ class DiffRequest(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """One side of a diff: a file, what people read in its place, what it holds, and its skills."""
+    """One side of a diff: file, label, document and skills."""
 
     shown: str
     label: str
@@ -158,10 +158,10 @@ class _Side(NamedTuple):
 
 
 def diff_files(request: DiffRequest, session: Console) -> Diff:
-    """Return what differs between two documents.
+    """Return the differences between two documents.
 
     Raises:
-        UsageError: one cannot be read or is of a kind that cannot be compared, or the two are not comparable.
+        UsageError: a document cannot be read or has the wrong kind, or the two are not comparable.
     """
     texts = {
         shown: parsed(read_whole(os.path.join(session.cwd, shown), shown, "the report"), source=shown)  # noqa: PTH118
@@ -175,7 +175,7 @@ def diff_files(request: DiffRequest, session: Console) -> Diff:
     _require_comparable(a, b)
     pairs = paired(a.results, b.results)
     if len(pairs.pairs) > 1 and all(isinstance(side.document, SingleReport) for side in (a, b)):
-        pairs = Pairs(((a.results[0], b.results[0]),))  # two documents about one skill each are about the same
+        pairs = Pairs(((a.results[0], b.results[0]),))  # two documents about one skill each are about the same skill
     before, after = a.document, b.document
     listing, across = _together(a, b, pairs)
 
@@ -204,17 +204,17 @@ def diff_files(request: DiffRequest, session: Console) -> Diff:
 
 
 def _require_scores(kinds: dict[str, str | None]) -> None:
-    """Raise UsageError for documents that are not both scores, naming what each is and what to do."""
+    """Raise UsageError unless both documents are scores."""
     every = set(kinds.values())
     if every == {"score"}:
         return
     if len(every) > 1 and None not in every:
         both = " and ".join(f"{shown} is of kind {kind}" for shown, kind in kinds.items())
-        raise UsageError(f"{both}: only two documents of one kind can be compared\n{_REMEDY}")
+        raise UsageError(f"{both}: only documents of the same kind can be compared\n{_REMEDY}")
     shown, kind = next((shown, kind) for shown, kind in kinds.items() if kind != "score")
     if kind in _LATER:
-        raise UsageError(f"{shown} is of kind {kind}, which this version cannot compare; it compares score documents")
-    what = _KINDS.get(kind or "", "no document of skillgate" if kind is None else f"of an unknown kind {kind[:40]!r}")
+        raise UsageError(f"{shown} is of kind {kind}; this command compares only score documents")
+    what = _KINDS.get(kind or "", "not a skillgate document" if kind is None else f"of the unknown kind {kind[:40]!r}")
     raise UsageError(f"{shown} is {what}\n{_REMEDY}")
 
 
@@ -226,13 +226,13 @@ def _side(shown: str, label: str | None, document: object) -> _Side:
     for index, result in enumerate(results):
         path = result.skill.path
         if path in seen:
-            raise UsageError(f"{shown} is not a skillgate report: results[{index}].skill.path: {path!r} stands twice")
+            raise UsageError(f"{shown} is not a skillgate report: results[{index}].skill.path: {path!r} is a duplicate")
         seen.add(path)
     return _Side(shown, label or os.path.basename(shown) or shown, document, results)  # noqa: PTH119
 
 
 def _require_comparable(a: _Side, b: _Side) -> None:
-    """Raise UsageError for numbers that mean different things, saying all that differs."""
+    """Raise UsageError with every difference that makes scores incomparable."""
     one, other = a.document, b.document
     differing = (
         ("depth", one.depth.value, other.depth.value),
@@ -240,7 +240,7 @@ def _require_comparable(a: _Side, b: _Side) -> None:
         ("models", ", ".join(one.models) or "none", ", ".join(other.models) or "none"),
     )
     problems = [
-        f"{a.shown} has {what} {then}, {b.shown} {now}: their numbers are not comparable"
+        f"{a.shown} has {what} {then}, {b.shown} {now}: their scores are not comparable"
         for what, then, now in differing
         if then != now
     ]
@@ -249,7 +249,7 @@ def _require_comparable(a: _Side, b: _Side) -> None:
 
 
 def _together(a: _Side, b: _Side, pairs: Pairs) -> tuple[tuple[ListingUse, ...], AcrossChange | None]:
-    """Return what differs between skills together, where both documents are over several."""
+    """Return the differences across skills, if both documents have several."""
     before, after = a.document, b.document
     if isinstance(before, SingleReport) or isinstance(after, SingleReport):
         return (), None
@@ -260,25 +260,25 @@ def _together(a: _Side, b: _Side, pairs: Pairs) -> tuple[tuple[ListingUse, ...],
 
 
 def _hints(a: _Side, b: _Side, pairs: Pairs) -> Iterator[str]:
-    """Yield what a difference may come from, apart from the skills themselves."""
+    """Yield causes of differences other than the skills themselves."""
     before, after = a.document, b.document
     yield from _pairing_hints(a, b, pairs)
     if before.profile != after.profile:
         yield (
-            f"{a.label} was made for profile {before.profile}, {b.label} for {after.profile}: findings may have come or"
-            " gone by that alone"
+            f"{a.label} has profile {before.profile}, {b.label} has {after.profile}: this alone may add or remove"
+            " findings"
         )
     if before.tool.version != after.tool.version:
         yield (
-            f"{a.label} was written by skillgate {before.tool.version}, {b.label} by {after.tool.version}: a finding"
-            " may be new because its rule is"
+            f"{a.label} is from skillgate {before.tool.version}, {b.label} from {after.tool.version}: a finding may"
+            " be new because its rule is new"
         )
     for side in (a, b):
         summary = side.document.summary if isinstance(side.document, Report) else None
         if summary is not None and summary.found is not None and summary.found > summary.skills:
             yield (
-                f"{side.label} is about {summary.skills} of {summary.found} skills: what it leaves out looks new or"
-                " removed and need not be"
+                f"{side.label} covers {summary.skills} of {summary.found} skills: the others may only look new or"
+                " removed"
             )
 
 
@@ -287,27 +287,27 @@ def _pairing_hints(a: _Side, b: _Side, pairs: Pairs) -> Iterator[str]:
     if pairs.start is not None:
         then, now = (repr(start) if start else "nothing" for start in pairs.start)
         yield (
-            f"no skill is shown by one path in both: paths in {a.label} begin with {then}, in {b.label} with {now};"
-            " they are taken to be one place, and skills are paired by the rest of the path, then by name"
+            f"no path is the same in both: paths in {a.label} begin with {then}, in {b.label} with {now}; both are"
+            " treated as the same place, and skills are paired by the rest of the path, then by name"
         )
     elif both and not any(
         then.path == now.path or repository_path(then) == repository_path(now) is not None for then, now in both
     ):
         named = any({then.name, *names_of("", then.path)} & {now.name, *names_of("", now.path)} for then, now in both)
-        how = "skills are paired by name alone" if named else "the one skill of each is taken to be the same"
-        yield f"no skill is shown by one path in both: {how}"
+        how = "skills are paired only by name" if named else "the single skills are treated as the same"
+        yield f"no path is the same in both: {how}"
 
 
 _LOST = re.compile(r"it lost its badge (\w+) \(")
 _ALLOWED = re.compile(r"; allowed: ([^ )]+)\)$")
 _SHADE = "inconclusive: "
-_OF_FINDINGS = frozenset({"error", "warning"})  # all that may fail a skill which is not asked about
+_OF_FINDINGS = frozenset({"error", "warning"})  # the only gates for a skill that is not reported
 
 
 def merge(
     request: MergeRequest, wanted: CertificateRequest, session: Console, *, outputs: Sequence[str] = ()
 ) -> Evaluation:
-    """Join the shards of a run, and write certificate and badges; ``outputs`` are other files that are written after.
+    """Join the shards of a run, and write certificate and badges; ``outputs`` are other files that are written later.
 
     Raises:
         UsageError: the files are not all shards of one run, or a file must not be written.
@@ -330,22 +330,22 @@ def joined(
     """Read the shards of a run and join them.
 
     Args:
-        names: the files, as the user wrote them, in any order.
-        baseline: the report that the shards are said to have been compared with.
+        names: the files as the user wrote them, in any order.
+        baseline: the report that the shards must have been compared with.
         policies: return the gate of a skill at a depth, by its shown path.
         session: the run.
-        insisted: whether gates were set for this very command: the shards must have been asked for them, too.
+        insisted: whether options set gates here: the shards must have had the same.
 
     Returns:
-        The report that a run over all skills would have given, and whether it is of one path that is itself a skill.
+        The report of a run over all skills, and whether it is about one path that is itself a skill.
 
     Raises:
-        UsageError: a file cannot be read or is no report, they are not all shards of one run, what they say of
-            drops cannot be corrected for all skills, or baseline or gates are others than theirs.
+        UsageError: a file cannot be read or is not a report, they are not all shards of one run, their drops cannot be
+            corrected for all skills, or baseline or gates do not match.
     """
     shards = {name: _document(name, session) for name in dict.fromkeys(names)}
     if len(shards) < len(names):
-        raise UsageError("a shard is given twice")
+        raise UsageError("a shard is listed twice")
     reports = [one for one in shards.values() if isinstance(one, Report)]
     count = max((one.summary.found or 0 for one in reports), default=1)
     parts = [
@@ -361,7 +361,9 @@ def joined(
 def _document(name: str, session: Console) -> Report | SingleReport:
     data = parsed(read_whole(os.path.join(session.cwd, name), name, "the shard"), source=name)  # noqa: PTH118
     if kind_of(data) != "score":
-        raise UsageError(f"{name} is no score report; write one with: skillgate certify PATH --shard 1/4 --output json")
+        raise UsageError(
+            f"{name} is not a score report; write one with: skillgate certify PATH --shard 1/4 --output json"
+        )
     document = shaped(data, source=name)
     if not isinstance(document, Report | SingleReport):
         raise TypeError(f"a score document became {type(document).__name__}")
@@ -369,7 +371,7 @@ def _document(name: str, session: Console) -> Report | SingleReport:
 
 
 def spread(one: SingleReport, count: int, others: Sequence[Report]) -> Report:
-    """Return a document of one skill as one over ``count``; what it does not say is as the others say."""
+    """Return a document of one skill as one over ``count``; missing values are taken from the others."""
     values: dict[str, Any] = {name: getattr(one, name) for name in Report._fields if hasattr(one, name)}
     result = one.result()
     values |= {"results": (result,), "summary": summarise((result,), found=count)}
@@ -379,12 +381,12 @@ def spread(one: SingleReport, count: int, others: Sequence[Report]) -> Report:
 
 
 def _agreement(layers: Sequence[JudgeLayer], judges: int) -> Agreement:
-    from skillgate.judge.calibration import agreement  # brings in numpy: only where several judges were asked
+    from skillgate.judge.calibration import agreement  # imports numpy: only where several judges were asked
     from skillgate.judge.subject import Ratings
 
     pooled = []
     for layer in layers:
-        # What not every judge rated counts nowhere, so it need not be known which did.
+        # Only what every judge rated counts, so it does not matter which judges did.
         rated = [(name, one.ratings) for name, one in layer.assessments.items() if len(one.ratings) == judges]
         prompts = layer.triggering.prompts if layer.triggering else ()
         predicted = [tuple(None if one is None else int(one) for one in prompt.predicted) for prompt in prompts]
@@ -393,8 +395,8 @@ def _agreement(layers: Sequence[JudgeLayer], judges: int) -> Agreement:
 
 
 def _trust(known: Trust, layers: Sequence[JudgeLayer]) -> Trust:
-    """Return how many of all ratings people would pass; how far they agree with the judge is in every shard already."""
-    from skillgate.judge.calibration import PASS_MARK, trust  # brings in numpy: few runs have a calibration
+    """Return the share of all ratings that people would pass; agreement with the judge is already in every shard."""
+    from skillgate.judge.calibration import PASS_MARK, trust  # imports numpy: few runs have a calibration
     from skillgate.model.documents import Calibration, Pair
     from skillgate.model.score import Dimension
 
@@ -413,13 +415,13 @@ def _trust(known: Trust, layers: Sequence[JudgeLayer]) -> Trust:
 
 
 def _require_baseline(name: str, report: Report, policies: Policies, session: Console) -> None:
-    """Raise UsageError for a baseline that the shards were not compared with, or that is no report."""
+    """Raise UsageError if the shards were not compared with this baseline, or it is not a report."""
     if not any(map(_outcome_of, report.results)):
-        raise UsageError(f"the shards were compared with nothing: join them without --baseline {name}")
+        raise UsageError(f"the shards have no baseline; leave out --baseline {name}")
     if not name.endswith(".json"):
         raise UsageError(
-            f"--baseline {name}: the shards hold what came of comparing them, and a revision cannot be held against"
-            " that without scoring it again; leave --baseline out"
+            f"--baseline {name}: only a report can be checked against the shards, since a revision would have to be"
+            " scored again; leave --baseline out"
         )
 
     before, policy = _before(_document(name, session), report.results), policies(report.depth)
@@ -427,13 +429,11 @@ def _require_baseline(name: str, report: Report, policies: Policies, session: Co
     drops = sampled_drops(pairs, [policy(PurePosixPath(one.skill.path)).max_drop for one in report.results])
     for one, drop in zip(report.results, drops, strict=True):
         if drop != one.drop:
-            raise UsageError(
-                f"{name} is not what the shards were compared with: {one.skill.path} fell otherwise from it"
-            )
+            raise UsageError(f"the shards were not compared with {name}: the drop of {one.skill.path} is different")
 
 
 def _before(document: Report | SingleReport, results: Iterable[SkillResult]) -> Mapping[str, SkillResult]:
-    """Pair the skills with a baseline as a run over them does."""
+    """Pair the skills with a baseline like a run over them."""
     then = document.results if isinstance(document, Report) else (document.result(),)
     return {now.skill.path: was for was, now in paired(then, tuple(results)).pairs if was and now}
 
@@ -442,12 +442,12 @@ def corrected(whole: Joined, policy: Callable[[PurePosixPath], Policy], *, insis
     """Correct drops for the skills of all shards.
 
     Args:
-        whole: the shards, joined, each with what it said of drops.
-        policy: the gate of a skill here, by its shown path; the shards may have had another one.
-        insisted: whether it was set for this very command, which then must not ignore it.
+        whole: the joined shards, each with its drops.
+        policy: the gate of a skill here, by shown path; the shards may have had another one.
+        insisted: whether options set it here, so that it must not be ignored.
 
     Raises:
-        UsageError: the gate here is not that of the shards, and that matters.
+        UsageError: the gate here is not that of the shards, and the result depends on it.
     """
     report, drops = whole.report, _drops(whole.report)
     results = []
@@ -456,8 +456,8 @@ def corrected(whole: Joined, policy: Callable[[PurePosixPath], Policy], *, insis
         fitting = next((each for each in likely if _fits(one, each)), None)
         if fitting is None and insisted:
             raise UsageError(
-                f"the gates of {one.skill.path} are not those that are asked for here: join shards with the"
-                " configuration and the options of the gate that they were made with, or without any"
+                f"the gates of {one.skill.path} differ from those of its shard; join shards with their own"
+                " configuration and gate options, or without gate options"
             )
         drop = drops.get(one.skill.path)
         if drop is not None and drop != one.drop:
@@ -468,26 +468,26 @@ def corrected(whole: Joined, policy: Callable[[PurePosixPath], Policy], *, insis
 
 
 def _drops(report: Report) -> Mapping[str, DropTest]:
-    """Return the test of each skill's drop that has a p, corrected for all of them, by path."""
+    """Return the drop test of each skill with a p, corrected for all of them, by path."""
     tested = {one.skill.path: one.drop for one in report.results if one.drop and one.drop.p is not None}
     if not tested:
         return {}
-    from skillgate.stats.resampling import holm  # brings in numpy: only where drops were tested
+    from skillgate.stats.resampling import holm  # imports numpy: only where drops were tested
 
     alone = [drop.p_alone for drop in tested.values() if drop.p_alone is not None]
     if len(alone) < len(tested):
         path = next(path for path, drop in tested.items() if drop.p_alone is None)
         raise UsageError(
-            f"what is said of the drop of {path} cannot be corrected for all skills: p_alone is missing; make the"
-            " shards anew with this skillgate"
+            f"cannot correct the drop of {path} for all skills: p_alone is missing; run the shards again with this"
+            " skillgate"
         )
     return {path: drop._replace(p=p) for (path, drop), p in zip(tested.items(), holm(alone), strict=True)}
 
 
 def _policies(policy: Policy, *, is_reported: bool) -> Iterator[Policy]:
-    """Yield what may have been the gate of a skill: that a baseline was set, which adds one, is not known here.
+    """Yield the possible gates of a skill: whether a baseline added one is not known here.
 
-    Where both fit, another gate fails, and the drop decides nothing.
+    If both fit, another gate fails, and the drop does not matter.
     """
     if not is_reported:
         yield Policy(fail_on=policy.fail_on & _OF_FINDINGS)
@@ -497,7 +497,7 @@ def _policies(policy: Policy, *, is_reported: bool) -> Iterator[Policy]:
 
 
 def _fits(one: SkillResult, policy: Policy) -> bool:
-    """Whether a policy gives the verdict that a shard gave."""
+    """Whether a policy gives the verdict of the shard."""
     outcome = _outcome_of(one)
     if outcome is None or _then(one, policy) is not None or outcome.reason.startswith("no baseline"):
         return _judged(one, policy, one.drop) == one.gate
@@ -505,7 +505,7 @@ def _fits(one: SkillResult, policy: Policy) -> bool:
 
 
 def _judged(one: SkillResult, policy: Policy, drop: DropTest | None) -> Verdict:
-    """Ask every gate, with what a drop is said to be."""
+    """Check every gate, with a given drop."""
     compared = _outcome_of(one) is not None
     return judge(one, policy, _then(one, policy), compared=compared, drop=drop, spent=_spent(one))
 
@@ -515,15 +515,15 @@ def _spent(one: SkillResult) -> str | None:
 
 
 def _outcome_of(one: SkillResult) -> GateOutcome | None:
-    """Return what came of comparing a skill with a baseline; None where there was none for any skill of its run."""
+    """Return the regression outcome of a skill; None if its run had no baseline."""
     return next((outcome for outcome in one.gate.outcomes if outcome.gate == "regression"), None)
 
 
 def _then(one: SkillResult, policy: Policy) -> SkillResult | None:
-    """Return the baseline's result as far as its gate asks about it: its points, and a badge that has been lost.
+    """Return the baseline's result as far as its gate needs it: its points, and a lost badge.
 
-    None where there was none, or where its points are not known. Which badge was lost decides nothing where the drop
-    may be chance; the Elo never, as one that sufficed for the badge suffices for any below.
+    None if there was none, or its points are not known. Which badge was lost does not matter if the drop may be chance;
+    nor does the Elo rating, since one that sufficed for the badge suffices for any lower one.
     """
     drop, now, outcome = one.drop, one.composite, _outcome_of(one)
     if drop is None or drop.drop is None or now.score is None or outcome is None:
@@ -538,7 +538,7 @@ def _then(one: SkillResult, policy: Policy) -> SkillResult | None:
 
 
 def _without_policy(one: SkillResult, drop: DropTest) -> Verdict:
-    """Return the verdict where the gate is not known: as it was, unless the correction may have changed it."""
+    """Return the verdict if the gate is not known: unchanged, unless the correction may have changed it."""
     outcome, was = _outcome_of(one), one.drop
     if outcome is None or was is None or was.p is None or drop.p is None:
         return one.gate
@@ -548,15 +548,15 @@ def _without_policy(one: SkillResult, drop: DropTest) -> Verdict:
         return one.gate._replace(outcomes=outcomes)
     if outcome.verdict is Outcome.FAIL and was.p <= REAL < drop.p and not _falls_by_itself(one, outcome, drop):
         raise UsageError(
-            f"the drop of {one.skill.path}, with p = {was.p:.4f} in its shard, is not sure beside those of all shards"
-            f" (p = {drop.p:.4f}), and no report holds what its gates make of that: give the options of the gate that"
-            " the shards were made with, or join them where their configuration is"
+            f"the drop of {one.skill.path} (p = {was.p:.4f} in its shard) is not significant over all shards (p ="
+            f" {drop.p:.4f}), and the report does not say what its gates make of that; pass the gate options of the"
+            " shards, or join them where their configuration is"
         )
     return one.gate
 
 
 def _falls_by_itself(one: SkillResult, outcome: GateOutcome, drop: DropTest) -> bool:
-    """Whether the gate fails a drop however sure it is, as far as the outcome says what was allowed."""
+    """Whether the gate fails a drop whatever its p, if the outcome says what was allowed."""
     allowed = _ALLOWED.search(outcome.reason)
     try:
         most = float(allowed[1]) if allowed else float("inf")

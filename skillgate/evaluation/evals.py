@@ -37,24 +37,24 @@ if TYPE_CHECKING:
 
 
 class LintRequest(NamedTuple):
-    """Find eval sets that cannot tell a good skill from a bad one."""
+    """Find eval sets that cannot distinguish a good skill from a bad one."""
 
-    paths: tuple[str, ...]  # skills, or directories that hold some
-    allow_empty: bool  # whether there may be no eval set at all
-    threshold: float | None  # the rate that sets must be able to show, None for the default, which is only warned of
-    results: tuple[str, ...]  # files of recorded results to look at too
+    paths: tuple[str, ...]  # skills, or directories with skills
+    allow_empty: bool  # whether no eval set at all is accepted
+    threshold: float | None  # the rate that sets must be able to show; None for the default, which only warns
+    results: tuple[str, ...]  # files of recorded results to check too
     fail_on: str  # findings of this severity or worse fail; ``never`` for none
 
 
 class _Sets(NamedTuple):
-    """The eval sets of one skill or plugin: where it is shown, and what the rules look at."""
+    """The eval sets of one skill or plugin: its shown path, and the input of the rules."""
 
     path: PurePosixPath
     subject: Subject
 
 
 class _Search(NamedTuple):
-    """What paths led to: those that bring eval sets, how many skills there are, and whether all could be read."""
+    """The result of a search: eval sets, number of skills, and whether everything could be read."""
 
     sets: tuple[_Sets, ...]
     skills: int
@@ -62,7 +62,7 @@ class _Search(NamedTuple):
 
 
 def lint_sets(request: LintRequest, session: Console) -> EvalsReport:
-    """Look for defects of eval sets and of recorded results, and gate.
+    """Find defects of eval sets and recorded results, and gate.
 
     Raises:
         UsageError: a path is not valid, there is no eval set, or a file of results cannot be read.
@@ -75,7 +75,7 @@ def lint_sets(request: LintRequest, session: Console) -> EvalsReport:
 
 
 def show_sets(paths: tuple[str, ...], session: Console, *, allow_empty: bool) -> EvalsReport:
-    """Return what was read of eval sets: prompts, tasks, results.
+    """Return the contents of eval sets: prompts, tasks, results.
 
     Raises:
         UsageError: a path is not valid, or there is no eval set.
@@ -87,7 +87,7 @@ def show_sets(paths: tuple[str, ...], session: Console, *, allow_empty: bool) ->
 
 
 def _search(paths: tuple[str, ...], threshold: float | None, session: Console, *, allow_empty: bool) -> _Search:
-    """Read the eval sets of the skills that the paths mean, and of the plugins that lie there."""
+    """Read the eval sets of the skills at the paths, and of their plugins."""
     discovery = discover(paths, cwd=session.cwd)
     for notice in discovery.notices:
         session.note(notice)
@@ -98,26 +98,27 @@ def _search(paths: tuple[str, ...], threshold: float | None, session: Console, *
     if not sets and discovery.complete and not allow_empty:
         where = ", ".join(paths)
         raise UsageError(
-            f"no eval set found in {where}: a skill's eval sets lie in its evals/ (--allow-empty accepts none)"
+            f"no eval set found in {where}: eval sets are in a skill's evals/ directory (use --allow-empty to accept"
+            " none)"
         )
     refused = any(unread.unreadable for one in sets for unread in one.subject.evals.unread)
     return _Search(sets, len(discovery.roots), discovery.complete and not refused)
 
 
 def _subject(root: SkillRoot, threshold: float | None, session: Console) -> Subject:
-    """Read a skill's sets, and the skill where it brings any."""
+    """Read a skill's sets, and the skill if it has any."""
     bare = Subject(read_evals(root.tree, root.directory, skills=(root.name,)), root.name, threshold=threshold)
     if bare.evals.empty:
         return bare
     source = read(root)
     if isinstance(source, Unreadable):
-        session.note(f"{root.path}: {source.reason}; its prompts are not compared with it")
+        session.note(f"{root.path}: {source.reason}; its prompts are not compared with the skill")
         unread = Unread(root.file_name, 1, source.reason, unreadable=True)
         return bare._replace(evals=bare.evals._replace(unread=(*bare.evals.unread, unread)))
     skill = parse(source)
     head = skill.frontmatter
     name = head.text("name") or root.name
-    if name != root.name:  # graders look for the name that a client calls it by: either
+    if name != root.name:  # graders look for the name that a client uses: either one
         bare = bare._replace(evals=read_evals(root.tree, root.directory, skills=(root.name, name)))
     return bare._replace(
         name=name,
@@ -127,7 +128,7 @@ def _subject(root: SkillRoot, threshold: float | None, session: Console) -> Subj
 
 
 def _plugins(roots: tuple[SkillRoot, ...], threshold: float | None) -> Iterator[_Sets]:
-    """Read the sets that lie in plugins themselves; their cases are about no one skill, so they label no prompt."""
+    """Read the sets of plugins themselves; their cases are not about a single skill, so they label no prompt."""
     seen = set()
     for root in roots:
         key = (id(root.tree), root.plugin)
@@ -142,13 +143,13 @@ def _plugins(roots: tuple[SkillRoot, ...], threshold: float | None) -> Iterator[
 
 
 def _results(name: str, session: Console) -> tuple[Finding, ...]:
-    """Look at a file of results by itself."""
+    """Check a results file alone."""
     text = read_whole(os.path.join(session.cwd, name), name, "the results file")  # noqa: PTH118
     loaded = load_json(text, name)
     if isinstance(loaded, Unread):
         raise UsageError(f"{name}:{loaded.line} {loaded.message}")
     if not results.is_it(loaded, name):
-        raise UsageError(f"{name} holds no results of a form that is known; docs/how-to/eval-sets.md lists them")
+        raise UsageError(f"{name} has no results in a known format; see docs/how-to/eval-sets.md")
     return lint(Subject(EvalSet(recorded=results.read(loaded, name))), PurePosixPath())
 
 
@@ -211,22 +212,22 @@ _MEASURES = ("kappa", "sensitivity", "specificity")
 class CalibrateRequest(NamedTuple):
     """Judge skills, and write a calibration."""
 
-    labels: str  # a file with the ratings that people gave
-    file: str  # where the calibration goes
-    evaluation: EvaluateRequest  # how the skills are judged
+    labels: str  # a file with human ratings
+    file: str  # the calibration file to write
+    evaluation: EvaluateRequest  # how to judge the skills
 
 
 class Calibrated(NamedTuple):
-    """A calibration that was written."""
+    """A written calibration."""
 
-    items: int  # how many of the ``labels`` are in it
+    items: int  # how many of the ``labels`` it contains
     labels: int
-    left_out: tuple[str, ...]  # why the others are not, a line each
+    left_out: tuple[str, ...]  # why the others are missing, one line each
     measures: tuple[tuple[str, Estimate], ...]  # by name
 
 
 def calibrate(request: CalibrateRequest, session: Console) -> Calibrated | DryRun:
-    """Judge, pair with the labels, write; with ``dry_run`` return what judging would cost.
+    """Judge, pair with the labels, write; with ``dry_run`` return the estimated cost.
 
     Raises:
         UsageError: the labels or an option are not valid.
@@ -239,7 +240,7 @@ def calibrate(request: CalibrateRequest, session: Console) -> Calibrated | DryRu
     place = os.path.join(session.cwd, request.labels)  # noqa: PTH118
     labels = read_labels(read_whole(place, request.labels, "the labels"), request.labels)
     if request.evaluation.models.calibration:
-        raise UsageError("evals calibrate makes a calibration, and takes none")
+        raise UsageError("evals calibrate writes a calibration; leave out --calibration")
     evaluation = evaluate(request.evaluation, session)
     if evaluation.estimate is not None:
         return evaluation.estimate

@@ -1,4 +1,4 @@
-"""Repair what is safe to repair, or plan it."""
+"""Fix what is safe to fix, or plan the fixes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RENAMES = "NAME_MISMATCH"
 
 
 class _Plan(NamedTuple):
-    """What would become of one skill."""
+    """The planned changes of one skill."""
 
     root: SkillRoot
     selection: Selection
@@ -37,19 +37,19 @@ class _Plan(NamedTuple):
 
     @property
     def renaming(self) -> Change | None:
-        """The change that gives the skill another name."""
+        """The change that renames the skill."""
         return next((one for one in self.changes if RENAMES in one.rules and one.skipped is None), None)
 
 
 class Repairs(NamedTuple):
-    """The files that repairing would change, and whether all of the paths could be searched."""
+    """The planned file changes, and whether all of the paths could be searched."""
 
     changes: tuple[Change, ...]
     complete: bool
 
 
 def planned(request: EvaluateRequest, session: Console) -> Repairs:
-    """Plan repairs and change nothing; what is left alone is noted.
+    """Plan fixes without changing anything; note what is skipped.
 
     Raises:
         UsageError: a path or an option is not valid.
@@ -62,13 +62,13 @@ def planned(request: EvaluateRequest, session: Console) -> Repairs:
 
 
 def repair(request: EvaluateRequest, session: Console) -> None:
-    """Repair, and note what was and what was not.
+    """Fix, and note what was fixed and what was not.
 
     Raises:
         UsageError: a path or an option is not valid.
     """
     if request.write_known_findings is not None:
-        require_writable(request.write_known_findings, request, session)  # the run after it would stop there
+        require_writable(request.write_known_findings, request, session)  # the run afterwards would fail there
     count = 0
     for one in _plans(request, find(request.scope, session), session):
         for result in apply(_wanted(one.changes, session), disk_of(one.root)):
@@ -76,25 +76,25 @@ def repair(request: EvaluateRequest, session: Console) -> None:
             if result.written:
                 count += 1
                 remark = f" ({printable(result.note)})" if result.note else ""
-                session.note(f"repaired {change.path}: {', '.join(change.rules)}{remark}")
+                session.note(f"fixed {change.path}: {', '.join(change.rules)}{remark}")
             else:
-                session.note(f"not repaired {change.path}: {result.reason}")
-    session.note(f"repaired {count} file{'s' * (count != 1)}")
+                session.note(f"not fixed {change.path}: {result.reason}")
+    session.note(f"fixed {count} file{'s' * (count != 1)}")
 
 
 def _wanted(changes: Iterable[Change], session: Console) -> tuple[Change, ...]:
-    """Note which changes are skipped, and return the others."""
+    """Note skipped changes, and return the others."""
     wanted = []
     for change in changes:
         if change.skipped is None:
             wanted.append(change)
         else:
-            session.note(f"left alone {change.path}: {', '.join(change.rules)}: {change.skipped}")
+            session.note(f"skipped {change.path}: {', '.join(change.rules)}: {change.skipped}")
     return tuple(wanted)
 
 
 def _plans(request: EvaluateRequest, discovery: Discovery, session: Console) -> list[_Plan]:
-    """Plan the repairs of each skill that is asked about; of a change, by the files it touches."""
+    """Plan the fixes of each selected skill; with --changed, of those that the change touches."""
     selection_of = selections(request.config)
     touched = touching(request.scope, discovery.roots, session)
     plans = []
@@ -106,7 +106,7 @@ def _plans(request: EvaluateRequest, discovery: Discovery, session: Console) -> 
 
 
 def _without_clashes(plans: Iterable[_Plan], roots: Sequence[SkillRoot]) -> Iterator[_Plan]:
-    """Leave a skill its name where another one that the same client reads has the new one, or is about to get it."""
+    """Keep a skill's name if another skill of the same client has the new name, or will get it."""
     names = {root.path: _name(root) for root in roots}
     for one in plans:
         root, selection, _ = one
@@ -115,7 +115,7 @@ def _without_clashes(plans: Iterable[_Plan], roots: Sequence[SkillRoot]) -> Iter
             yield one
             continue
         new = unicodedata.normalize("NFKC", root.name)
-        # Copies for several clients are never read by the same.
+        # Copies for several clients are never read by the same client.
         others = (other for other in roots if other is not root and harness(str(other.path)) == harness(str(root.path)))
         bearer = next((other for other in others if names[other.path] == new), None)
         if bearer is None:
@@ -123,20 +123,20 @@ def _without_clashes(plans: Iterable[_Plan], roots: Sequence[SkillRoot]) -> Iter
             yield one
             continue
         less = plan(root, _is_selected(selection, but=RENAMES), today=selection.today)
-        reason = f"{bearer.path} has the name {root.name!r} already"
+        reason = f"{bearer.path} already has the name {root.name!r}"
         left = change._replace(after=change.before, rules=(RENAMES,), skipped=reason)
         yield one._replace(changes=(*less, left))
 
 
 def _name(root: SkillRoot) -> str:
-    """Return the name that a client knows a skill by."""
+    """Return the name that clients use for a skill."""
     source = read(root)
     written = "" if isinstance(source, Unreadable) else parse(source).frontmatter.text("name")
     return unicodedata.normalize("NFKC", written or root.name)
 
 
 def _is_selected(selection: Selection, *, but: str = "") -> Callable[[str], bool]:
-    """Whether a rule is selected and not ignored: by its id, its group, or a word for all. ``but`` is not."""
+    """Whether a rule is selected and not ignored, by id, group, ``all`` or ``default``. ``but`` is not selected."""
 
     def is_named(rule: str, words: frozenset[str]) -> bool:
         group, optional = _declared(rule)

@@ -1,4 +1,4 @@
-"""Findings that are known already, and findings of other tools, on their way into a report."""
+"""Known findings, and findings of other tools, on their way into a report."""
 # ruff: noqa: PTH112, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report
 
 _SKILL_FILE = r"(?i)[^\s'\"]+/SKILL\.md\b"
-_DIGITS = 16  # of a line's digest: 64 bits, and a text that has it by chance would have to be an attack as well
+_DIGITS = 16  # of a line's digest: 64 bits; a text with the same one by chance would also have to be an attack
 _SELECTING = (settings.PROFILE, settings.SELECT, settings.IGNORE)
 
 
 def load_known(config: Config, session: Console, *, merges: bool, reading: Reading = read_whole) -> Known | None:
-    """Read the file of known findings, None where none is set; ``merges`` is whether other tools' are met too.
+    """Read the file of known findings, None if none is set; ``merges``: whether findings of other tools are merged.
 
     Raises:
-        UsageError: there is no such file, or it is none of known findings.
+        UsageError: there is no such file, or it is not a file of known findings.
     """
     wanted = config.get(settings.KNOWN_FINDINGS)
     if wanted is None:
         return None
     place = os.path.join(config.base(settings.KNOWN_FINDINGS), wanted)
     findings = read(reading(place, wanted, "the file of known findings"), source=wanted)
-    # What is left out by options, or lies elsewhere, is not gone.
+    # Findings left out by options, or elsewhere, are not gone.
     partial = any(config.origin(one) == "option" for one in _SELECTING)
     partial = partial or (not merges and any(map(_is_foreign, findings)))
     top, below = os.path.realpath(os.path.dirname(place)), os.path.join(os.path.realpath(session.cwd), "")
@@ -52,26 +52,26 @@ def load_known(config: Config, session: Console, *, merges: bool, reading: Readi
 
 
 def require_writable(name: str, request: EvaluateRequest, session: Console) -> None:
-    """Raise UsageError for a file that must not be written, and for a run that leaves some findings out."""
+    """Raise UsageError if the file must not be written, or the run leaves out some findings."""
     require_place(name, session.cwd)
     scope, config = request.scope, request.config
     partial = ["--changed"] * scope.changed + ["--files"] * scope.of_files
     partial += [f"--{one.key}" for one in _SELECTING if config.origin(one) == "option"]
     if partial:
-        raise UsageError(f"--write-known-findings writes all that is known: run it without {', '.join(partial)}")
+        raise UsageError(f"--write-known-findings writes all known findings; leave out {', '.join(partial)}")
 
 
 def write_known(name: str, report: Report, request: EvaluateRequest, session: Console, *, complete: bool) -> None:
-    """Write the findings of a report, those of other tools too, to a file of known findings.
+    """Write the findings of a report, including those of other tools, to a file of known findings.
 
-    Of a file that is there, what this run did not look at stays: entries about files outside the paths that it was
-    about, of skills that could not be read, and of other tools where none is merged. Directories above it are made.
+    Entries of an existing file that this run did not check stay: those outside its paths, of unreadable skills, and of
+    other tools if none is merged. Missing directories are made.
 
-    ``name``: the file, as the user wrote it. ``request``: which paths were searched, and what was merged.
-    ``complete``: whether all of the paths could be searched.
+    ``name``: the file, as the user wrote it. ``request``: the searched paths and merged files. ``complete``: whether
+    all of the paths could be searched.
 
     Raises:
-        UsageError: it cannot be written, or there is a file of another kind.
+        UsageError: it cannot be written, or is a file of another kind.
     """
     place = os.path.join(session.cwd, name)
     before = _before(place, name)
@@ -84,26 +84,26 @@ def write_known(name: str, report: Report, request: EvaluateRequest, session: Co
     ]
     data = render(findings, seen, report.tool, staying).encode(errors="backslashreplace")
     write(name, data, cwd=session.cwd, parents=True)
-    rest = f", and kept {sum(item.times for item in staying)} that this run did not look for" if staying else ""
+    rest = f", and kept {sum(item.times for item in staying)} that this run did not check" if staying else ""
     session.note(f"wrote {len(findings)} known finding{'s' * (len(findings) != 1)} to {name}{rest}")
 
 
 def _before(place: str, name: str) -> tuple[KnownFinding, ...]:
-    """Read what is to be overwritten: known findings, or an empty file, which has nothing to lose."""
+    """Read the file that will be overwritten: known findings, or an empty file."""
     if not os.path.lexists(place):
         return ()
     try:
         text = read_whole(place, name, "the file")
         return read(text, source=name) if text.strip() else ()
     except UsageError:
-        message = f"{name} is there and is no file of known findings: it is left as it is; name another, or remove it"
+        message = f"{name} exists and is not a file of known findings; use another name, or remove it"
         raise UsageError(message) from None
 
 
 def _unseen(
     report: Report, request: EvaluateRequest, cwd: str, place: str, *, complete: bool
 ) -> Callable[[KnownFinding], bool]:
-    """Return the test of whether a run could not have met a known finding."""
+    """Return a test of whether a run could not have found a known finding."""
     top = os.path.realpath(os.path.dirname(place))
     searched = {os.path.realpath(os.path.join(cwd, path)) for path in request.scope.paths}
     searched = {path if os.path.isdir(path) else os.path.dirname(path) for path in searched}
@@ -127,22 +127,22 @@ def _unseen(
 
 
 def _is_foreign(item: KnownFinding) -> bool:
-    """Whether a finding is another tool's: its id begins with the tool's name and a slash."""
+    """Whether a finding is from another tool: its id starts with the tool's name and a slash."""
     return "/" in item.id
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield the directories that a path lies in, the innermost first."""
+    """Yield the parent directories of a path, innermost first."""
     while (above := os.path.dirname(path)) != path:
         yield above
         path = above
 
 
 def _seen_from(cwd: str, file: str) -> Callable[[Finding], Seen]:
-    """Return what makes of a finding one as a file of known findings has it: with paths relative to it.
+    """Return a function from a finding to its form in a file of known findings, with paths relative to that file.
 
-    So they are the same wherever the command runs and however its paths are written. Links on the way are resolved. Of
-    the rules that are known by their text alone (``EXACT``), the message is followed by a digest of the line.
+    So they are the same wherever the command runs and however its paths are written. Links on the way are resolved. For
+    the rules that need the exact text (``EXACT``), the message ends with a digest of the line.
     """
     top = os.path.realpath(os.path.dirname(os.path.join(cwd, file)))
 
@@ -150,7 +150,7 @@ def _seen_from(cwd: str, file: str) -> Callable[[Finding], Seen]:
     def folder(directory: str) -> str:
         try:
             return os.path.relpath(os.path.realpath(os.path.join(cwd, directory)), top)
-        except ValueError:  # another drive, or no name that a file could have
+        except ValueError:  # another drive, or not a valid file name
             return os.path.join(cwd, directory)
 
     def path(shown: str) -> str:
@@ -181,23 +181,22 @@ def _seen_from(cwd: str, file: str) -> Callable[[Finding], Seen]:
 
 
 class OtherFindings:
-    """Add the findings of other tools to a report before its gate is asked, and show what gates nothing after it.
+    """Add the findings of other tools to a report before its gate, and those that gate nothing after it.
 
-    Under an option that asks about a part of the skills, what is about the other ones is left out, and what is about
-    no skill at all is shown and fails nothing: whether the change touches it is not known.
+    With an option that selects a part of the skills, findings about other skills are left out. Findings about no skill
+    are shown but fail nothing, since it is not known whether the change touches them.
 
     Attributes:
-        aside: the shown paths of skills that were found and are not asked about; filled before :meth:`attaching` is
-            used.
+        aside: the shown paths of found skills that are not reported; filled before :meth:`attaching` is used.
     """
 
     def __init__(
         self, names: Sequence[str], session: Console, *, part: str = "", reading: Reading = read_whole
     ) -> None:
-        """Read SARIF files; ``part`` is the option by which the run asks about some skills only, ``""`` for all.
+        """Read SARIF files; ``part`` is the option that selects a part of the skills, ``""`` for all.
 
         Raises:
-            UsageError: a file cannot be read, or is no SARIF.
+            UsageError: a file cannot be read, or is not SARIF.
         """
         self.aside: set[str] = set()
         self._session, self._part = session, part
@@ -207,7 +206,7 @@ class OtherFindings:
         self._held: tuple[Finding, ...] = ()
 
     def attaching(self, known: Callable[[Finding], bool] | None) -> Callable[[Report], Report]:
-        """Return what adds the findings, less those that are known, as ``pipeline.evaluate`` takes it."""
+        """Return a function for ``pipeline.evaluate`` that adds the findings, without known ones."""
 
         def attached(report: Report) -> Report:
             total = sum(report.summary.findings.values()) + sum(len(one.found) for one in self._read)
@@ -215,7 +214,7 @@ class OtherFindings:
                 report = attach(report, one, cwd=self._session.cwd, aside=self.aside)
             left_out = total - sum(report.summary.findings.values())
             if left_out:
-                self._session.note(f"left out: {_counted(left_out)} about skills that are not changed")
+                self._session.note(f"left out: {_counted(left_out)} about unchanged skills")
             if known is not None:
                 report = without_known(report, known)
             if not self._part:
@@ -226,10 +225,10 @@ class OtherFindings:
         return attached
 
     def shown(self, report: Report) -> Report:
-        """Add what was held back from the gate."""
+        """Add the findings that were held back from the gate."""
         if not self._held:
             return report
-        self._session.note(f"{_counted(len(self._held))} outside the skills: with {self._part} they fail nothing")
+        self._session.note(f"{_counted(len(self._held))} outside of skills: with {self._part} they fail nothing")
         return report._replace(outside=self._held)
 
 

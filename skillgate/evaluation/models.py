@@ -1,4 +1,4 @@
-"""Who is asked about a skill, and what: providers and limits, judging, sessions and matches."""
+"""The models of a run: provider and limits, judging, sessions and matches."""
 
 from __future__ import annotations
 
@@ -49,37 +49,37 @@ if TYPE_CHECKING:
 
     Drive = Callable[[Sequence[Callable[[], Steps[Any]]], Watch | None], Iterator[Any]]
 
-NO_CORPUS = "there is no corpus to rank against: skillgate corpus build DIR makes one, skillgate corpus rate rates it"
-NEAR_MISSES = 5  # simulations for each near miss, where nothing else is asked for
+NO_CORPUS = "no corpus to rank against; create one with skillgate corpus build DIR and skillgate corpus rate"
+NEAR_MISSES = 5  # default simulations per near miss
 
 
 class Contest(NamedTuple):
-    """What skills are ranked against."""
+    """The corpus and rules for ranking skills."""
 
     corpus: Corpus | None
-    arena: Arena | None  # how matches are played; None where none are
-    siblings: tuple[ListedMember, ...] = ()  # of the corpus, to be listed next to a skill that lies alone
+    arena: Arena | None  # how matches are played; None for no matches
+    siblings: tuple[ListedMember, ...] = ()  # of the corpus, listed next to a single skill
 
 
 class ModelSetup(NamedTuple):
-    """Who judges, simulates and ranks, and who answers."""
+    """The judges, sessions and matches of a run, and who answers."""
 
     panel: Panel
-    stop: threading.Event  # once it is set nothing waits any more
-    spent: Callable[[], str | None]  # how the budget ended the run early
+    stop: threading.Event  # once set, all waiting ends
+    spent: Callable[[], str | None]  # why the budget ended the run early
     provider: Provider
-    answers: Answers | None  # those of earlier runs
-    limits: tuple[float | None, int | None]  # the most US dollars and calls
-    bound: Callable[[float], None]  # holds the run to so many US dollars where there is no limit
+    answers: Answers | None  # the cache of answers
+    limits: tuple[float | None, int | None]  # maximum US dollars and calls
+    bound: Callable[[float], None]  # limits the run to so many US dollars if there is no limit
     drive: Drive  # runs layers, and yields their results in order
-    plan: Callable[[str], Plan] | None = None  # how sessions are simulated, by shown path; None for a depth without
-    contest: Contest | None = None  # what skills are ranked against; None for a depth without
-    lift: bool = False  # whether the skill's tasks are done without it too
-    is_batch: bool = False  # whether answers come in batches, at their price
+    plan: Callable[[str], Plan] | None = None  # how sessions are simulated, by shown path; None for depths without
+    contest: Contest | None = None  # None for depths without ranking
+    lift: bool = False  # whether to do the skill's tasks without it too
+    is_batch: bool = False  # whether answers come in batches, at batch prices
 
 
 class LayerResults(NamedTuple):
-    """What came of one skill; None for what was not asked for."""
+    """The results of one skill; None for what was not requested."""
 
     judged: Judged
     simulated: Simulated | None = None
@@ -88,7 +88,7 @@ class LayerResults(NamedTuple):
 
 
 def models_of(panel: Panel, plan: Callable[[str], Plan] | None) -> tuple[str, ...]:
-    """Return the models that a run asks, each once: those that judge, then the one under test."""
+    """Return the models of a run without duplicates: the judges, then the one under test."""
     tested = [] if plan is None else [plan("").model.model]
     return tuple(dict.fromkeys((*(opinion.model for opinion in panel.opinions), *tested)))
 
@@ -96,9 +96,9 @@ def models_of(panel: Panel, plan: Callable[[str], Plan] | None) -> tuple[str, ..
 def layer_of(
     skill: SampledSkill, setup: ModelSetup, shelves: Shelves, note: Callable[[str], None] | None = None
 ) -> Steps[LayerResults]:
-    """Return the generator of all that is asked about a skill; what it was asked on before, it is asked on once more.
+    """Return the steps of all layers for a skill, on the same prompts as in the baseline.
 
-    ``note`` hears where the skill brings other prompts now.
+    ``note`` is called if the skill has different prompts now.
     """
     branches: dict[str, Steps[Any]] = {"judged": _judged(skill, setup.panel, shelves, note)}
     contest = setup.contest
@@ -115,13 +115,13 @@ def layer_of(
 
 
 def _nothing(result: Any) -> Steps[Any]:  # noqa: ANN401 - of any layer
-    """Return the generator of a layer that asks nothing."""
+    """Return the steps of a layer without requests."""
     yield Together(())
     return result
 
 
 def _judged(skill: SampledSkill, panel: Panel, shelves: Shelves, note: Callable[[str], None] | None) -> Steps[Judged]:
-    """Return the generator that judges a skill; where it was judged before, on the prompts of then."""
+    """Return the steps that judge a skill, on the prompts of its baseline if there are any."""
     subject = dossier(skill.source, skill.facts, shelves=shelves)
     if isinstance(subject, Unjudged):
         reason = subject.reason
@@ -131,14 +131,14 @@ def _judged(skill: SampledSkill, panel: Panel, shelves: Shelves, note: Callable[
     if before is not None:
         both = [{(one.prompt, one.should_trigger) for one in prompts or ()} for prompts in (subject.prompts, before)]
         if note is not None and subject.prompts is not None and both[0] != both[1]:
-            why = "is judged on the prompts of its baseline; those of its evals/ hold from the next one on"
+            why = "is judged on the prompts of its baseline; new prompts in its evals/ apply from the next baseline on"
             note(f"{subject.path} {why}")
         subject = subject._replace(prompts=before, prompts_source="baseline")
     return judge(subject, panel, time.perf_counter_ns)
 
 
 def _earlier_prompts(skill: SampledSkill) -> tuple[TriggerPrompt, ...] | None:
-    """Return the prompts that the baseline was judged on, without what was predicted then."""
+    """Return the prompts of the baseline, without their predictions."""
     for layer in skill.before.layers if skill.before else ():
         if isinstance(layer, JudgeLayer) and layer.triggering is not None and layer.triggering.prompts:
             return tuple(prompt._replace(predicted=()) for prompt in layer.triggering.prompts)
@@ -146,7 +146,7 @@ def _earlier_prompts(skill: SampledSkill) -> tuple[TriggerPrompt, ...] | None:
 
 
 def plans(config: Config, panel: Panel, model: Opinion) -> Callable[[str], Plan]:
-    """Return how sessions are simulated, by the skill's shown path: what may end them early differs by path."""
+    """Return the session plan by shown path; early stops may differ by path."""
     from skillgate.montecarlo.subject import Plan, Stop
 
     count, near = config.get(settings.SIMULATIONS), config.get(settings.NEAR_MISSES)
@@ -172,7 +172,7 @@ def plans(config: Config, panel: Panel, model: Opinion) -> Callable[[str], Plan]
 
 
 def _simulated(skill: SampledSkill, plan: Plan, shelves: Shelves, siblings: Sequence[ListedMember]) -> Steps[Simulated]:
-    """Return the generator of a skill's sessions; where it was simulated before, with the prompts of then."""
+    """Return the steps of a skill's sessions, with the prompts of its baseline if there are any."""
     from skillgate.montecarlo.layer import simulate
     from skillgate.montecarlo.library import subject
     from skillgate.montecarlo.subject import Simulated
@@ -188,7 +188,7 @@ def _simulated(skill: SampledSkill, plan: Plan, shelves: Shelves, siblings: Sequ
 
 
 def _lifted(skill: SampledSkill, plan: Plan, shelves: Shelves, siblings: Sequence[ListedMember]) -> Steps[Lifted]:
-    """Return the generator that does a skill's tasks with it and without it."""
+    """Return the steps that do a skill's tasks with and without it."""
     from skillgate.montecarlo.library import subject
     from skillgate.montecarlo.lift import lift  # few runs ask for it
     from skillgate.montecarlo.subject import Lifted
@@ -208,18 +208,17 @@ def contest(
     matches: bool,
     note: Callable[[str], None] | None = None,
 ) -> Contest:
-    """Open the corpus that configuration and options name.
+    """Open the corpus of configuration and options.
 
     Args:
         config: the configuration.
-        environ: the environment, for the system's place.
-        panel: who compares.
-        matches: whether skills are ranked; else the corpus gives siblings alone, and its ratings are not looked at.
-        note: hears where a project's file chose the corpus: whoever may change the one may choose the other.
+        environ: the environment, for the system's directory.
+        panel: the judges.
+        matches: whether to rank skills; else the corpus only provides siblings, and its ratings are not checked.
+        note: called if a project's file chooses the corpus, since anyone who can change the file can choose the corpus.
 
     Raises:
-        UsageError: there is one that is broken, whose ratings its matches do not give, or none where an option names
-            one.
+        UsageError: the corpus is broken, its ratings do not follow from its matches, or an option names a missing one.
         IncompleteError: there are ratings, and numpy is not installed.
     """
     from skillgate.evaluation.corpus.members import open_corpus, siblings
@@ -232,10 +231,10 @@ def contest(
         if matches:
             _require_borne_out(corpus.index, corpus.store)
         origin = config.origin(settings.CORPUS_DIR)
-        # A file that was found is shown relative to the working directory, the user's own from home or from the root.
+        # A found file is shown relative to the working directory, the user's own from home or the root.
         is_users = origin in ("default", "option") or origin.startswith("~") or os.path.isabs(origin)  # noqa: PTH117
         if note is not None and not is_users:
-            note(f"the corpus is the one that {origin} names: {printable(folder)}")
+            note(f"the corpus is set in {origin}: {printable(folder)}")
     arena = Arena(
         judge=panel.opinions[0],
         seed=config.get(settings.SEED),
@@ -248,7 +247,7 @@ def contest(
 
 
 def _require_borne_out(index: CorpusIndex, store: Store) -> None:
-    """Raise UsageError if ratings are not those that the matches give: what was written by hand is no rating."""
+    """Raise UsageError if ratings do not follow from the matches, such as ratings edited by hand."""
     from skillgate.evaluation.corpus.store import rating_faults
 
     try:
@@ -257,59 +256,59 @@ def _require_borne_out(index: CorpusIndex, store: Store) -> None:
         raise missing_extra(error) from error
     if faults:
         raise UsageError(
-            f"the ratings in {store.folder} are not those that its matches give: {printable(faults[0])};"
-            " skillgate corpus verify says all, skillgate corpus rate rates it anew"
+            f"the ratings in {store.folder} do not follow from its matches: {printable(faults[0])}; run skillgate"
+            " corpus verify for all problems, or skillgate corpus rate to rate again"
         )
 
 
 def _ranked(skill: SampledSkill, contest: Contest, arena: Arena) -> Steps[Ranked]:
-    """Return the generator of a skill's matches; without a corpus there are none, and that is no failure."""
+    """Return the steps of a skill's matches; without a corpus there are none, which is not a failure."""
     from skillgate.evaluation.corpus.members import entrant_of
     from skillgate.ranking.layer import Ranked, rank
 
     entrant = None if contest.corpus is None else entrant_of(skill.source)
     if contest.corpus is None or entrant is None:
-        reason = NO_CORPUS if contest.corpus is None else "the skill holds no text to compare"
+        reason = NO_CORPUS if contest.corpus is None else "the skill has no text to compare"
         return _nothing(Ranked(RankingLayer(0, 0, None, None, None, reason=reason, live=arena.live)))
     path = str(skill.source.root.path)
     return rank(entrant, contest.corpus, arena, time.perf_counter_ns, subject=path, path=path)
 
 
 _REPLAY = "replay"  # the provider of --replay
-MESSAGES = "messages"  # the runner of sessions that is the provider itself
-CERTIFYING = 3  # judges, where no number is set
-_UNKNOWN = 300_000  # characters: what fits 200,000 tokens, the least context of the models there are
+MESSAGES = "messages"  # the runner that uses the provider itself
+CERTIFYING = 3  # default number of judges
+_UNKNOWN = 300_000  # characters that fit 200,000 tokens, the smallest context of current models
 _MOST = 1_200_000
 _OTHER_TOKENS = 50_000  # for question and answer
-_PER_TOKEN = 1.7  # characters: skills have 2.6 as a rule; code and tables have fewer
+_PER_TOKEN = 1.7  # characters: skills usually have 2.6; code and tables have fewer
 
 
 class Models:
-    """Who judges in one run, and what is to be closed after it.
+    """The connected models of one run.
 
     Attributes:
-        provider: who answers.
-        panel: who judges.
-        budget: what it may cost.
-        answers: those of earlier runs, None for none.
-        setup: all of it, for whatever drives the layers.
-        stop: once it is set nothing waits any more.
+        provider: answers requests.
+        panel: the judges.
+        budget: the limits on cost and calls.
+        answers: the cache of answers, None for none.
+        setup: all of this, for driving the layers.
+        stop: once set, all waiting ends.
     """
 
     def __init__(
         self, config: Config, session: Console, options: ModelOptions, depth: Depth = Depth.STANDARD, *, run: str = ""
     ) -> None:
-        """Connect; a ``run`` with a name that was cut short is gone on from, others are not stored as runs.
+        """Connect; an interrupted ``run`` with a name is resumed, others are not stored as runs.
 
         Raises:
-            UsageError: an option does not fit another, or the corpus is broken.
+            UsageError: options do not go together, or the corpus is broken.
             IncompleteError: a package is missing.
         """
         self._session, environ = session, session.environ
         runner = config.get(settings.RUNNER) if depth in SIMULATED else MESSAGES
         self.provider = connect(config, options, environ, session.cwd, runner=runner)
-        # The command line goes without the collector, for runs of a moment. Connections and answers leave cycles
-        # behind; what was loaded until now stays, and is not walked each time.
+        # The command line disables the garbage collector for short runs. Connections and answers leave cycles behind,
+        # so enable it here; freeze what was loaded so far.
         gc.freeze()
         gc.enable()
         self.panel = _panel(config, self.provider, depth)
@@ -321,7 +320,7 @@ class Models:
             plan = plans(config, self.panel, Opinion(model, effort_of(model)))
             is_ranked = depth is Depth.CERTIFY
             arena = contest(config, environ, self.panel, matches=is_ranked, note=session.note)
-        self.names = models_of(self.panel, plan)  # those that are asked, each once
+        self.names = models_of(self.panel, plan)  # without duplicates
         self.budget.require_prices(self.names)
         self.answers = open_answers(config, session, options, environ, self.stop) if options.keep_answers else None
         self._recorder = Recorder(options.record, cwd=session.cwd, now=time.time) if options.record else None
@@ -345,15 +344,15 @@ class Models:
 
     @property
     def judged_as(self) -> tuple[str, ...]:
-        """How scores come about, as ``SampledLayers.judged_as``."""
+        """How scores are made, as in ``SampledLayers.judged_as``."""
         return judged_as(PROMPT_VERSION, RUBRIC_VERSION, _answering(self.provider).name)
 
     def finish(self) -> None:
-        """End the run: its report is written, and it need not be gone on from."""
+        """End the run: its report is written, so it need not be resumed."""
         self.leave(done=True)
 
     def leave(self, *, done: bool = False) -> None:
-        """End a run that has no report, so that it can be gone on from; where nothing was asked nothing is left."""
+        """End a run without a report, so that it can be resumed; if nothing was asked, nothing is left."""
         if self._batches is not None:
             listed, place = self._batches
             listed.close()
@@ -363,7 +362,7 @@ class Models:
             self.journal.close(done=done)
 
     def close(self) -> str | None:
-        """Let go of connections and files; say what could not be cached, recorded or trusted, None for nothing."""
+        """Close connections and files; return what could not be cached, recorded or trusted, None for nothing."""
         self.provider.close()
         failures = [] if self.journal is None else [self.journal.failure, self.journal.ignored]
         if self._recorder is not None:
@@ -374,7 +373,7 @@ class Models:
         return "; ".join(failure for failure in failures if failure) or None
 
     def _one_by_one(self, config: Config) -> Drive:
-        """Run layers by single requests, with several on their way at a time."""
+        """Run layers with concurrent single requests."""
         asker = PortAsker(
             self.provider,
             budget=self.budget,
@@ -387,7 +386,7 @@ class Models:
         return lambda layers, watch: run_layers(layers, asker, in_flight=in_flight, watch=watch, stop=self.stop)
 
     def _in_batches(self, config: Config) -> Drive:
-        """Run layers with all that is wanted in batches."""
+        """Run layers with all requests in batches."""
         from skillgate.llm import batch_queue
         from skillgate.llm.batch_queue import Polling
         from skillgate.llm.journal import BatchJournal
@@ -395,7 +394,7 @@ class Models:
         from skillgate.llm.providers.batch import Batches
 
         if not isinstance(self.provider, Batches) or not isinstance(self.budget, BatchBudget):
-            message = "batches need a provider and a budget of their own"
+            message = "batches need their own provider and budget"
             raise TypeError(message)
         listed = None
         if self.journal is not None and not self.journal.failure:
@@ -415,7 +414,7 @@ class Models:
 
 
 def budget_of(config: Config, provider: Provider, stop: threading.Event) -> Budget:
-    """Return what a run may spend, at the price that its provider takes."""
+    """Return the budget of a run, at the prices of its provider."""
     kind = Budget
     if PROVIDERS.flag(provider.name, "BATCHES"):
         from skillgate.llm.prices import BatchBudget  # few runs take batches
@@ -428,19 +427,19 @@ def budget_of(config: Config, provider: Provider, stop: threading.Event) -> Budg
 def connect(
     config: Config, options: ModelOptions, environ: Mapping[str, str], cwd: str, *, runner: str = MESSAGES
 ) -> Provider:
-    """Connect to the provider that configuration and options name, and to what runs sessions where it is another.
+    """Connect to the provider of configuration and options, and to the session runner if it is another one.
 
     Raises:
-        UsageError: an option does not fit another, or a file of it is not valid.
+        UsageError: options do not go together, or a file is not valid.
         IncompleteError: a package is missing.
     """
     name = config.get(settings.PROVIDER)
     if options.replay is not None:
         if config.origin(settings.PROVIDER) == "option" and name != _REPLAY:
-            raise UsageError(f"--replay answers in a provider's place; leave --provider {name} out")
+            raise UsageError(f"--replay replaces the provider; leave out --provider {name}")
         name = _REPLAY
     elif name == _REPLAY:
-        raise UsageError("--provider replay needs --replay FILE, the recording that answers")
+        raise UsageError("--provider replay needs --replay FILE")
     connection = Connection(
         environ=environ,
         base_url=config.get(settings.BASE_URL),
@@ -462,14 +461,14 @@ def connect(
 
 
 def _panel(config: Config, provider: Provider, depth: Depth) -> Panel:
-    """Return the judges: the models in turn, each at least once; a certificate takes three where no number is set."""
+    """Return the judges: the models in turn, each at least once; three by default for a certificate."""
     models, judges = config.get(settings.JUDGE_MODEL) or (DEFAULT_JUDGE,), config.get(settings.JUDGES)
     if judges is None:
         judges = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
     if judges < len(models):
         raise UsageError(
-            f"judges is {judges}, and {settings.JUDGE_MODEL.key} names {len(models)} models:"
-            f" {', '.join(models[judges:])} would never be asked; give --judges {len(models)} or more, or fewer models"
+            f"judges is {judges}, but {settings.JUDGE_MODEL.key} names {len(models)} models:"
+            f" {', '.join(models[judges:])} would never be asked; use --judges {len(models)} or more, or fewer models"
         )
     each = [models[index % len(models)] for index in range(judges)]
     return Panel(
@@ -481,24 +480,24 @@ def _panel(config: Config, provider: Provider, depth: Depth) -> Panel:
 
 
 def _characters(model: str) -> int:
-    """Return how much of a skill a model is shown: what surely fits its context with question and answer."""
+    """Return how many characters of a skill a model gets: what safely fits its context with question and answer."""
     context = context_of(model)
     return _UNKNOWN if context is None else max(_UNKNOWN, min(_MOST, int((context - _OTHER_TOKENS) * _PER_TOKEN)))
 
 
 def _answering(provider: Provider) -> Provider:
-    """Return whose answers these are: those of batches are the provider's that takes them."""
+    """Return the provider of the answers: for batches, the one that runs them."""
     own: Provider = getattr(provider, "cached_as", provider)
     return own
 
 
 def _journal(config: Config, session: Console, run: str, environ: Mapping[str, str]) -> Journal | None:
-    """Open the journal of a run, which may hold what one that was cut short had asked; None without a place for it."""
+    """Open the journal of a run, which may have the answers of an interrupted one; None without a directory for it."""
     from skillgate.llm.journal import Journal  # only deep runs are long enough
 
     folder = folder_of(environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     if not folder:
-        session.note("there is no place to keep the run (HOME is not set): if it is cut short it begins anew")
+        session.note("no directory to save the run (HOME is not set): an interrupted run will start again from scratch")
         return None
     return Journal(os.path.join(folder, "runs"), run, now=time.time, seal=_seal(config, environ))  # noqa: PTH118
 
@@ -506,14 +505,14 @@ def _journal(config: Config, session: Console, run: str, environ: Mapping[str, s
 def open_answers(
     config: Config, session: Console, options: ModelOptions, environ: Mapping[str, str], stop: threading.Event
 ) -> Answers | None:
-    """Open the cache of models' answers; None where there is no place for it, which is noted.
+    """Open the cache of model answers; None, with a note, without a directory for it.
 
     Raises:
         UsageError: the key that signs them is too short.
     """
     folder = folder_of(environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     if not folder:
-        session.note(f"there is no place to keep answers (HOME is not set): give --{settings.CACHE_DIR.key}")
+        session.note(f"answers are not cached (HOME is not set); use --{settings.CACHE_DIR.key}")
         return None
     return Answers(
         folder,
@@ -527,12 +526,12 @@ def open_answers(
 
 
 def closed(answers: Answers, session: Console) -> tuple[str | None, ...]:
-    """Close the cache of answers; return what is to be noted of it, None for nothing."""
+    """Close the cache of answers; return notes on it, None for nothing."""
     answers.close()
     remark = answers.remark
     return answers.failure, answers.ignored, None if remark is None else f"{remark}; {session.anew}"
 
 
 def _seal(config: Config, environ: Mapping[str, str]) -> Seal | None:
-    """Return what signs cached answers; None without a key."""
+    """Return the seal of cached answers; None without a key."""
     return seal_of(environ, config.get(settings.PROVIDER), config.get(settings.KEY_VARIABLE) or OPENAI_KEY)

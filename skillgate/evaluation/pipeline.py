@@ -1,7 +1,7 @@
-"""Evaluate skills: from their bytes to results, gates and a report; what was measured before is used again.
+"""Evaluate skills: from their bytes to results, gates and a report, with cached measurements.
 
-A cached assessment depends on the skill's main file, on what judging it asked of the files around it, and on the
-programs that judge. Configuration, suppressions' dates and the gate come after, so one entry serves every run.
+A cached assessment depends on the skill's main file, on the queries about other files, and on the version of the
+programs. Configuration, dates of suppressions and the gate come later, so one entry serves every run.
 """
 # ruff: noqa: PTH116, PTH118, PTH120
 
@@ -47,7 +47,7 @@ _PARSERS = ("markdown_it", "yaml")
 
 
 class Assessor:
-    """Measure the static layer of skills, from the cache where it knows them.
+    """Measure the static layer of skills, from the cache if possible.
 
     Attributes:
         reused: how many assessments came from the cache.
@@ -62,13 +62,13 @@ class Assessor:
         made_by: bytes | None = None,
         use_processes: bool = True,
     ) -> None:
-        """Take the cache, None for none.
+        """Store the cache, None for none.
 
         Args:
-            cache: what was measured before.
+            cache: earlier assessments.
             clock: monotonic nanoseconds.
-            optional: whether opt-in rules are asked too.
-            made_by: names the programs that judge; None for :func:`stamp`. Nothing that others made is used.
+            optional: whether to include opt-in rules.
+            made_by: the version of the programs; None for :func:`stamp`. Entries of other versions are not used.
             use_processes: whether several processes may share the work.
         """
         self.reused = 0
@@ -77,7 +77,7 @@ class Assessor:
 
     @property
     def failure(self) -> str | None:
-        """Why results could not be cached, None where they could, or were not to be."""
+        """Why results could not be cached; None if they were, or there is no cache."""
         return None if self._cache is None else self._cache.failure
 
     def assess(self, sources: Sequence[SkillSource]) -> Iterator[Assessment]:
@@ -91,7 +91,7 @@ class Assessor:
             yield next(fresh) if facts is None else facts
 
     def across(self, members: Sequence[Member]) -> Sequence[tuple[str, Claim]]:
-        """Find what shows only next to other skills; each claim comes with the path of its skill."""
+        """Find claims across skills, each with the path of its skill."""
         key = ""
         if self._cache is not None:
             key = self._digest("across", *((one.path, one.plugin, one.file, one.mark) for one in members))
@@ -100,8 +100,8 @@ class Assessor:
                 if text is not None:
                     return finding.read_claims(text)
             except finding.UNREADABLE:
-                pass  # of another make
-        from skillgate.static.across import claims_across  # one skill alone does not pay for it
+                pass  # of another version
+        from skillgate.static.across import claims_across  # a single skill does not need it
 
         claims = claims_across(members)
         if self._cache is not None:
@@ -109,12 +109,12 @@ class Assessor:
         return claims
 
     def close(self) -> None:
-        """End a run: let old entries go where there are too many."""
+        """End a run: remove old entries if there are too many."""
         if self._cache is not None:
             self._cache.close()
 
     def _fresh(self, missing: Sequence[tuple[str, SkillSource]]) -> Iterator[Assessment]:
-        """Measure what is not cached, in several processes where that is faster."""
+        """Measure what is not cached, in several processes if that is faster."""
         if not missing:
             return
         done = 0
@@ -131,7 +131,7 @@ class Assessor:
                     yield finding.read_assessment(text.split("\n")[1:], self._later(source))
             except LostError:
                 pass  # the rest is measured here
-        from skillgate.evaluation.assess import watched  # brings in the parsers: only for what was not cached
+        from skillgate.evaluation.assess import watched  # imports the parsers: only for what was not cached
 
         for key, source in missing[done:]:
             questions, facts = watched(source, self._clock, optional=self._optional)
@@ -151,11 +151,11 @@ class Assessor:
                 else None
             )
         except finding.UNREADABLE:
-            return None  # of another make
+            return None  # of another version
 
     def _later(self, source: SkillSource) -> Callable[[], Assessment]:
         def assessed() -> Assessment:
-            from skillgate.evaluation import assess  # only where an entry was of another make after all
+            from skillgate.evaluation import assess  # only if an entry was of another version after all
 
             return assess.assess(source, self._clock, optional=self._optional)
 
@@ -168,12 +168,12 @@ class Assessor:
         return self._digest((*place, source.size, source.siblings, self._optional), data=source.data)
 
     def _digest(self, *facts: object, data: bytes = b"") -> str:
-        # As Python writes them: no two differ and look the same, and what UTF-8 lacks is escaped.
+        # repr() distinguishes all values, and escapes what UTF-8 cannot encode.
         return digest(self._stamp, repr(facts).encode(), data)
 
 
 def stamp() -> bytes:
-    """Return a name of the programs that judge: this package's files, the interpreter, and what else is installed."""
+    """Return a stamp of the programs: this package's files, the interpreter, and other installed packages."""
     import skillgate
 
     own, pending = [], [os.path.dirname(skillgate.__file__)]
@@ -198,16 +198,16 @@ def _modified(folder: str) -> int:
 
 
 class Criteria(NamedTuple):
-    """What skills are held to; policy and selection by a skill's shown path."""
+    """The criteria for skills; policy and selection by shown path."""
 
     policy: Callable[[PurePosixPath], Policy] = lambda _: Policy()
     selection: Callable[[PurePosixPath], Selection] = lambda _: Selection()
-    known: Callable[[Finding], bool] | None = None  # whether a finding is known already
-    honoured: Callable[[str, Claim, Waiver], bool] | None = None  # whether a comment may set a claim of a skill aside
+    known: Callable[[Finding], bool] | None = None  # whether a finding is already known
+    honoured: Callable[[str, Claim, Waiver], bool] | None = None  # whether a comment may suppress a claim of a skill
 
 
 class SampledSkill(NamedTuple):
-    """A skill that models are asked about; ``before`` is its result in the baseline."""
+    """A skill to ask models about; ``before`` is its result in the baseline."""
 
     source: SkillSource
     facts: Assessment
@@ -215,13 +215,13 @@ class SampledSkill(NamedTuple):
 
 
 class Deepened(NamedTuple):
-    """What the sampled layers say of a run."""
+    """The results of the sampled layers of a run."""
 
-    skills: Mapping[str, Deeper] = MappingProxyType({})  # by shown path, for every skill that was asked about
+    skills: Mapping[str, Deeper] = MappingProxyType({})  # by shown path, for every skill that models were asked about
     agreement: Agreement | None = None  # of the judges over all skills
     models: tuple[str, ...] = ()  # each once
     spent: str | None = None  # how the budget ended the run early
-    trust: Trust | None = None  # how far people bear the judges out; None without a calibration
+    trust: Trust | None = None  # how far people confirm the judges; None without a calibration
 
 
 class SampledLayers(NamedTuple):
@@ -234,14 +234,14 @@ class SampledLayers(NamedTuple):
 
 
 def judged_as(prompt_version: str, rubric_version: str, provider: str) -> tuple[str, ...]:
-    """Return how a score came about, apart from its models; scores that came about otherwise are not compared."""
+    """Return how scores are made, apart from the models; only scores made the same way are comparable."""
     is_made_up = provider in PROVIDERS and PROVIDERS.text(provider, "MADE_UP")
     answers = f"{provider} answers" if is_made_up else "a model's answers"
     return (f"prompts {prompt_version}", f"rubrics {rubric_version}", answers)
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """Add up usages; the cost of all is unknown where that of one is."""
+    """Add up usages; the total cost is unknown if one is."""
     parts = tuple(usages)
     known = [part.cost_usd for part in parts if part.cost_usd is not None]
     counts = ("calls", "cached", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "retries")
@@ -253,8 +253,8 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 def _assess_each(sources: Sequence[SkillSource]) -> Iterator[Assessment]:
-    """Measure the static layer and how long it takes; nothing is cached."""
-    from skillgate.evaluation.assess import assess  # brings in the parsers
+    """Measure the static layer without a cache."""
+    from skillgate.evaluation.assess import assess  # imports the parsers
 
     return (assess(source, perf_counter_ns) for source in sources)
 
@@ -263,35 +263,35 @@ class Evaluator(NamedTuple):
     """How skills are evaluated."""
 
     assess: Assess = _assess_each  # measures skills one by one, in their order
-    across: Across = Assessor().across  # finds what shows only next to other skills
+    across: Across = Assessor().across  # finds claims across skills
     criteria: Criteria = Criteria()
     sampled: SampledLayers | None = None  # None at quick depth
-    detail: bool = True  # whether evidence and advice are wanted too
-    progress: Callable[[int], None] | None = None  # hears after each skill how many the static layer has measured
+    detail: bool = True  # whether to include evidence and advice
+    progress: Callable[[int], None] | None = None  # called after each skill with the number of measured ones
 
 
 class Baseline(NamedTuple):
-    """What a run is compared with; ``listing`` and ``across`` are None where the baseline does not say."""
+    """The baseline of a run; ``listing`` and ``across`` are None if it does not have them."""
 
-    results: Mapping[str, SkillResult]  # of each skill that had one, by its shown path now
-    gone: tuple[SkillResult, ...] = ()  # of each skill that is not here any more, below the paths of the run
+    results: Mapping[str, SkillResult]  # of each skill that had one, by its current shown path
+    gone: tuple[SkillResult, ...] = ()  # of removed skills, in the paths of the run
     listing: Mapping[tuple[str, str], int] | None = None  # characters of each client's list, by client and place
     across: tuple[Finding, ...] | None = None  # the findings across skills
-    moves: Mapping[str, str] = MappingProxyType({})  # where skills are shown now, by where the baseline shows them
-    remeasure: Remeasure | None = None  # measures it as deep as the run goes, for the skills of these shown paths
+    moves: Mapping[str, str] = MappingProxyType({})  # current shown paths, by those of the baseline
+    remeasure: Remeasure | None = None  # measures it at the depth of the run, for some shown paths
 
 
 class Evaluated(NamedTuple):
-    """What came of skills."""
+    """The results of skills."""
 
-    report: Report  # of the skills that are reported, without the configuration's digest
-    across: tuple[Finding, ...]  # all across skills: also of unreported ones, and what is suppressed or known
-    members: tuple[Member, ...]  # the skills as neighbours of one another
+    report: Report  # of the reported skills, without the configuration's digest
+    across: tuple[Finding, ...]  # all across skills, including unreported, suppressed and known ones
+    members: tuple[Member, ...]  # the skills as neighbors of one another
     baseline: Mapping[str, SkillResult] | None = None  # by shown path, at the depth of the report
 
 
 class _Skill(NamedTuple):
-    """A skill on its way to a result; ``facts`` are None where it could not be read."""
+    """A skill on its way to a result; ``facts`` are None if it could not be read."""
 
     source: SkillSource | Unreadable
     facts: Assessment | None
@@ -315,10 +315,10 @@ def evaluate(
     baseline: Baseline | None = None,
     attach: Callable[[Report], Report] | None = None,
 ) -> Evaluated:
-    """Evaluate skills; one that cannot be read is reported, and stops none of the others.
+    """Evaluate skills; an unreadable one is reported and does not stop the others.
 
-    ``touched``: whether a skill is reported; None for all. Of another only what it has in common with one that is.
-    ``attach``: adds findings of other tools to a report, before the gate is asked.
+    ``touched``: whether a skill is reported; None for all. Of others, only what they share with a reported one is.
+    ``attach``: adds findings of other tools to a report, before the gate.
     """
     criteria, sampled = evaluator.criteria, evaluator.sampled
     skills, members = _assessed(list(sources), evaluator)
@@ -327,7 +327,7 @@ def evaluate(
     was: tuple[SkillResult, ...] = ()
     if baseline is not None and baseline.remeasure is not None:
         before = baseline.remeasure([one.path for one in skills if one.is_reported])
-        was = tuple(before.values())  # measured in this run, and paid for in it
+        was = tuple(before.values())  # measured and paid for in this run
     run = Deepened()
     if sampled is not None:
         run = sampled.measure(
@@ -364,7 +364,7 @@ def evaluate(
 def _assessed(
     sources: Sequence[SkillSource | Unreadable], evaluator: Evaluator
 ) -> tuple[list[_Skill], tuple[Member, ...]]:
-    """Assess every skill that could be read, and lay what shows only next to others to its claims."""
+    """Assess every readable skill, and add the claims across skills."""
     assessments = iter(evaluator.assess([source for source in sources if isinstance(source, SkillSource)]))
     skills: list[_Skill] = []
     done = 0
@@ -403,14 +403,14 @@ def _assessed(
 def _results(
     skills: Sequence[_Skill], deeper: Mapping[str, Deeper], evaluator: Evaluator
 ) -> Iterator[tuple[SkillResult, Policy]]:
-    """Yield the result of each skill that is reported with its policy.
+    """Yield the result and policy of each reported skill.
 
-    Another is yielded where it shares something with one of them: with that alone, and only findings may fail it.
+    A skill that shares claims with a reported one is yielded with only these claims, and only findings may fail it.
     """
     measured = [(one.path, one.facts) for one in skills if one.facts is not None]
     neighbours: dict[str, str] = {}
     if evaluator.detail and len(measured) > 1:
-        from skillgate.skill.similarity import nearest  # one skill alone does not pay for it
+        from skillgate.skill.similarity import nearest  # a single skill does not need it
 
         neighbours = nearest(measured)
     reported = {one.path for one in skills if one.is_reported}
@@ -433,7 +433,7 @@ def _decided(
     spent: str | None,
     evaluator: Evaluator,
 ) -> Report:
-    """Ask every gate, of each skill and of what belongs to none; where a layer samples, test what chance explains."""
+    """Check every gate, of each skill and of findings outside of skills; test sampled drops against chance."""
     pairs = [(before.get(one.skill.path) if before else None, one) for one in report.results]
     drops: Sequence[DropTest | None] = [None] * len(pairs)
     if evaluator.sampled is not None:
@@ -447,7 +447,7 @@ def _decided(
         verdicts.append(judge_outside(report.outside, evaluator.criteria.policy(PurePosixPath())))
     passed = together(verdicts)
     if passed and not all(one.evaluated for one in results):
-        passed = None  # a run in which a skill could not be read has failed, or has not been decided
+        passed = None  # a run with an unreadable skill has failed, or is undecided
     outcomes = verdicts[-1].outcomes if report.outside else ()
     return report._replace(results=tuple(results), gate=Verdict(passed=passed, outcomes=outcomes))
 
@@ -460,7 +460,7 @@ def _across(skills: Iterable[_Skill], criteria: Criteria) -> Iterator[Finding]:
 
 
 def main_digest(source: SkillSource) -> str | None:
-    """Return the digest of a skill's main file; None where not all of it was read."""
+    """Return the digest of a skill's main file; None if it was not read completely."""
     return digest(source.data) if len(source.data) == source.size else None
 
 
@@ -481,7 +481,7 @@ def _result(
 ) -> SkillResult:
     root, path, criteria = skill.root, skill.path, evaluator.criteria
     if deeper is None and evaluator.sampled is not None:
-        deeper = Deeper(failure="not judged: it is not asked about")
+        deeper = Deeper(failure="not judged: it is not part of this run")
     settled = settle(
         (*skill.claims, *(deeper.claims if deeper else ())),
         facts.waivers,

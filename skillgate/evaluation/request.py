@@ -1,4 +1,4 @@
-"""What a front asks of an evaluation, and what its configuration says of depth, findings and gates."""
+"""Requests for evaluations, and depth, findings and gates from the configuration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Reading = Callable[[str, str, str], str]
 
-MAX_BYTES = 50_000_000  # of a file that is read whole
+MAX_BYTES = 50_000_000  # of a file that is read completely
 SIMULATED = (Depth.DEEP, Depth.CERTIFY)
 _LAYERS = {
     frozenset({"static"}): Depth.QUICK,
@@ -35,27 +35,27 @@ _SESSIONS = tuple(setting for setting in settings.of_group(settings.SESSIONS) if
 
 
 class Scope(NamedTuple):
-    """Which skills a run is about."""
+    """The skills of a run."""
 
-    paths: tuple[str, ...] = (".",)  # skills, or directories that hold some
+    paths: tuple[str, ...] = (".",)  # skills, or directories with skills
     allow_empty: bool = False
-    changed: bool = False  # whether only skills that a change touches are reported
-    since: str | None = None  # the revision that ``changed`` compares with; None for the last commit
-    of_files: bool = False  # whether the paths are those of the skills that some files belong to
-    shard: tuple[int, int] | None = None  # which part of how many is reported, from (1, 1) on; None for all
+    changed: bool = False  # whether to report only skills that a change touches
+    since: str | None = None  # the revision for ``changed``; None for the last commit
+    of_files: bool = False  # whether the paths are the skills of some files
+    shard: tuple[int, int] | None = None  # which part of how many to report, from (1, 1) on; None for all
 
 
 class ModelOptions(NamedTuple):
-    """How models are asked, where the configuration does not say."""
+    """How to ask models, in addition to the configuration."""
 
     record: str | None = None  # a file to write every exchange to
-    replay: str | None = None  # a recording that answers in a provider's place
-    refresh: bool = False  # whether cached answers are asked for anew
-    keep_answers: bool = True  # whether answers are cached between runs
-    calibration: str | None = None  # a file of ratings that people gave
+    replay: str | None = None  # a recording that replaces the provider
+    refresh: bool = False  # whether to ask again for cached answers
+    keep_answers: bool = True  # whether to cache answers between runs
+    calibration: str | None = None  # a calibration file
     dry_run: bool = False
-    lift: bool = False  # whether the skills' tasks are done without them too
-    benchmark_json: str | None = None  # where the lift of one skill goes; whoever publishes the report writes it
+    lift: bool = False  # whether to do the skills' tasks without them too
+    benchmark_json: str | None = None  # file for the lift of one skill; written with the report
 
 
 class EvaluateRequest(NamedTuple):
@@ -63,17 +63,17 @@ class EvaluateRequest(NamedTuple):
 
     config: Config
     scope: Scope = Scope()
-    command: str = "score"  # or ``check``: the static layer alone and without advice
+    command: str = "score"  # or ``check``: only the static layer, without advice
     models: ModelOptions = ModelOptions()
     merge_sarif: tuple[str, ...] = ()  # files with findings of other tools
     write_known_findings: str | None = None
     use_cache: bool = True
     use_processes: bool = True
-    digest: bool = True  # whether the report holds the configuration's digest, which takes longer than a short run
+    digest: bool = True  # whether to include the configuration's digest, which takes longer than a short run
 
 
 class CertificateRequest(NamedTuple):
-    """What to write once skills are certified; None for nothing."""
+    """What to write for certified skills; None for nothing."""
 
     certificate: str | None = None
     days: int | None = None
@@ -81,12 +81,12 @@ class CertificateRequest(NamedTuple):
 
 
 class MergeRequest(NamedTuple):
-    """The shards of one run, to be joined into one report."""
+    """The shards of one run to join into one report."""
 
     files: tuple[str, ...]
     config: Config
-    baseline: str | None = None  # the report that the shards are said to have been compared with
-    insisted: bool = False  # whether options ask for gates, which the shards must have been asked for too
+    baseline: str | None = None  # the report that the shards must have been compared with
+    insisted: bool = False  # whether options set gates, which must match those of the shards
 
 
 class CompareRequest(NamedTuple):
@@ -100,10 +100,10 @@ class CompareRequest(NamedTuple):
 
 
 def read_whole(place: str, shown: str, what: str) -> str:
-    """Read a text file that an option names; ``shown`` and ``what`` are its path as written, and its use, for messages.
+    """Read a text file that an option names; ``shown`` (its path as written) and ``what`` (its use) are for messages.
 
     Raises:
-        UsageError: there is no such file, it is no UTF-8, or it is too large.
+        UsageError: there is no such file, it is not UTF-8, or it is too large.
     """
     try:
         with open(place, "rb") as file:  # noqa: PTH123
@@ -115,15 +115,15 @@ def read_whole(place: str, shown: str, what: str) -> str:
     except UnicodeDecodeError:
         raise UsageError(f"{what} {shown} is not UTF-8") from None
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        raise UsageError(f"{what} {shown} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"cannot read {what} {shown}: {getattr(error, 'strerror', None) or error}") from error
     raise UsageError(f"{what} {shown} is larger than {MAX_BYTES:,} bytes")
 
 
 def chosen_depth(config: Config) -> Depth:
-    """Return the depth that configuration and options ask for; it is never replaced by another.
+    """Return the depth of configuration and options.
 
     Raises:
-        UsageError: ``layers`` names a set that is no depth, or another than ``depth``.
+        UsageError: ``layers`` is not the set of a depth, or conflicts with ``depth``.
     """
     depth, layers = Depth(config.get(settings.DEPTH)), config.get(settings.LAYERS)
     if layers is None:
@@ -131,36 +131,36 @@ def chosen_depth(config: Config) -> Depth:
     by_layers = _LAYERS.get(frozenset(layers))
     if by_layers is None:
         raise UsageError(
-            f"layers {', '.join(layers)}: each layer needs those before it, as the judge is given what the static one"
-            " measured; ask for static, for static,judge, or for static,judge,montecarlo"
+            f"layers {', '.join(layers)}: each layer needs the ones before it; use static, static,judge or"
+            " static,judge,montecarlo"
         )
     origins = config.origin(settings.DEPTH), config.origin(settings.LAYERS)
     if by_layers is not depth and origins == ("option", "option"):
-        raise UsageError(f"--layers {','.join(layers)} is depth {by_layers.value}, and --depth says {depth.value}")
+        raise UsageError(f"--layers {','.join(layers)} is depth {by_layers.value}, but --depth is {depth.value}")
     return by_layers if origins[0] != "option" or origins[1] == "option" else depth
 
 
 def static_depth(config: Config) -> Depth:
-    """Return the depth of a command that measures the static layer alone, whatever the configuration says of scores.
+    """Return the depth of a command that only measures the static layer, whatever the configuration says.
 
     Raises:
-        IncompleteError: an option asks for more.
+        IncompleteError: an option sets another depth.
     """
     depth = config.get(settings.DEPTH)
     if config.origin(settings.DEPTH) == "option" and depth != "quick":
         raise IncompleteError(
-            f"depth {depth} cannot run here: check measures the static layer alone, and asks no model;"
-            f" use skillgate score --depth {depth}"
+            f"check cannot run depth {depth}: it measures only the static layer and asks no model; use skillgate"
+            f" score --depth {depth}"
         )
     return Depth.QUICK
 
 
 def require_fitting_options(config: Config, options: ModelOptions, depth: Depth) -> None:
-    """Raise UsageError for options that the depth has no use for."""
+    """Raise UsageError for options that have no effect at this depth."""
     if depth in SIMULATED:
-        # The folder of a corpus has a use: skills are listed next to those of a corpus too.
+        # The directory of a corpus has an effect: skills are listed next to those of a corpus too.
         if depth is Depth.DEEP and _is_option(config, settings.OPPONENTS):
-            raise UsageError(f"--{settings.OPPONENTS.key}: depth deep plays no matches; give --depth certify")
+            raise UsageError(f"--{settings.OPPONENTS.key}: depth deep plays no matches; use --depth certify")
         return
     model_flags = {
         "--refresh": options.refresh,
@@ -174,38 +174,37 @@ def require_fitting_options(config: Config, options: ModelOptions, depth: Depth)
     deeper = [*_options(config, settings.SESSIONS, session_flags), *_options(config, settings.MATCHES, {})]
     if depth is Depth.QUICK and (of_models or deeper):
         needed = "standard" if of_models else "deep"
-        raise UsageError(f"{', '.join((*of_models, *deeper))}: quick depth asks no model; give --depth {needed} too")
+        raise UsageError(f"{', '.join((*of_models, *deeper))}: depth quick asks no model; use --depth {needed}")
     if depth is not Depth.QUICK and deeper:
-        raise UsageError(f"{', '.join(deeper)}: {depth.value} depth simulates no sessions; give --depth deep")
+        raise UsageError(f"{', '.join(deeper)}: depth {depth.value} simulates no sessions; use --depth deep")
 
 
 def _options(config: Config, group: Group, flags: dict[str, bool]) -> list[str]:
-    """List the options of a group that are set, and the flags that are."""
+    """List the set options of a group, and the set flags."""
     listed = [f"--{setting.key}" for setting in settings.of_group(group) if _is_option(config, setting)]
     return listed + [flag for flag, is_set in flags.items() if is_set]
 
 
 def _is_option(config: Config, setting: Setting[Any]) -> bool:
-    """Whether an option sets a setting; one that sets a number to 0 asks for nothing."""
+    """Whether an option sets a setting; a number of 0 has no effect."""
     return config.origin(setting) == "option" and config.get(setting) not in (None, 0)
 
 
 def require_able(config: Config, depth: Depth, *, replay: bool = False) -> None:
-    """Raise UsageError if sessions need tools, and the provider gives models none; a recording stands in for any."""
+    """Raise UsageError if sessions need tools and the provider has none; a recording can replace any provider."""
     provider = config.get(settings.PROVIDER)
     if depth in SIMULATED and PROVIDERS.flag(provider, "WITHOUT_TOOLS") and not replay:
         raise UsageError(
-            f"provider {provider} cannot run depth {depth.value}: sessions need tools, and it gives models none; use"
-            f" depth standard, or provider anthropic with {settings.BASE_URL.key} for a server that speaks the Messages"
-            " API"
+            f"provider {provider} cannot run depth {depth.value}: sessions need tools, which it does not support; use"
+            f" depth standard, or provider anthropic with {settings.BASE_URL.key} for a server with the Messages API"
         )
 
 
 def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
-    """Return which findings are reported of each skill, by its shown path.
+    """Return the selection of findings of each skill, by its shown path.
 
     Raises:
-        UsageError: a rule is named that does not exist.
+        UsageError: a rule does not exist.
     """
     require_known_words(config)
     from time import localtime, strftime
@@ -228,18 +227,18 @@ def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
 
 
 def wants_optional(config: Config) -> bool:
-    """Whether an opt-in rule may be selected anywhere: by its id, its group or ``all``."""
+    """Whether an opt-in rule may be selected anywhere, by id, group or ``all``."""
     listed = (layer.values.get("select") for layer in config.layers)
     words = {word for value in listed if isinstance(value, tuple) for word in value}
     if not words - {"default"}:
         return False
-    from skillgate.static.rules import OPTIONAL  # only where a selection is made
+    from skillgate.static.rules import OPTIONAL  # only if there is a selection
 
     return not words.isdisjoint({"all", "portability", *(name.upper() for name in OPTIONAL)})
 
 
 def require_known_words(config: Config) -> None:
-    """Raise UsageError, with every problem, if a selection names neither rule nor group, or selects nothing at all."""
+    """Raise UsageError, with every problem, if a selection has unknown words or selects nothing."""
     problems = [problem for layer in config.layers for problem in _selection_problems(layer)]
     if problems:
         raise UsageError("\n".join(problems))
@@ -250,18 +249,18 @@ def _selection_problems(layer: Layer) -> Iterator[str]:
         words = layer.values.get(key)
         if not isinstance(words, tuple):
             continue
-        from skillgate.static.catalogue import rule_ids  # only where a selection is made
+        from skillgate.static.catalogue import rule_ids  # only if there is a selection
 
         wrong = unknown_words(words, rule_ids())
         if key == "select" and not words:
-            wrong = "it names no rule, and nothing would be reported"
+            wrong = "it names no rule, so nothing would be reported"
         if wrong:
             origin = layer.origins[key]
             yield f"--{key}: {wrong}" if origin == "option" else f"{origin}: {key}: {wrong}"
 
 
 def require_bounds(config: Config, depth: Depth, *, also: Collection[str] = ()) -> None:
-    """Raise UsageError for a list of gates that could not fail: without its bound, or of what nothing here measures.
+    """Raise UsageError for gates that could never fail: without a limit, or not measured here.
 
     ``also`` are gates of other commands that this run measures too.
     """
@@ -269,7 +268,7 @@ def require_bounds(config: Config, depth: Depth, *, also: Collection[str] = ()) 
     origin = config.origin(settings.FAIL_ON)
     _require_bounds(config, depth, config.get(settings.FAIL_ON), origin, also)
     for layer in config.layers:
-        if origin != "option" and layer.patterns and key in layer.values:  # an option stands above every override
+        if origin != "option" and layer.patterns and key in layer.values:  # an option overrides every path
             _require_bounds(config, depth, layer.values[key], layer.origins[key], also)
 
 
@@ -280,14 +279,14 @@ def _require_bounds(config: Config, depth: Depth, listed: Value, origin: str, al
     where = f"--{key}" if origin == "option" else f"{key} ({origin})"
     if "never" in listed and len(listed) > 1:
         others = ", ".join(word for word in listed if word != "never")
-        raise UsageError(f"{where} lists never beside {others}: choose one")
+        raise UsageError(f"{where} lists never together with {others}; choose one")
     for gate, bound in _BOUNDS.items():
         bounds = (bound, *(_SESSIONS if gate == "threshold" and depth in SIMULATED else ()))
         if gate in listed and not any(one.key in layer.values for layer in config.layers for one in bounds):
-            raise UsageError(f"{where} lists {gate}, which needs {bound.key}: without it the gate would always pass")
+            raise UsageError(f"{where} lists {gate}, which needs {bound.key}; without it the gate would always pass")
     if "budget" in listed and depth is not Depth.QUICK and all(config.get(one) is None for one in _BUDGETS):
         names = " or ".join(one.key for one in _BUDGETS)
-        raise UsageError(f"{where} lists budget, which needs {names}: without one it would always pass")
+        raise UsageError(f"{where} lists budget, which needs {names}; without it the gate would always pass")
     elsewhere = ("benchmark", "budget") if depth is Depth.QUICK else ("benchmark",)
     unmeasured = [gate for gate in listed if gate in elsewhere and gate not in also]
     if unmeasured and (origin == "option" or len(unmeasured) == len(listed)):
@@ -297,7 +296,7 @@ def _require_bounds(config: Config, depth: Depth, listed: Value, origin: str, al
 def policies(
     config: Config, *, command: str, note: Callable[[str], None], depth: Depth = Depth.QUICK
 ) -> Callable[[PurePosixPath], Policy]:
-    """Return the gate of each skill, by its shown path; ``note`` hears once of each bound that fails nothing."""
+    """Return the gate of each skill, by its shown path; ``note`` is called once for each limit without effect."""
     noted: set[str] = set()
 
     def note_once(word: str, text: str) -> None:
@@ -313,17 +312,17 @@ def policies(
             if depth in SIMULATED:
                 bounded |= {"threshold"}
             elif command != "check":
-                note_once(key, f"{key} is set, and {depth.value} depth simulates no sessions: it fails nothing here")
+                note_once(key, f"{key} has no effect: depth {depth.value} simulates no sessions")
         listed = config.get(settings.FAIL_ON, path)
         fail_on = bounded | ({"error"} if command == "check" else frozenset())
         if listed is not None:
-            # What the command line asks for is asked for, unless its own --fail-on says otherwise.
+            # Limits on the command line count, unless its own --fail-on says otherwise.
             own = config.origin(settings.FAIL_ON, path) == "option"
             insisted = frozenset(gate for gate in bounded if not own and _is_insisted(config, gate, path))
             fail_on = insisted if "never" in listed else frozenset(listed) | insisted
             for gate in sorted(bounded - fail_on):
                 key = _BOUNDS[gate].key if bounds[gate] is not None else " or ".join(k for k in sessions if sessions[k])
-                reason = f"{settings.FAIL_ON.key} does not list {gate}: it is shown, and fails nothing"
+                reason = f"{settings.FAIL_ON.key} does not list {gate}: it is only shown"
                 note_once(gate, f"{key} is set, but {reason}")
         badge, dimensions = config.get(settings.MIN_BADGE, path), config.get(settings.MIN_DIMENSION, path)
         simulated = depth in SIMULATED
@@ -342,6 +341,6 @@ def policies(
 
 
 def _is_insisted(config: Config, gate: str, path: PurePosixPath) -> bool:
-    """Whether the command line itself sets a bound of a gate."""
+    """Whether the command line itself sets a limit of a gate."""
     bounds = (_BOUNDS[gate], *(_SESSIONS if gate == "threshold" else ()))
     return any(config.origin(setting, path) == "option" for setting in bounds)

@@ -1,4 +1,4 @@
-"""Evaluate the skills that a request names: find, read, measure, compare, gate."""
+"""Evaluate the skills of a request: find, read, measure, compare, gate."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ if TYPE_CHECKING:
     from skillgate.report.known import Known
     from skillgate.scoring.gate import Policy
 
-_MANY = 100  # skills before progress is worth a line
+_MANY = 100  # skills from which on progress is shown
 
 
 def _nothing() -> None:
-    """There is no run to go on from."""
+    """Do nothing: there is no run to resume."""
 
 
 class Evaluation(NamedTuple):
-    """What came of a request."""
+    """The result of a request."""
 
     report: Report
-    single: bool  # whether it is of one path that is itself a skill
+    single: bool  # whether it is about one path that is itself a skill
     seconds: float
     complete: bool = True  # whether all of the paths could be searched
-    estimate: DryRun | None = None  # what asking models would take, where that was all that was wanted
-    finish: Callable[[], None] = _nothing  # call it once the report is written: until then a run can be gone on from
+    estimate: DryRun | None = None  # the estimate of a dry run
+    finish: Callable[[], None] = _nothing  # call it once the report is written: until then the run can be resumed
 
 
 def evaluate(
     request: EvaluateRequest, session: Console, *, policy: Callable[[PurePosixPath], Policy] | None = None
 ) -> Evaluation:
-    """Find, read and evaluate skills; ``policy`` is the gate by shown path, in place of what the configuration says.
+    """Find, read and evaluate skills; ``policy`` is the gate by shown path, instead of the configuration's.
 
     Raises:
         UsageError: a path or an option is not valid, or no skill was found.
-        IncompleteError: the depth asked for cannot run.
-        KeyboardInterrupt: the user wants no more.
+        IncompleteError: the requested depth cannot run.
+        KeyboardInterrupt: the user stopped the run.
     """
     started = time.perf_counter()
     config, scope = request.config, request.scope
@@ -116,7 +116,7 @@ def _measured(
     depth: Depth,
     touched: Touched | None,
 ) -> tuple[Report, DryRun | None, Callable[[], None]]:
-    """Evaluate at a depth; return report, estimate and what finishes the run, as :class:`Evaluation` has them."""
+    """Evaluate at a depth; return report, estimate and finish, as in :class:`Evaluation`."""
     options = request.models
     require_fitting_options(request.config, options, depth)
     if depth is Depth.QUICK:
@@ -129,7 +129,7 @@ def _measured(
     from skillgate.llm import require_packages
 
     require_packages()
-    from skillgate.evaluation.sampled import run_name, sampling  # brings in the judge
+    from skillgate.evaluation.sampled import run_name, sampling  # imports the judge
 
     name = run_name(request, discovery, depth, session)
     with sampling(request.config, options, session, depth, name) as one:
@@ -142,7 +142,7 @@ def _measured(
 
 
 def find(scope: Scope, session: Console) -> Discovery:
-    """Find skills. Where not all could be searched, there may be some that were not seen.
+    """Find skills; if not everything could be searched, some may be missing.
 
     Raises:
         UsageError: a path is not valid, or no skill was found.
@@ -151,20 +151,20 @@ def find(scope: Scope, session: Console) -> Discovery:
     if not discovery.roots and discovery.complete and scope.paths and not scope.allow_empty and not scope.changed:
         where = ", ".join(scope.paths)
         raise UsageError(
-            f"no skill found in {where}: a skill is a directory with a SKILL.md (--allow-empty accepts none)"
+            f"no skill found in {where}: a skill is a directory with a SKILL.md (use --allow-empty to accept none)"
         )
     return discovery
 
 
 def touching(scope: Scope, roots: Sequence[SkillRoot], session: Console) -> Touched | None:
-    """Return the test of whether a change touches a skill; None where the run is about no change.
+    """Return a test of whether a change touches a skill; None if the run is not about a change.
 
     Raises:
-        UsageError: a skill is in no repository, or there is no such revision.
-        IncompleteError: git is missing or fails.
+        UsageError: a skill is not in a repository, or there is no such revision.
+        IncompleteError: Git is missing or fails.
     """
     if scope.since is not None and not scope.changed:
-        raise UsageError("--since says what --changed compares with; give --changed too")
+        raise UsageError("--since needs --changed")
     if not scope.changed:
         return None
     from skillgate.evaluation.changed import touched  # starts git
@@ -173,7 +173,7 @@ def touching(scope: Scope, roots: Sequence[SkillRoot], session: Console) -> Touc
 
 
 def in_shard(shard: tuple[int, int] | None, roots: Sequence[SkillRoot], touched: Touched | None) -> Touched | None:
-    """Narrow a test to one shard of the skills, where one is asked for."""
+    """Narrow a test to one shard of the skills, if there is one."""
     if shard is None:
         return touched
     from skillgate.model.skill import dealt  # few runs are split
@@ -186,7 +186,7 @@ def in_shard(shard: tuple[int, int] | None, roots: Sequence[SkillRoot], touched:
 def compared(
     request: EvaluateRequest, discovery: Discovery, evaluator: Evaluator, session: Console, *, touched: Touched | None
 ) -> Report:
-    """Evaluate, and compare with the baseline where one is set.
+    """Evaluate, and compare with the baseline if one is set.
 
     Raises:
         UsageError: a file that an option names cannot be read or written.
@@ -211,7 +211,7 @@ def reported(
     read_sarif: Reading = read_whole,
     read_known: Reading = read_whole,
 ) -> Evaluated:
-    """Evaluate, less what is known already; where known findings are to be written, they are what is found now.
+    """Evaluate, without known findings; with ``write_known_findings``, write the current ones first.
 
     ``read_sarif`` reads the findings of other tools, ``read_known`` the file of known findings.
 
@@ -236,7 +236,7 @@ def reported(
 
     if request.write_known_findings is None and config.get(settings.KNOWN_FINDINGS) is None:
         return evaluated(None)
-    from skillgate.evaluation.known import load_known, write_known  # most runs know nothing
+    from skillgate.evaluation.known import load_known, write_known  # most runs have none
 
     if request.write_known_findings is not None:
         report = evaluated(None).report
@@ -246,12 +246,12 @@ def reported(
     result = evaluated(known)
     if known is not None and known.unmet and not scope.changed and scope.paths == (".",):
         gone = "1 known finding is" if known.unmet == 1 else f"{known.unmet} known findings are"
-        session.note(f"{gone} gone; --write-known-findings brings the file up to date")
+        session.note(f"{gone} gone; use --write-known-findings to update the file")
     return result
 
 
 def _recording(touched: Touched | None, aside: set[str]) -> Touched | None:
-    """Make a test put the shown paths of what it says no to into ``aside``."""
+    """Make a test add the shown paths of rejected skills to ``aside``."""
     if touched is None:
         return None
 
@@ -265,7 +265,7 @@ def _recording(touched: Touched | None, aside: set[str]) -> Touched | None:
 
 
 def exit_code(evaluation: Evaluation) -> int:
-    """Return 1 for a failed gate, 3 where a skill or a directory could not be read or judged, else 0."""
+    """Return 1 for a failed gate, 3 if a skill or directory could not be read or judged, else 0."""
     report = evaluation.report
     if report.gate.passed is False:
         return EXIT_GATE_FAILED
@@ -274,7 +274,7 @@ def exit_code(evaluation: Evaluation) -> int:
 
 
 def is_unjudged(result: SkillResult) -> bool:
-    """Whether a sampled layer was asked about a skill and did not wholly measure it."""
+    """Whether a sampled layer did not completely measure a skill."""
     layers = sampled_layers(result)
     parts = (*layers, *(() if result.lift is None else (result.lift,)))
     if any(part.reason is not None for part in parts):
@@ -284,7 +284,7 @@ def is_unjudged(result: SkillResult) -> bool:
 
 
 def _progress(total: int, session: Console) -> Callable[[int], None] | None:
-    """Count on stderr while many skills are evaluated, on a terminal."""
+    """Return a progress counter for many skills, on a terminal."""
     if total < _MANY or session.quiet or not session.stderr.isatty():
         return None
 

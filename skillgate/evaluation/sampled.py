@@ -1,4 +1,4 @@
-"""Ask models about the skills of a run: what it may cost, how far it is, and what came of it."""
+"""Ask models about the skills of a run: cost approval, progress and results."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from skillgate.montecarlo.subject import Simulated
     from skillgate.skill.find import Discovery
 
-UNASKED_USD = 10.0  # the estimate up to which the user is not asked
-_TIMES_UNASKED, _TIMES_AGREED = 2, 3  # what may be spent without a limit, by that and by what the user agreed to
+UNASKED_USD = 10.0  # estimates up to here need no confirmation
+_TIMES_UNASKED, _TIMES_AGREED = 2, 3  # maximum cost without a limit, as multiples of that and of the agreed estimate
 _READINGS = 5  # of a skill, by each judge and for the prompts
 _QUESTIONS = 8_000  # characters around a skill's text
 _OUTPUT = 20_000  # tokens of all answers about a skill, twice what is usual
@@ -61,35 +61,35 @@ _LIFT = 50  # requests for ten tasks in two arms
 
 
 class DryRun(NamedTuple):
-    """What a run would ask and cost: lines for people, those that the command has for it; and the same as JSON."""
+    """The requests and cost of a run, as text and as JSON."""
 
     text: str
     document: str
 
 
 def dry_run(lines: Iterable[str], forecast: estimates.Forecast) -> DryRun:
-    """Write a forecast in both forms."""
+    """Return a forecast in both forms."""
     document = json.dumps(estimates.document(forecast), indent=2)
     return DryRun("\n".join(lines), document.replace("##[", "\\u0023#["))  # a CI runner would take it for a command
 
 
 class SpendApproval:
-    """Ask before much is spent without a limit; what was estimated before counts, however often it is called.
+    """Ask before spending much without a limit; estimates of earlier calls are included.
 
-    An estimate can be wrong, by a skill that makes sessions long: so the run gets a limit far above it.
+    An estimate can be wrong if a skill makes sessions long, so the run gets a limit far above it.
     """
 
     def __init__(self, setup: ModelSetup, session: Console) -> None:
-        """Take who would be paid, and who can be asked."""
+        """Store the setup and the session."""
         self._setup, self._session = setup, session
         self._low = self._high = 0.0
         self._is_agreed = False
 
     def require(self, skills: Sequence[SampledSkill], layers: Sequence[Callable[[], Steps[LayerResults]]]) -> None:
-        """Require that judging these too is wanted.
+        """Make sure that the user agrees to judging these skills too.
 
         Raises:
-            UsageError: the estimate is high, there is no limit, and there is no user to ask or the user said no.
+            UsageError: the estimate is high, there is no limit, and the user said no or cannot be asked.
         """
         setup = self._setup
         if self._is_agreed or not setup.provider.live or any(limit is not None for limit in setup.limits):
@@ -108,12 +108,12 @@ class SpendApproval:
 
 
 def approve(low: float, high: float, setup: ModelSetup, session: Console, words: tuple[str, str]) -> bool:
-    """Bound a run by its estimate in US dollars, once the user agrees to one that is high.
+    """Limit a run by its estimate in US dollars, once the user agrees to a high one.
 
-    ``words`` are what is run and its verb in the past. Return whether the user was asked.
+    ``words`` are what runs and its verb in the past. Return whether the user was asked.
 
     Raises:
-        UsageError: there is no user to ask, or the user said no.
+        UsageError: the user said no, or cannot be asked.
     """
     if high <= UNASKED_USD:
         setup.bound(bound_of(0.0))
@@ -121,25 +121,25 @@ def approve(low: float, high: float, setup: ModelSetup, session: Console, words:
     what, verb = words
     about = f"{what} may cost about ${low:.2f} to ${high:.2f}"
     if not session.interactive:
-        raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
-    if not session.confirm(f"{about}; go on?"):
-        raise UsageError(f"{about}, and {verb} not begun")
+        raise UsageError(f"{about}; set --{settings.MAX_COST_USD.key}, or use --dry-run for details")
+    if not session.confirm(f"{about}; continue?"):
+        raise UsageError(f"{about}; {verb} not started")
     setup.bound(bound_of(high))
     return True
 
 
 def bound_of(agreed: float) -> float:
-    """Return the most that a run may cost without a limit of the user's, in US dollars: skills can make runs dear.
+    """Return the maximum cost of a run without a user's limit, in US dollars: skills can make runs expensive.
 
-    ``agreed`` is the upper end of the estimate that the user agreed to; 0 where nothing was asked.
+    ``agreed`` is the upper end of the agreed estimate; 0 if the user was not asked.
     """
     return max(_TIMES_UNASKED * UNASKED_USD, _TIMES_AGREED * agreed)
 
 
 def _at_most(skills: Sequence[SampledSkill], panel: Panel) -> float:
-    """Return what judging will hardly cost more than, in US dollars, by the sizes of files alone.
+    """Return a rough upper bound of the cost of judging, in US dollars, from file sizes.
 
-    Infinite where a price is unknown, or a text addresses its judge and is read twice.
+    Infinite if a price is unknown, or a text addresses its judge and is read twice.
     """
     if any(claim.id in _READ_TWICE for one in skills for claim in one.facts.claims):
         return float("inf")
@@ -150,7 +150,7 @@ def _at_most(skills: Sequence[SampledSkill], panel: Panel) -> float:
 
 
 def _size(skill: SampledSkill) -> int:
-    """Return the bytes of a skill's main file and of all in its directory, as far as known without reading."""
+    """Return the bytes of a skill's main file and its directory, as far as known without reading."""
     root, size = skill.source.root, skill.source.size
     pending = [root.directory]
     while pending and size < _LARGE:
@@ -166,18 +166,18 @@ def _size(skill: SampledSkill) -> int:
 
 
 class Estimator:
-    """Find out what judging would ask and cost, as ``SampledLayers.measure``; nothing is sent."""
+    """Estimate requests and cost, as ``SampledLayers.measure``; nothing is sent."""
 
     def __init__(self, setup: ModelSetup) -> None:
-        """Take who would judge."""
+        """Store the setup."""
         planned = setup.plan
-        if planned is not None:  # made-up sessions would end earlier than real ones may: there are no early stops
+        if planned is not None:  # made-up sessions could end earlier than real ones, so there are no early stops
             setup = setup._replace(plan=lambda path: planned(path)._replace(stop=None))
         self._setup = setup
         self._forecasts: list[estimates.Forecast] = []
 
     def __call__(self, skills: Sequence[SampledSkill]) -> Deepened:
-        """Count what these skills would ask; none of them gets a score."""
+        """Count the requests for these skills; none of them gets a score."""
         setup, shelves = self._setup, Shelves()
         layers = [partial(layer_of, one, setup, shelves) for one in skills if one.facts.unscored is None]
         forecast = estimates.estimate(layers, answers=setup.answers, provider=setup.provider, batch=setup.is_batch)
@@ -185,16 +185,16 @@ class Estimator:
         return Deepened()
 
     def result(self) -> DryRun:
-        """Return what all of it would take."""
+        """Return the whole estimate."""
         cost, calls = self._setup.limits
         whole = _together(self._forecasts)
         return dry_run(estimates.lines(whole, max_cost_usd=cost, max_calls=calls), whole)
 
 
 def _together(forecasts: Sequence[estimates.Forecast]) -> estimates.Forecast:
-    """Add up what a run asks about a baseline and about what is here."""
+    """Add up the forecasts of a run and its baseline."""
     calls: Counter[str] = Counter()
-    questions: Counter[str] = Counter()  # in the order in which they came
+    questions: Counter[str] = Counter()  # in their first order
     for one in forecasts:
         calls.update(dict(one.models))
         questions.update(dict(one.questions))
@@ -215,7 +215,7 @@ def _together(forecasts: Sequence[estimates.Forecast]) -> estimates.Forecast:
 
 
 def expected_calls(setup: ModelSetup, skills: int) -> int:
-    """Return about how many answers a run takes, for the time that is left; cached ones count too."""
+    """Return about how many answers a run takes, cached ones included, for the remaining time."""
     one = 1.0 + 5 * len(setup.panel.opinions)
     if setup.plan is not None:
         plan = setup.plan("")
@@ -227,15 +227,15 @@ def expected_calls(setup: ModelSetup, skills: int) -> int:
 
 
 def watching(session: Console, total: int, expected: int, width: int = 99) -> Callable[[Progress], None] | None:
-    """Return what shows progress on stderr: drawn on a terminal, in lines of their own with ``-v`` elsewhere.
+    """Return a progress display on stderr: drawn on a terminal, with ``-v`` as lines elsewhere.
 
-    ``total``: how many layers there are. ``expected``: about how many answers all of it takes, 0 where that is not
-    known. ``width``: characters of the line that is drawn.
+    ``total``: number of layers. ``expected``: about how many answers are needed, 0 if not known. ``width``: characters
+    of the drawn line.
     """
     is_drawn = session.stderr.isatty()
     if session.quiet or not (is_drawn or session.verbose):
         return None
-    last = [-_WATCH_S if is_drawn else 0.0]  # seconds; infinite once all is done, which is said once
+    last = [-_WATCH_S if is_drawn else 0.0]  # seconds; infinite once all is done, which is shown once
 
     def show(now: Progress) -> None:
         is_done = now.layers_done >= now.layers
@@ -252,23 +252,23 @@ def watching(session: Console, total: int, expected: int, width: int = 99) -> Ca
 
 
 def clear(session: Console, width: int = 99) -> None:
-    """Take the line away."""
+    """Clear the line."""
     session.show_progress("\r" + " " * width + "\r")
 
 
 def _progress_line(now: Progress, total: int, expected: int) -> str:
-    """Say how far a run is: skills, calls, cost, and how long the rest takes if it goes on like this."""
+    """Return the progress of a run: skills, calls, cost and remaining time."""
     cost = "cost unknown" if now.cost_usd is None else f"${now.cost_usd:.2f}"
     failed = f" · {now.failed} failed" if now.failed else ""
     done = now.layers_done / total if total else 1.0
     share = done if done == 1.0 or not expected else max(done, min(0.99, now.calls / expected))
     full = int(share * _BAR)
     bar = "█" * full + "░" * (_BAR - full)
-    line = f"{bar} {now.layers_done} of {total} · {now.calls} answers, {now.cached} kept{failed} · {cost}"
+    line = f"{bar} {now.layers_done} of {total} · {now.calls} answers, {now.cached} cached{failed} · {cost}"
     fresh = now.calls - now.cached
     if not 0 < share < 1 or not fresh:
         return line
-    # Cached answers take no time, so only those that were asked for tell how long the others take.
+    # Cached answers take no time, so estimate the rest from the others.
     left = max(expected - now.calls, 1) if expected else fresh / share - fresh
     seconds = int(now.elapsed_s / fresh * left)
     return f"{line} · about {seconds // 60}:{seconds % 60:02d} left"
@@ -286,11 +286,11 @@ _LATER = (
 
 
 class Sampling(NamedTuple):
-    """Models that are connected, and the layers that ask them."""
+    """Connected models, and the layers that ask them."""
 
     layers: SampledLayers
     models: Models
-    estimate: Callable[[], DryRun] | None = None  # what it would all take, in a dry run
+    estimate: Callable[[], DryRun] | None = None  # the estimate, in a dry run
 
     def result(self, results: Iterable[SkillResult], session: Console) -> DryRun | None:
         """Return the estimate of a dry run; else note what could not be measured."""
@@ -305,10 +305,10 @@ class Sampling(NamedTuple):
 def sampling(
     config: Config, options: ModelOptions, session: Console, depth: Depth, run: str = ""
 ) -> Iterator[Sampling]:
-    """Connect, and close at the end; a run with a name that is cut short can be gone on from.
+    """Connect, and close at the end; an interrupted run with a name can be resumed.
 
     Raises:
-        UsageError: an option does not fit another, or a file cannot be read.
+        UsageError: options do not go together, or a file cannot be read.
         IncompleteError: a package is missing.
     """
     models = Models(config, session, options, depth, run=run)
@@ -331,9 +331,9 @@ def sampling(
 
 
 def run_name(request: EvaluateRequest, discovery: Discovery, depth: Depth, session: Console) -> str:
-    """Name a run by what it asks about and how: the same command on the same skills is the same run.
+    """Return the name of a run: the same command on the same skills has the same name.
 
-    Only runs that take long have a name.
+    Only long runs have a name.
     """
     config, scope, options = request.config, request.scope, request.models
     is_batch = PROVIDERS.flag(config.get(settings.PROVIDER), "BATCHES")
@@ -342,7 +342,7 @@ def run_name(request: EvaluateRequest, discovery: Discovery, depth: Depth, sessi
     sources = [read(root) for root in discovery.roots]
     contents = [digest(one.data) if isinstance(one, SkillSource) else "" for one in sources]
     scoped = (session.cwd, depth.value, config_digest(config), scope.shard)
-    # One that asks everything anew takes nothing from a run that did not.
+    # A run that asks everything again must not resume another one.
     flags = (options.lift, options.calibration, scope.changed, scope.since, options.refresh, not options.keep_answers)
     paths = [str(root.path) for root in discovery.roots]
     return digest(repr((scoped, flags, paths, contents)).encode("utf-8", "surrogatepass"))
@@ -351,19 +351,19 @@ def run_name(request: EvaluateRequest, discovery: Discovery, depth: Depth, sessi
 def both_sides(
     sources: Sequence[SkillSource | Unreadable], request: CompareRequest, session: Console, *, depth: Depth
 ) -> tuple[tuple[SkillResult, SkillResult], tuple[str, ...], DryRun | None]:
-    """Evaluate two skills; where both bear one name, the second on the prompts of the first.
+    """Evaluate two skills; if both have the same name, the second on the prompts of the first.
 
     Returns:
-        Both results, the models, and the estimate where that was all that was wanted.
+        Both results, the models, and the estimate of a dry run.
 
     Raises:
-        UsageError: an option does not fit another, or a file cannot be read.
+        UsageError: options do not go together, or a file cannot be read.
         IncompleteError: a package is missing.
     """
     with sampling(request.config, request.models, session, depth) as one:
         evaluator = pipeline.Evaluator(sampled=one.layers)
         a = pipeline.evaluate(sources[:1], evaluator).report.results[0]
-        # The baseline gives the prompts alone; a drop is judged where both sides are known.
+        # The baseline only provides prompts; a drop is judged once both sides are known.
         named_alike = sources[1].root.name == sources[0].root.name
         baseline = pipeline.Baseline({str(sources[1].root.path): a}) if named_alike else None
         b = pipeline.evaluate(sources[1:], evaluator, baseline=baseline).report.results[0]
@@ -371,32 +371,32 @@ def both_sides(
 
 
 def _unanswered(results: Iterable[SkillResult]) -> Iterator[str]:
-    """Say once for each cause how many skills have no score for it."""
+    """Yield for each cause how many skills have no score."""
     reasons: Counter[str] = Counter()
     lifts: Counter[str] = Counter()
     for result in results:
         how = "not" if result.composite.score is None else "not wholly"
         reasons.update(f"{how} {_DONE[type(one)]}: {one.reason}" for one in sampled_layers(result) if one.reason)
         if result.lift is not None and result.lift.reason:
-            lifts[f"without the lift that was asked for: {result.lift.reason}"] += 1
+            lifts[f"without the requested lift: {result.lift.reason}"] += 1
     reasons.update(lifts)
     for reason, count in reasons.most_common(_MOST_REASONS):
         yield f"{count} skill{'s' * (count != 1)} {reason}"
     if len(reasons) > _MOST_REASONS:
-        yield f"and {len(reasons) - _MOST_REASONS} more reasons; the report has them all"
+        yield f"and {len(reasons) - _MOST_REASONS} more reasons; see the report"
 
 
 def require_benchmark(options: ModelOptions, session: Console, roots: Sequence[SkillRoot]) -> None:
-    """Raise UsageError if ``--benchmark-json`` cannot be written, or there is not one skill to write of."""
+    """Raise UsageError if ``--benchmark-json`` cannot be written, or there is not exactly one skill."""
     if not options.lift:
-        raise UsageError("--benchmark-json writes what --lift measures; give --lift too")
+        raise UsageError("--benchmark-json needs --lift")
     if len(roots) != 1:
-        raise UsageError(f"--benchmark-json writes of one skill, and there are {len(roots)}; name one")
+        raise UsageError(f"--benchmark-json needs exactly one skill, found {len(roots)}")
     require_folder(options.benchmark_json or "", session.cwd)
 
 
 def write_benchmark(path: str, report: Report, session: Console) -> None:
-    """Write the lift of one skill in the form that skill-creator's viewer shows.
+    """Write the lift of one skill in the format of skill-creator's viewer.
 
     Raises:
         UsageError: it cannot be written.
@@ -405,19 +405,19 @@ def write_benchmark(path: str, report: Report, session: Console) -> None:
 
     lifted = [result for result in report.results if result.lift is not None]
     if not lifted:
-        session.note(f"{path} is not written: there is no lift")
+        session.note(f"{path} not written: there is no lift")
         return
     write(path, benchmark(lifted[0], timestamp=datetime.now(UTC)), cwd=session.cwd)
 
 
 class Deepener:
-    """Judge skills, as ``SampledLayers.measure`` does; may be called several times."""
+    """Judge skills, as ``SampledLayers.measure``; may be called several times."""
 
     def __init__(self, setup: ModelSetup, session: Console, *, calibration: str | None = None) -> None:
-        """Take who judges, where to say how far it is, and a file of ratings that people gave too.
+        """Store setup and session, and read the calibration file.
 
         Raises:
-            UsageError: the calibration cannot be read, or is none.
+            UsageError: the calibration cannot be read, or is not one.
         """
         self._setup, self._session = setup, session
         self._calibration = None
@@ -430,7 +430,7 @@ class Deepener:
         self._approval = SpendApproval(setup, session)
 
     def __call__(self, skills: Sequence[SampledSkill]) -> Deepened:
-        """Judge them all, several at a time; what cannot be judged is said so and stops none of the others."""
+        """Judge all skills concurrently; one that cannot be judged does not stop the others."""
         setup, panel, session = self._setup, self._setup.panel, self._session
         wanted = [one for one in skills if one.facts.unscored is None]
         layers = [partial(layer_of, one, setup, self._shelves, session.note) for one in wanted]
@@ -440,7 +440,7 @@ class Deepener:
         try:
             results: list[LayerResults] = list(setup.drive(layers, watch))
         except KeyboardInterrupt:
-            session.note("interrupted: the answers that came are kept; the same command goes on from them")
+            session.note("interrupted: answers so far are saved; run the same command again to resume")
             raise
         finally:
             if watch is not None and session.stderr.isatty():
@@ -471,7 +471,7 @@ class Deepener:
         return Deepened(deepened, agreed, models_of(panel, setup.plan), setup.spent(), trusted)
 
     def _warn(self, path: str, simulated: Simulated | None) -> None:
-        """Note that no session meant for a skill completed: it is measured, and its score is about failures alone."""
+        """Warn if no session meant for the skill completed: then the score only measures failures."""
         layer = None if simulated is None else simulated.layer
         if layer is None or layer.loads is None or layer.loads.completed:
             return
@@ -482,13 +482,13 @@ class Deepener:
 
 
 def _load_later() -> None:
-    """Load what is needed only with the answers, while they are awaited: it takes as long as several of them."""
+    """Import what is only needed with the answers while waiting for them."""
     for name in _LATER:
         importlib.import_module(name)
 
 
 def deeper(results: LayerResults, agreed: Agreement | None, root: SkillRoot) -> Deeper:
-    """Return what scoring needs of a skill that was asked about."""
+    """Return what scoring needs of the sampled layers of a skill."""
     judged, simulated, ranked, lifted = results
     layer = judged.layer._replace(silenced=judged.silenced)
     if agreed is not None:
@@ -517,22 +517,21 @@ def deeper(results: LayerResults, agreed: Agreement | None, root: SkillRoot) -> 
 
 
 def _not_simulated(simulated: Simulated) -> str | None:
-    """Say why there can be no score at this depth, None where there is one."""
+    """Return why there is no score at this depth; None if there is one."""
     layer = simulated.layer
     if layer.stopped_early is not None:
         return f"stopped early: {layer.stopped_early}"
     why = simulated.silenced or simulated.failure or (None if layer.scores else layer.reason or "nothing was measured")
-    # What is left of a blend would be another number by its name: the judge's opinion of what a skill does in the
-    # place of what it did.
+    # A blend without it would be a different number: the judge's opinion of what a skill does instead of what it did.
     gaps = [one.reason or name.value for name, one in layer.scores.items() if one.value is None]
     why = why or "; ".join(dict.fromkeys(gaps))
     return f"not simulated: {why}" if why else None
 
 
 def _no_badge(results: LayerResults) -> str | None:
-    """Say why there can be no badge whatever the score, None where there can be one.
+    """Return why there is no badge whatever the score; None if there may be one.
 
-    The composite alone decides where there was no opponent; where matches were lost, a text could choose to.
+    Only the composite decides if there was no opponent; if matches were lost, a text could have caused that.
     """
     ranked, simulated = results.ranked, results.simulated
     if ranked is not None and ranked.failure is not None:
@@ -542,10 +541,10 @@ def _no_badge(results: LayerResults) -> str | None:
 
 
 def _failure(judged: Judged) -> str | None:
-    """Say why a skill has no judged score, None where it has one.
+    """Return why a skill has no judged score; None if it has one.
 
-    Where an outage kept one of several judges from answering, the others give the score; where what it read may have
-    done so, they do not: else a text could choose its judges.
+    If an outage kept one of several judges from answering, the others give the score. If the text may have caused it,
+    they do not: else a text could choose its judges.
     """
     scores = judged.layer.assessments
     gaps = ", ".join(dimension.value for dimension, one in scores.items() if one.score is None)

@@ -1,7 +1,7 @@
-"""Several processes for what several processors can do sooner: by :mod:`multiprocessing`.
+"""Worker processes, by :mod:`multiprocessing`.
 
-What is handed over and back is plain: bytes, text, and tuples of such. One pipe to each process, and neither threads
-nor semaphores: a process may be started from here at any time, and where a system forbids semaphores.
+Only plain values are sent: bytes, text, and tuples of these. One pipe per process, no threads or semaphores: processes
+can be started at any time, even if a system forbids semaphores.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 FORKED = hasattr(os, "fork") and sys.platform != "darwin"  # macOS: system libraries do not survive a fork
 METHOD: Method = "fork" if FORKED else "spawn"
 WORTH_BYTES = 150_000 if FORKED else 1_500_000
-"""Bytes of main files from which on two processes are faster: half of the parsing outweighs starting them."""
+"""Bytes of main files from which on two processes are faster than one."""
 MOST = 8
 
 
 class LostError(Exception):
-    """The processes did not return all that was wanted of them."""
+    """The processes did not return everything."""
 
 
 class Job(NamedTuple):
-    """A skill to judge, as a process can take it: the tree's root on disk, and the fields of its root and source."""
+    """A skill to assess in a process: the tree's root on disk, and the fields of its root and source."""
 
     top: str
     directory: str
@@ -51,7 +51,7 @@ class Job(NamedTuple):
 
 
 class _Worker(NamedTuple):
-    """A process, the end of the pipe to it, and the places of the jobs that it has still to answer, the last first."""
+    """A process, the pipe to it, and the places of its unanswered jobs, last first."""
 
     process: BaseProcess
     pipe: Connection
@@ -59,7 +59,7 @@ class _Worker(NamedTuple):
 
 
 def jobs_of(sources: Sequence[SkillSource], *, optional: bool = True) -> list[Job]:
-    """Write sources down for other processes; empty where not all of their files are on disk."""
+    """Return jobs for sources; empty if not all of their files are on disk."""
     jobs = []
     for root, data, size, siblings in sources:
         if not isinstance(root.tree, DiskTree):
@@ -81,12 +81,12 @@ def pays(jobs: Sequence[Job]) -> bool:
 
 
 def entries(jobs: Sequence[Job], *, method: Method = METHOD) -> Iterator[str]:
-    """Judge at least one skill in several processes; yield an entry for each, in their order.
+    """Assess at least one skill in several processes; yield an entry for each, in order.
 
-    However the run ends, also by a signal while an entry is made use of, no process is left when the generator is.
+    However the run ends, even by a signal, no process is left when the generator ends.
 
     Raises:
-        LostError: the system has no means for it, or a process died; what was yielded until then is good.
+        LostError: processes are not available, or one died; entries yielded before are good.
     """
     workers: list[_Worker] = []
     try:
@@ -96,7 +96,7 @@ def entries(jobs: Sequence[Job], *, method: Method = METHOD) -> Iterator[str]:
             worker.pipe.send([jobs[place] for place in reversed(worker.places)])
         yield from _in_order(workers, len(jobs))
     except (ImportError, NotImplementedError, OSError, EOFError) as error:
-        raise LostError(str(error)) from error  # none can be started here; or it was killed for want of memory
+        raise LostError(str(error)) from error  # none can be started here, or one was killed (out of memory)
     finally:
         _end(workers)
 
@@ -110,7 +110,7 @@ def _end(workers: Sequence[_Worker]) -> None:
 
 
 def _shares(jobs: Sequence[Job], count: int) -> list[list[int]]:
-    """Part the jobs, by their places, so that all processes have about as many bytes; each share the last first."""
+    """Split the jobs, by place, into shares with about as many bytes; each share last first."""
     shares: list[list[int]] = [[] for _ in range(count)]
     loads = [0] * count
     for place in sorted(range(len(jobs)), key=lambda place: -len(jobs[place].data)):
@@ -123,7 +123,7 @@ def _shares(jobs: Sequence[Job], count: int) -> list[list[int]]:
 def _start(
     workers: list[_Worker], shares: Sequence[list[int]], method: Method, work: Callable[[Any], Any] | None = None
 ) -> None:
-    """Start a process for each share; without ``work`` it answers the jobs at the share's places."""
+    """Start a process for each share; without ``work`` it answers the jobs of the share."""
     import multiprocessing
 
     if work is None:
@@ -137,12 +137,12 @@ def _start(
         process = made(target=target, args=(there, inherited, *more), daemon=True)
         process.start()
         workers.append(_Worker(process, here, share))
-        there.close()  # the process has its own: when it dies, the pipe ends
+        there.close()  # the process has its own end: when it dies, the pipe ends
 
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let signals wait: what a handler raises while this process forks, Python reports and forgets."""
+    """Block signals: Python only prints and drops what a handler raises during a fork."""
     import signal
 
     mask = getattr(signal, "pthread_sigmask", None)
@@ -157,13 +157,13 @@ def _signals_held() -> Iterator[None]:
 
 
 class WorkerPool:
-    """Processes that do the same work on one job after another, as long as the ``with`` block lasts.
+    """Processes that do the same work on one job after another, within a ``with`` block.
 
-    They are started as the block begins, so that what is opened in it is not theirs.
+    They start with the block, so that they do not inherit what is opened in it.
     """
 
     def __init__(self, work: Callable[[Any], Any], count: int) -> None:
-        """Take what is done with a job, and how many processes do it; the work never raises."""
+        """Store the work on a job, which must not raise, and the number of processes."""
         self._work, self._count = work, count
         self._workers: list[_Worker] = []
 
@@ -178,19 +178,19 @@ class WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes, whatever they are at."""
+        """End the processes, even if busy."""
         _end(self._workers)
 
     def results(self, jobs: Iterable[Any]) -> Iterator[Any]:
-        """Yield what comes of each job, in their order; jobs are taken as they are needed.
+        """Yield the result of each job, in order; jobs are taken as needed.
 
-        A job should be small: while one is written to a process, that process may be writing what came of another.
+        A job should be small: while it is written to a process, that process may be writing another result.
 
         Raises:
             LostError: a process died.
         """
         sent = received = 0
-        ahead = 2 * self._count  # one to do and one to begin with at once
+        ahead = 2 * self._count  # one in work and one to start at once
         try:
             for job in jobs:
                 if sent - received == ahead:
@@ -206,7 +206,7 @@ class WorkerPool:
 
 
 def _work(pipe: Connection, inherited: Sequence[Connection], work: Callable[[Any], Any]) -> None:
-    """Do every job that comes, until the pipe ends."""
+    """Do every job until the pipe ends."""
     _detach(inherited)
     with suppress(EOFError, OSError):
         while True:
@@ -227,10 +227,10 @@ def _in_order(workers: Sequence[_Worker], count: int) -> Iterator[str]:
 
 
 def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
-    """Answer every job: what a process of its own does."""
+    """Answer every job, in a worker process."""
     _detach(inherited)
     trees: dict[str, DiskTree] = {}
-    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails there too
+    with open(os.devnull, "w", encoding="utf-8") as sys.stderr:  # noqa: PTH123 - what fails here fails in the parent too
         from skillgate.evaluation.assess import entry
         from skillgate.model.skill import SkillRoot, SkillSource
 
@@ -243,15 +243,15 @@ def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
 
 
 def _detach(inherited: Sequence[Connection]) -> None:
-    """Begin a process of its own.
+    """Set up a worker process.
 
-    Its copies of the other ends are closed: when the process that began it dies, it is to notice and to end too.
+    Close its copies of the other ends, so that it ends when its parent dies.
     """
     import signal
 
     for end in inherited:
         end.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the one that began them ends them
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent ends them
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})

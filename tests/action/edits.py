@@ -21,7 +21,7 @@ NEW_POLICY = "max-drop: 40\nignore: [ORPHAN_REFERENCE]\n"
 POLICY_CHANGES = (
     "ignore: not set → ORPHAN_REFERENCE",
     "max-drop: 3 → 40",
-    "the comment at skills/requesting-code-review/SKILL.md:50 that sets SUBSTITUTION_HAZARD aside: the example is read"
+    "the comment at skills/requesting-code-review/SKILL.md:50 that suppresses SUBSTITUTION_HAZARD: the example is read"
     " and never run",
 )
 """What the change does to its own gate."""

@@ -93,17 +93,17 @@ def test_another_commit_than_the_head_is_told(merged: PullRequest, tmp_path: Pat
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target"])
 def test_the_base_branch_in_place_of_the_change_passes_nothing(merged: PullRequest, tmp_path: Path, name: str) -> None:
     clone = _clone(merged, tmp_path, "main")
-    with pytest.raises(UsageError, match="does not hold the pull request's own commit"):
+    with pytest.raises(UsageError, match="does not contain the pull request's own commit"):
         find_base(str(clone), _event(merged, name))
 
 
 def test_a_change_needs_a_repository(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no git repository"):
+    with pytest.raises(UsageError, match="no Git repository"):
         find_base(None, Event(name="pull_request", pull_request=7))
     empty = tmp_path / "empty"
     empty.mkdir()
     git(empty, "init", "-q")
-    with pytest.raises(UsageError, match="no git repository with a commit"):
+    with pytest.raises(UsageError, match="no Git repository with a commit"):
         find_base(str(empty), Event(name="merge_group"))
 
 
@@ -131,4 +131,4 @@ def test_what_is_no_change_has_no_base(tmp_path: Path, name: str) -> None:
     head = commit(tmp_path)
     base = find_base(str(tmp_path), Event(name=name))
     assert (base.head, base.commit) == (head, None)
-    assert "no change to a base" in base.how
+    assert "not a change to a base" in base.how

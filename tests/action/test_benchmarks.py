@@ -100,7 +100,7 @@ def test_what_is_not_touched_is_not_run(repository: PullRequest) -> None:
     repository.change(skill("merge-sheets", body="\nKeep the newest of two rows that share a key.\n"))
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["completion"]) == (0, ""), ran.err
-    assert "no skill that it could run is touched" in ran.err
+    assert "the change touches no skill that it could run" in ran.err
     everything = repository.run(**INPUTS, changed_only="false")
     assert sorted(json.loads(everything.outputs["completions"])) == ["doubler", "other"]
 
@@ -154,7 +154,7 @@ def test_a_base_that_cannot_be_run_is_told_and_can_be_mended(repository: PullReq
     repository.change(program(DOUBLES))
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["completions"]) == (0, '{"doubler": 1.0}'), ran.err
-    assert any("is no baseline" in notice and "SKILL_NOT_SET" in notice for notice in ran.run["notices"])
+    assert any("is left out of the baseline" in notice and "SKILL_NOT_SET" in notice for notice in ran.run["notices"])
 
 
 @pytest.mark.parametrize("way", ["prose", "in front"])
@@ -169,7 +169,7 @@ def test_a_skill_is_not_taken_from_its_benchmark_while_it_stays(repository: Pull
         repository.change({**program(BROKEN), **changed})
     ran = repository.run(**INPUTS)
     assert ran.code == 1, ran.err
-    assert "doubler of programs/doubler is still there, and nothing would be run of it" in ran.outputs["reasons"]
+    assert "doubler in programs/doubler still exists but would no longer run" in ran.outputs["reasons"]
 
 
 def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> None:
@@ -177,7 +177,7 @@ def test_a_removed_skill_is_told_and_fails_nothing(repository: PullRequest) -> N
     for skills in ("programs", "programs/doubler\nprograms/other"):
         ran = repository.run(**{**INPUTS, "skills": skills})
         assert ran.code == 0, ran.err
-        assert "benchmark: doubler of programs/doubler was removed" in ran.run["notices"]
+        assert "benchmark: doubler in programs/doubler was removed" in ran.run["notices"]
 
 
 def test_paths_above_the_working_directory_have_a_base_too(repository: PullRequest) -> None:
@@ -227,7 +227,7 @@ def test_a_benchmark_that_comes_with_the_change_is_run_after_the_merge(repositor
     repository.change({**program(BROKEN), "benchmarks/more.json": tasks()["benchmarks/doubles.json"]})
     ran = repository.run(**{**INPUTS, "benchmark": "benchmarks/more.json"})
     assert (ran.code, ran.outputs["completion"]) == (0, "")
-    assert "the benchmark benchmarks/more.json comes with this change; it is run after the merge" in ran.err
+    assert "the benchmark benchmarks/more.json is new in this change; it runs after the merge" in ran.err
 
 
 def test_programs_are_not_started_unless_allowed(repository: PullRequest) -> None:
@@ -313,7 +313,7 @@ def test_a_skill_that_is_a_link_out_of_the_repository_is_not_read(repository: Pu
     place.symlink_to(secret)
     ran = repository.run(**INPUTS)
     assert ran.code == 2
-    assert "leads out of the repository" in ran.outputs["reasons"]
+    assert "is a link out of the repository" in ran.outputs["reasons"]
     assert "SECRET-TEXT" not in ran.log + ran.err + ran.summary
 
 
@@ -321,7 +321,7 @@ def test_inputs_without_a_benchmark_are_told_to_do_nothing(repository: PullReque
     repository.change(program(BROKEN))
     ran = repository.run(skills="programs")
     assert ran.code == 0
-    assert "input skills does nothing without the input benchmark" in ran.err
+    assert "input skills has no effect without the input benchmark" in ran.err
 
 
 def test_a_gate_that_is_not_listed_is_told_and_fails_nothing(repository: PullRequest) -> None:
@@ -363,7 +363,7 @@ def test_another_run_tells_it_too(repository: PullRequest) -> None:
     assert "8 no longer pass" in comment(subject)
     place = repository.folder / "skillgate-report" / "benchmark.json"
     place.write_text('{"kind": "bench"}', encoding="utf-8")
-    with pytest.raises(Exception, match="is not the document that belongs there"):
+    with pytest.raises(Exception, match="is not the expected document"):
         read_artifact(str(repository.folder), "skillgate-report", event, key="default")
 
 
@@ -384,7 +384,7 @@ def test_a_store_that_the_change_brings_is_refused(repository: PullRequest) -> N
     repository.change({**program(BROKEN), "kept/store.db": "anything"})
     ran = repository.run(**INPUTS, store="kept/store.db")
     assert ran.code == 2
-    assert "holds files of the repository" in ran.outputs["reasons"]
+    assert "has files of the repository" in ran.outputs["reasons"]
     ran = repository.run(**INPUTS, store="../store.db")
     assert "leads out of the workspace" in ran.outputs["reasons"]
     ran = repository.run(**INPUTS, store="postgresql://me:s3cret-word@db.example/x")
@@ -404,4 +404,4 @@ def test_running_as_the_caller_is_refused(repository: PullRequest) -> None:
     repository.change(program(BROKEN))
     ran = repository.run(**INPUTS, run_as_caller="true")
     assert (ran.code, ran.outputs["result"]) == (2, "error")
-    assert "input run-as-caller: it is for the command line" in ran.outputs["reasons"]
+    assert "input run-as-caller: only for the command line" in ran.outputs["reasons"]

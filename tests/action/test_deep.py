@@ -260,7 +260,7 @@ class TestCorpus:
         ran, layer = self.ranked(repository)
         assert layer is not None
         assert layer["elo"] is None
-        assert any("comes with this change" in notice for notice in ran.run["notices"])
+        assert any("is new in this change" in notice for notice in ran.run["notices"])
 
     def test_a_link_in_its_place_is_refused(self, repository: PullRequest, made: Path) -> None:
         repository.base({**TWO, ".skillgate.yaml": "corpus-dir: corpus\n"})

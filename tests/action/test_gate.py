@@ -188,14 +188,14 @@ class TestPolicyOfTheBase:
         repository.base({**skill("merge-sheets"), **settings, "known.json": known % ""})
         repository.change({**skill("merge-sheets", body=DEAD_LINK), "known.json": known % entry})
         ran = repository.run()
-        assert (ran.code, ran.run["policy_changes"]) == (1, ["1 finding is now called known: ORPHAN_REFERENCE"])
+        assert (ran.code, ran.run["policy_changes"]) == (1, ["1 finding is now known: ORPHAN_REFERENCE"])
 
     def test_a_baseline_report_that_the_change_brings_is_refused(self, repository: PullRequest) -> None:
         repository.base(skill("merge-sheets"))
         repository.change({**skill("merge-sheets", body="\nMore.\n"), "reports/base.json": "{}\n"})
         ran = repository.run(baseline="report:reports/base.json")
         assert (ran.code, ran.outputs["result"]) == (2, "error")
-        assert "comes with this change" in ran.outputs["reasons"]
+        assert "is new in this change" in ran.outputs["reasons"]
 
     def test_without_a_comparison_the_policy_is_still_the_bases(self, repository: PullRequest) -> None:
         repository.base({**skill("merge-sheets"), ".skillgate.yaml": "threshold: 99.9\n"})

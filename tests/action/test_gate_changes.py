@@ -24,12 +24,12 @@ def settings(*rules: str, more: str = "") -> dict[str, str]:
     ("base", "head", "told"),
     [
         (settings(*RULES), settings(*RULES, "UNCLOSED_FENCE"), ["ignore: added UNCLOSED_FENCE"]),
-        (settings(*RULES), settings(*RULES[1:], "CODE_SYNTAX"), [f"ignore: added CODE_SYNTAX; taken out {RULES[0]}"]),
+        (settings(*RULES), settings(*RULES[1:], "CODE_SYNTAX"), [f"ignore: added CODE_SYNTAX; removed {RULES[0]}"]),
         (settings(*RULES), settings(*reversed(RULES)), ["ignore: in another order"]),
         (
             {".skillgate.yaml": "min-dimension: {robustness: 0.7, token_efficiency: 0.5}\n"},
             {".skillgate.yaml": "min-dimension: {robustness: 0.1, token_efficiency: 0.5}\n"},
-            ["min-dimension: added robustness 0.1; taken out robustness 0.7"],
+            ["min-dimension: added robustness 0.1; removed robustness 0.7"],
         ),
         (
             {".skillgate.yaml": "gates: {publish: {min_score: 80, min_invocations: 20}, own: {min_score: 50}}\n"},
@@ -58,7 +58,7 @@ def test_a_sentence_ends_with_what_matters(
     if told is None:
         told = [
             f"known-findings: not set → {LONG[:119]}…",
-            f"the known findings of this change cannot be read: there is no file {LONG}.json",
+            f"the known findings of this change cannot be read: {LONG}.json does not exist",
         ]
     assert changes == told
 

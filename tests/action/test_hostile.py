@@ -124,7 +124,7 @@ class TestVerdict:
         assert override.endswith("(override 1): not set → 0")
         line = next(line for line in told.comment.splitlines() if line.startswith("- threshold for"))
         assert line.endswith("(override 1): not set → 0")
-        assert sum("that sets ORPHAN_REFERENCE aside" in change for change in changes) > 40
+        assert sum("that suppresses ORPHAN_REFERENCE" in change for change in changes) > 40
 
     def test_the_worst_come_first_and_the_others_are_counted(self, told: Told) -> None:
         rows = [line for line in told.comment.splitlines() if line.startswith("| ❌")]

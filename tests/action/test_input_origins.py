@@ -26,7 +26,7 @@ TOUCHED = {
     "programs/doubler/README.md": "# Doubles\n",
 }
 BROKEN = {**skill("merge-sheets", body=DEAD_LINK), "skills/translate-notes/SKILL.md": "# y\n"}
-AFTER_MERGE = "comes with this change"
+AFTER_MERGE = "is new in this change"
 TRACKED = "in the repository"
 
 
@@ -92,8 +92,8 @@ CASES: dict[str, list[Case]] = {
         _both("report:kept.json", "{", "[]", 2, "not JSON"),
         _both("report:kept.json", None, "[]", 2, AFTER_MERGE),
     ],
-    "cache-dir": [Case("kept", {"kept/a": "x"}, {}, 2, "holds files of the repository", {"depth": "standard"})],
-    "store": [Case("runs.db", {"runs.db": ""}, {}, 2, "holds files of the repository")],
+    "cache-dir": [Case("kept", {"kept/a": "x"}, {}, 2, "has files of the repository", {"depth": "standard"})],
+    "store": [Case("runs.db", {"runs.db": ""}, {}, 2, "has files of the repository")],
     "corpus-dir": [
         Case("corpus", {"corpus/index.json": "{"}, {"corpus/index.json": None}, 2, "corpus", {"depth": "certify"}),
         Case("corpus", {}, {"corpus/index.json": "{"}, 1, AFTER_MERGE, {"depth": "certify"}),
@@ -177,7 +177,7 @@ class TestWhatAnEarlierStepWrote:
         made.write({"out/scan.sarif": sarif(MAIN)})
         ran = self.run(made)
         assert (ran.code, ran.outputs["result"]) == (2, "error")
-        assert ("has written over it" if there else AFTER_MERGE) in ran.outputs["reasons"]
+        assert ("has overwritten it" if there else AFTER_MERGE) in ran.outputs["reasons"]
 
     @pytest.mark.parametrize("way", ["the file", "its directory", "to a file of the repository"])
     def test_a_link_that_the_change_brings_is_refused(self, made: PullRequest, tmp_path: Path, way: str) -> None:

@@ -91,7 +91,7 @@ def test_a_skill_of_which_nothing_is_recorded_is_unmeasured(
     ran = made.run(**INPUTS, **inputs)
     assert (ran.code, ran.outputs["result"]) == (code, result), ran.err
     assert json.loads(ran.outputs["gates"]) == {SKILL: {"publish": "no_data"}}
-    assert "could not be answered: no invocation was recorded in the last 30 days" in ran.outputs["reasons"]
+    assert "is undecided: no invocation was recorded in the last 30 days" in ran.outputs["reasons"]
 
 
 def test_a_figure_that_nobody_measured_is_no_pass(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_new_skill_without_a_record_is_told_and_fails_nothing(tmp_path: Path) 
     made.change(skill("split-sheets"))
     ran = made.run(**INPUTS)
     assert (ran.code, json.loads(ran.outputs["gates"])) == (0, {}), ran.err
-    assert "skills/split-sheets is new, and no invocation of it is recorded: no gate was asked" in ran.run["notices"]
+    assert "skills/split-sheets is new and has no recorded invocations: no gate was checked" in ran.run["notices"]
     made.write({"found.jsonl": log("split-sheets", well=False)})
     assert made.run(**{**INPUTS, "invocations": "found.jsonl"}).code == 1
 
@@ -190,14 +190,14 @@ def test_what_a_store_holds_is_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [
-        ({"gate": "publish"}, "both inputs: invocations, where they are recorded, and gate, which ask; invocations is"),
-        ({"invocations": "logs"}, "gate is not given"),
+        ({"gate": "publish"}, "both inputs, invocations and gate; invocations is"),
+        ({"invocations": "logs"}, "gate is not set"),
         ({"invocations": "logs", "gate": "publsh"}, "unknown gate 'publsh' (did you mean 'publish'?)"),
         ({"invocations": "nowhere.jsonl", "gate": "publish"}, "there is nothing to read: nowhere.jsonl does not exist"),
         ({"invocations": "../elsewhere.jsonl", "gate": "publish"}, "leads out of the workspace"),
-        ({"invocations": ".git/config", "gate": "publish"}, "is git's own"),
-        ({"invocations": "store", "gate": "publish"}, "the input store names one, and is not given"),
-        ({"invocations": "store\nlogs", "gate": "publish", "store": "kept/store.db"}, "it stands alone"),
+        ({"invocations": ".git/config", "gate": "publish"}, "is in Git's own directory"),
+        ({"invocations": "store", "gate": "publish"}, "set the input store too"),
+        ({"invocations": "store\nlogs", "gate": "publish", "store": "kept/store.db"}, "use it alone"),
         ({"invocations": "logs/notes.txt", "gate": "publish"}, "nothing could be read"),
         ({"invocations": "logs/broken.jsonl", "gate": "publish"}, "nothing could be read"),
     ],

@@ -49,7 +49,7 @@ def test_a_gate_that_comes_with_the_change_is_asked_after_the_merge(tmp_path: Pa
     made.change({**touching(), ".skillgate.yaml": GATES % 70})
     ran = made.run(**{**INPUTS, "gate": "ours"})
     assert (ran.code, ran.outputs["gates"]) == (0, ""), ran.err
-    assert "the gate ours comes with this change; it is asked after the merge" in ran.run["notices"]
+    assert "the gate ours is new in this change; it applies after the merge" in ran.run["notices"]
     assert made.run(**{**INPUTS, "gate": "ours,publish"}).code == 1
 
 
@@ -80,7 +80,7 @@ def test_a_log_that_comes_with_the_change_counts_after_the_merge(tmp_path: Path)
     made.change({**touching(), "logs/runs.jsonl": log("merge-sheets", well=False)})
     ran = made.run(**INPUTS)
     assert (ran.code, ran.outputs["gates"]) == (0, ""), ran.err
-    assert "invocations: logs/runs.jsonl comes with this change; it counts after the merge" in ran.run["notices"]
+    assert "invocations: logs/runs.jsonl is new in this change; it counts after the merge" in ran.run["notices"]
 
 
 def test_what_git_does_not_know_is_read_where_it_lies_beside_what_it_knows(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_no_path_leads_through_a_link_or_into_another_repository(tmp_path: Path)
     for place, told in (
         ("out", "leads out of the workspace"),
         ("new-link", "a symbolic link, which a change may have made"),
-        ("nested", "a repository inside of this one"),
+        ("nested", "a nested repository"),
     ):
         ran = made.run(**{**INPUTS, "invocations": place})
         assert (ran.code, told in ran.outputs["reasons"]) == (2, True), (place, ran.outputs["reasons"])
@@ -151,7 +151,7 @@ def test_a_store_that_the_change_brings_is_refused(tmp_path: Path) -> None:
     made = repository(tmp_path, log("merge-sheets"))
     made.change({**touching(), "kept/store.db": "anything"})
     ran = made.run(invocations="store", gate="publish", store="kept/store.db")
-    assert (ran.code, "holds files of the repository" in ran.outputs["reasons"]) == (2, True)
+    assert (ran.code, "has files of the repository" in ran.outputs["reasons"]) == (2, True)
 
 
 def test_nothing_that_a_record_says_comes_alive(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_another_run_tells_it_too(tmp_path: Path) -> None:
     for text in ("<img src=x", "![](http://evil.example", " @octocat"):
         assert text not in shown
     place.write_text('{"kind": "invocations"}', encoding="utf-8")
-    with pytest.raises(UsageError, match="is not the document that belongs there"):
+    with pytest.raises(UsageError, match="is not the expected document"):
         read_artifact(str(made.folder), "skillgate-report", event, key="default")
 
 
@@ -227,7 +227,7 @@ def test_a_missing_package_is_one_clear_sentence(tmp_path: Path, package: str, e
     made = repository(tmp_path, log("merge-sheets"))
     done = _process(made, _WITHOUT.format(name=package), **INPUTS)
     sentence = f"{package} is not installed: pip install 'skillgate-action[{extra}]'"
-    assert f"input gate: recorded invocations cannot be asked, since {sentence}" in done.stdout
+    assert f"input gate: cannot read recorded invocations: {sentence}" in done.stdout
 
 
 def test_a_run_without_gates_loads_nothing_of_them(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_skills_that_are_not_checked_out_are_not_gone(repository: PullRequest) -
     git(repository.folder, "sparse-checkout", "set", "skills")
     ran = repository.run()
     assert (ran.code, ran.document("diff.json")["summary"]["removed"]) == (0, 0)
-    assert ran.run["notices"] == ["1 skill is not checked out, and was neither gated nor looked for: other/join-sheets"]
+    assert ran.run["notices"] == ["1 skill is not checked out, and was not gated: other/join-sheets"]
 
 
 def test_a_filter_that_is_missing_here_is_not_needed(repository: PullRequest) -> None:
@@ -284,7 +284,7 @@ def test_errors_that_were_there_before_are_called_so(repository: PullRequest) ->
     repository.change(skill("merge-sheets", body=DEAD_LINK + MORE))
     ran = repository.run()
     assert ran.code == 1
-    assert "(errors: there before)" in ran.outputs["reasons"]
+    assert "(errors: existed before)" in ran.outputs["reasons"]
 
 
 def test_outside_of_a_runner_nothing_is_gated(repository: PullRequest) -> None:

@@ -83,7 +83,7 @@ def test_a_merge_group_whose_head_is_not_checked_out_is_refused(tmp_path: Path) 
     git(made.folder, "checkout", "-q", "main")
     ran = made.run()
     assert (ran.code, ran.outputs["result"]) == (2, "error")
-    assert "does not hold the merge group's own commit" in ran.outputs["reasons"]
+    assert "does not contain the merge group's own commit" in ran.outputs["reasons"]
 
 
 def test_the_comment_names_the_commit_of_the_policy_and_the_one_that_is_compared_with(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ class TestSuppressions:
         ran = old_branch(tmp_path, self.COVERED, self.MORE, skill("merge-sheets")).run()
         assert (ran.code, ran.outputs["errors"], ran.run["policy_changes"]) == (1, "1", [])
         (told,) = [notice for notice in ran.run["notices"] if "ORPHAN_REFERENCE" in notice]
-        assert told.endswith("is no longer in the base branch, and has no effect; update the branch")
+        assert told.endswith("is no longer in the base branch and has no effect; update the branch")
 
     def test_one_that_the_base_branch_still_has_holds(self, tmp_path: Path) -> None:
         ran = old_branch(tmp_path, self.COVERED, self.MORE, {"README.md": "# More\n"}).run()
@@ -288,7 +288,7 @@ def test_a_file_that_the_base_branch_has_removed_since_is_not_taken_for_one_that
     ran = made.run(skills="programs", allow_exec="true", **given)
     assert (ran.code, ran.outputs["result"]) == (2, "error")
     assert f"{path} is no longer in the base branch" in ran.outputs["reasons"]
-    assert "comes with this change" not in ran.err + ran.outputs["reasons"]
+    assert "is new in this change" not in ran.err + ran.outputs["reasons"]
 
 
 def test_an_old_branch_keeps_no_tries_that_the_base_branch_has_taken_away(tmp_path: Path) -> None:

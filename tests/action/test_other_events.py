@@ -96,4 +96,4 @@ def test_the_default_branch_is_gated(made: PullRequest, name: str, payload: dict
     assert (ran.code, ran.run["policy"], ran.run["notices"]) == (0, "this commit", []), ran.err
     named = made.run(mode="gate", pr_number="7")  # it would be told of a verdict that is none of its own
     assert (named.code, named.outputs["result"]) == (2, "error")
-    assert "does not hold the pull request's own commit" in named.outputs["reasons"]
+    assert "does not contain the pull request's own commit" in named.outputs["reasons"]

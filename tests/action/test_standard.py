@@ -114,7 +114,7 @@ def test_what_the_comment_says_of_unusable_kept_replies_can_be_done_in_the_actio
         ran = repository.run(depth="standard", cache_dir="kept")
         assert one.take() == []
     (said,) = [notice for notice in ran.run["notices"] if "no usable answer" in notice and "kept repl" in notice]
-    assert said.endswith("; a run whose cache-dir is empty asks everything again")
+    assert said.endswith("; use an empty cache-dir to ask everything again")
     assert "--refresh" not in ran.summary
 
 

@@ -193,7 +193,7 @@ def test_labels_are_file_names_and_equal_ones_are_told_apart(tmp_path: Path) -> 
 def test_more_than_two_files_are_refused_by_name(worse: Path) -> None:
     done = compared(worse, "c.json", "d.json")
     assert done.code == 2
-    assert "4 were given: a.json, b.json, c.json, d.json" in done.err
+    assert "found 4: a.json, b.json, c.json, d.json" in done.err
 
 
 @pytest.mark.parametrize(

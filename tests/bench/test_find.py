@@ -127,7 +127,7 @@ def test_prose_is_found_by_its_frontmatter_and_can_be_left_out(tmp_path: Path) -
     assert find(tmp_path, "-q", "spreadsheet", "-t", "plots") == ["chart-maker"]
     alone = run(tmp_path, "find", "--no-prose", "--json")
     assert ids(alone.json) == ["program"]
-    assert "2 prose skills (SKILL.md) were left out; --prose takes them in" in alone.err
+    assert "2 prose skills (SKILL.md) were left out; use --prose to include them" in alone.err
 
 
 def test_what_was_measured_ranks_and_what_was_not_is_below_any_bound(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_bench_validate_finds_it(project: Path, case: Callable[[Path], None]) ->
     path = f"{project}/closed/bin:{SYSTEM}"
     done = run(project, "bench", "validate", "s", PATH=path)
     assert (done.code, "1 of 1 file valid" in done.out or "2 of 2 files valid" in done.out) == (3, True), done.out
-    assert "s/skill.json: cannot be started here: " in done.err
+    assert "s/skill.json: cannot start on this machine: " in done.err
     assert any(one["notStarted"] for one in run(project, "bench", "validate", "s", "--json", PATH=path).json["files"])
 
 

@@ -187,4 +187,4 @@ def test_a_shard_that_cannot_be_is_refused(place: Path, word: str) -> None:
 def test_options_of_scores_are_refused_for_benchmarks_and_the_other_way_round(place: Path) -> None:
     names = shards(place)
     for words in (("--threshold", "80"), ("--certificate", "c.json"), ("--allow-empty",)):
-        assert "is for scores" in run(place, "report", "merge", *names, *words).err
+        assert "is for score reports" in run(place, "report", "merge", *names, *words).err

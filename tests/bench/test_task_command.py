@@ -114,7 +114,7 @@ def test_an_input_that_is_none_is_refused(tmp_path: Path, given: str, words: str
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--exact", "5", "--regex", "5"), "expect one thing"),
+        (("--exact", "5", "--regex", "5"), "only one expectation is possible"),
         (("--regex", "("), "--regex"),
         (("--contains", " "), "empty keyword"),
         (("--timeout", "5"), "at least 100 milliseconds"),

@@ -171,8 +171,8 @@ def test_what_github_fills_in_is_read_where_it_is_given() -> None:
 def test_unknown_inputs_are_told_and_known_ones_not() -> None:
     environ = {variable(name): "x" for name in BY_NAME} | {"INPUT_TRESHOLD": "1", "INPUT_A-B": "", "HOME": "/root"}
     assert unknown_inputs(environ) == (
-        "there is no input 'a-b': it does nothing",
-        "there is no input 'treshold' (did you mean 'threshold'?): it does nothing",
+        "unknown input 'a-b' has no effect",
+        "unknown input 'treshold' has no effect (did you mean 'threshold'?)",
     )
 
 
@@ -181,9 +181,9 @@ def test_what_a_configuration_says_is_no_input() -> None:
     assert not {*gone, "github-api-url"} & BY_NAME.keys()
     told = unknown_inputs({variable(name): "x" for name in ("min-dimension", "script", "summary")})
     assert told == (
-        "there is no input 'min-dimension': it does nothing; set min-dimension in the configuration",
-        "there is no input 'script': it does nothing",  # no project's file may set it
-        "there is no input 'summary': it does nothing",
+        "unknown input 'min-dimension' has no effect; set min-dimension in the configuration",
+        "unknown input 'script' has no effect",  # no project's file may set it
+        "unknown input 'summary' has no effect",
     )
 
 

@@ -115,7 +115,7 @@ class TestAReport:
         done = run(repository / "skills", "score", ".", "--baseline", "../one.json", *_GATE, "--json")
         assert done.code == 1
         assert reasons(done)["sort"] == "no baseline: the skill is new"
-        assert done.err == "not in the baseline ../one.json, and so new: sort\n"
+        assert done.err == "new (not in the baseline ../one.json): sort\n"
 
     def test_knows_a_moved_skill_by_its_name(self, repository: Path) -> None:
         (repository / "kept").mkdir()
@@ -149,15 +149,15 @@ class TestAReport:
         done = run(repository, "score", "skills", "--baseline", "base.json", *_GATE)
         assert done.code == 0
         assert done.err.splitlines() == [
-            "in the baseline and not here: skills/sort",
-            "not in the baseline base.json, and so new: skills/newcomer",
+            "in the baseline but not here: skills/sort",
+            "new (not in the baseline base.json): skills/newcomer",
         ]
 
     def test_with_nothing_asked_about_in_it_names_the_new_skills_and_passes(self, repository: Path) -> None:
         write_skill(repository / "more", "newcomer", description="Draws maps. Use when a map is wanted.")
         done = run(repository, "score", "more", "--baseline", "base.json", *_GATE)
         assert done.code == 0  # its skills are in this repository, by path
-        assert done.err == "not in the baseline base.json, and so new: more/newcomer\n"
+        assert done.err == "new (not in the baseline base.json): more/newcomer\n"
 
     def test_whose_skills_are_elsewhere_in_this_repository_passes(self, repository: Path) -> None:
         (repository / "kept").mkdir()
@@ -176,14 +176,14 @@ class TestAReport:
         done = run(other, command, "skills", "--baseline", str(repository / "base.json"), *_GATE)
         assert done.code == 2
         assert "none of the 2 skills of the baseline" in done.err
-        assert "is in this repository by path, name or content" in done.err
+        assert "is in this repository (by path, name or content)" in done.err
 
     def test_without_a_skill_is_refused(self, repository: Path) -> None:
         (repository / "empty").mkdir()
         run(repository, "score", "empty", "--allow-empty", "--output-file", "none.json")
         done = run(repository, "score", "skills", "--baseline", "none.json", *_GATE)
         assert done.code == 2
-        assert "the baseline none.json holds no skill" in done.err
+        assert "the baseline none.json has no skills" in done.err
 
     @pytest.mark.parametrize(
         "place",
@@ -215,7 +215,7 @@ class TestAReport:
         document["results"] += document["results"][:1]
         (repository / "twice.json").write_text(json.dumps(document), encoding="utf-8")
         done = run(repository, "score", "skills", "--baseline", "twice.json")
-        assert (done.code, "two skills at one path" in done.err) == (2, True)
+        assert (done.code, "two skills have the same path" in done.err) == (2, True)
 
     def test_with_two_skills_at_one_place_in_a_repository_lets_neither_stand_for_the_other(
         self, repository: Path
@@ -228,7 +228,7 @@ class TestAReport:
         done = run(repository, "score", "skills", "--baseline", "odd.json", *_GATE, "--json")
         assert done.code == 1
         assert "it lost its badge" in reasons(done)["skills/tidy"]
-        assert "not in the baseline odd.json, and so new: skills/sort" in done.err
+        assert "new (not in the baseline odd.json): skills/sort" in done.err
 
     def test_of_several_repositories_keeps_them_apart(self, tmp_path: Path) -> None:
         for name, body in (("one", rich_body()), ("two", BODY)):
@@ -254,9 +254,9 @@ class TestARevision:
         done = run(repository, "score", "skills", "--baseline", "HEAD", *_GATE, "--json")
         assert done.code == 0
         assert reasons(done)["skills/newcomer"] == "no baseline: the skill is new"
-        assert done.err == "not in the baseline HEAD, and so new: skills/newcomer\n"
+        assert done.err == "new (not in the baseline HEAD): skills/newcomer\n"
         alone = run(repository, "score", "skills/newcomer", "--baseline", "HEAD", *_GATE)
-        assert (alone.code, alone.err) == (0, "not in the baseline HEAD, and so new: skills/newcomer\n")
+        assert (alone.code, alone.err) == (0, "new (not in the baseline HEAD): skills/newcomer\n")
 
     @pytest.mark.parametrize("revision", ["HEAD", "HEAD~1", "main"])
     def test_in_a_repository_without_a_commit_is_no_baseline(self, tmp_path: Path, revision: str) -> None:
@@ -265,7 +265,7 @@ class TestARevision:
         for command in ("score", "check"):
             done = run(tmp_path, command, "skills", "--baseline", revision, *_GATE)
             assert done.code == 0
-            assert done.err == f"{revision} is no commit: none has been made here yet, so there is no baseline\n"
+            assert done.err == f"no baseline: this repository has no commit yet, so {revision} does not exist\n"
 
     def test_misspelt_on_a_branch_without_a_commit_is_refused_where_other_branches_have_some(
         self, repository: Path
@@ -276,7 +276,7 @@ class TestARevision:
         none = run(repository, "score", "skills", "--baseline", "HEAD", *_GATE)
         assert (none.code, none.err) == (
             0,
-            "HEAD is no commit: none has been made here yet, so there is no baseline\n",
+            "no baseline: this repository has no commit yet, so HEAD does not exist\n",
         )
 
     def test_that_does_not_exist_is_refused_where_there_is_a_commit(self, repository: Path) -> None:

@@ -131,7 +131,7 @@ def test_files_that_changed_while_they_were_scored_have_no_digest_and_no_certifi
         for part in ("1/2", "2/2"):
             (place / "late.py").unlink(missing_ok=True)
             done = run(tmp_path, *ASK, "--shard", part, "--output-file", f"{part[0]}.json", at=asked)
-            moved = "skills/ants: its files changed while it was scored; no certificate can be made of it"
+            moved = "skills/ants: its files changed while it was scored; it cannot be certified"
             assert (moved in done.err) is (part == "1/2")
     together = merged(tmp_path, 2, "--certificate", "c.json")
     assert contents(together.json) == {
@@ -152,19 +152,19 @@ def test_where_git_cannot_say_which_files_a_skill_has_there_are_only_no_digests(
     done = plain(tmp_path, *CERTIFY, "--json")
     assert (done.code, contents(done.json)) == (0, {"skills/ants": None})
     asked = plain(tmp_path, *CERTIFY, "--certificate", "c.json", "--json")
-    assert (asked.code, asked.out, "git cannot tell which files a skill has" in asked.err) == (3, "", True)
+    assert (asked.code, asked.out, "git cannot list the files of a skill" in asked.err) == (3, "", True)
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--certificate", "none/c.json"), "there is no directory none"),
+        (("--certificate", "none/c.json"), "directory none does not exist"),
         (("--certificate", "skills/ants/SKILL.md"), "main file of a skill"),
-        (("--certificate", "skills/ants/c.json"), "lies in the skill skills/ants"),
-        (("--certificate", "c.json", "--output-file", "skills/ants/all.json"), "lies in the skill skills/ants"),
+        (("--certificate", "skills/ants/c.json"), "is inside the skill skills/ants"),
+        (("--certificate", "c.json", "--output-file", "skills/ants/all.json"), "is inside the skill skills/ants"),
         (("--certificate", "link.json"), "is a symbolic link"),
         (("--certificate-days", "0"), "number of days"),
-        (("--certificate-days", "5"), "give --certificate FILE"),
+        (("--certificate-days", "5"), "needs --certificate FILE"),
     ],
 )
 def test_a_certificate_that_cannot_be_written_is_refused_and_nothing_is_written(

@@ -133,7 +133,7 @@ def test_an_unknown_key_is_exit_2_with_a_suggestion(configured: Path) -> None:
 
 def test_notices_go_to_stderr_unless_quiet(configured: Path) -> None:
     (configured / "pyproject.toml").write_text("[tool.skillgate]\nthreshold = 1\n")
-    assert "[tool.skillgate] is not read" in run("config", "get", "depth", cwd=configured)[2]
+    assert "[tool.skillgate] is ignored" in run("config", "get", "depth", cwd=configured)[2]
     assert run("-q", "config", "get", "depth", cwd=configured) == (0, "quick\n", "")
 
 
@@ -171,10 +171,10 @@ def test_a_configuration_of_eval_skills_is_read_with_a_notice_where_there_is_non
     assert lines["base-url"] == "null"  # a project's file does not say where requests go
     assert "../eval-skills.config.yaml:1" in out
     assert err.splitlines() == [
-        "../eval-skills.config.yaml: read in the place of .skillgate.yaml, which comes before it where there is one",
-        "../eval-skills.config.yaml: line 5: plugins has no counterpart here and is not read",
-        "../eval-skills.config.yaml: line 9: llm.baseUrl is not read from a project's file; skillgate config set"
-        " base-url VALUE sets yours",
+        "../eval-skills.config.yaml: used because there is no .skillgate.yaml",
+        "../eval-skills.config.yaml: line 5: plugins has no equivalent and is ignored",
+        "../eval-skills.config.yaml: line 9: llm.baseUrl is ignored in a project's file; set your own with skillgate"
+        " config set base-url VALUE",
     ]
     (tmp_path / ".skillgate.yaml").write_text("runs: 3\n")
     code, out, err = run("config", "get", "concurrency", cwd=tmp_path / "below")

@@ -52,13 +52,13 @@ def test_a_corpus_as_its_matches_make_it_is_opened(chosen: Path) -> None:
 @pytest.mark.parametrize("changes", [{"rating": 1900.0}, {"matches": 20}, {"anchor": False, "rating": 1600.0}])
 def test_ratings_that_were_written_by_hand_are_refused(chosen: Path, changes: dict[str, object]) -> None:
     edit(chosen, **changes)
-    with pytest.raises(UsageError, match=r"are not those that its matches give: .*skillgate corpus verify"):
+    with pytest.raises(UsageError, match=r"do not follow from its matches: .*skillgate corpus verify"):
         opened(chosen)
 
 
 def test_a_rating_without_its_matches_is_refused(chosen: Path) -> None:
     (chosen / "c/matches.jsonl").unlink()
-    with pytest.raises(UsageError, match="ratings were fitted to 3 matches, of which 0 are left"):
+    with pytest.raises(UsageError, match="ratings were computed from 3 matches, but only 0 are left"):
         opened(chosen)
 
 
@@ -76,7 +76,7 @@ def test_numbers_that_no_skill_has_are_a_usage_error(chosen: Path) -> None:
 def test_a_corpus_that_a_project_s_file_names_is_said_once(chosen: Path) -> None:
     notes: list[str] = []
     opened(chosen, notes)
-    assert notes == [f"the corpus is the one that .skillgate.yaml:1 names: {chosen / 'c'}"]
+    assert notes == [f"the corpus is set in .skillgate.yaml:1: {chosen / 'c'}"]
 
 
 @pytest.mark.parametrize("place", ["home/.config/skillgate/config.yaml", "outside/skillgate/config.yaml"])

@@ -46,7 +46,7 @@ def test_build_indexes_the_skills_of_a_folder_in_the_place_for_data(tmp_path: Pa
     skills(tmp_path, "one", "two")
     done = run(tmp_path, "corpus", "build", "skills")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"2 skills in {tmp_path / DEFAULT}: 2 added, 0 kept, 0 changed, 0 dropped\n")
+    assert done.out.startswith(f"2 skills in {tmp_path / DEFAULT}: 2 added, 0 unchanged, 0 changed, 0 removed\n")
     found = listed(tmp_path, DEFAULT)
     score = run(tmp_path, "score", "skills/one", "--json").json
     assert found["one"]["composite"] == score["composite"]["score"]
@@ -60,10 +60,10 @@ def test_a_rebuild_says_what_became_of_each(tmp_path: Path) -> None:
     (tmp_path / "skills/three/SKILL.md").unlink()
     skills(tmp_path, "four")
     assert "3 skills" in (out := built(tmp_path).out)
-    assert "1 added, 1 kept, 1 changed, 1 dropped" in out
+    assert "1 added, 1 unchanged, 1 changed, 1 removed" in out
     members = run(tmp_path, "corpus", "list", "--json", "--corpus-dir", "c").json["members"]
     assert sorted(one["path"] for one in members) == ["skills/four", "skills/one", "skills/two"]
-    assert "0 added, 3 kept, 0 changed, 0 dropped" in built(tmp_path).out
+    assert "0 added, 3 unchanged, 0 changed, 0 removed" in built(tmp_path).out
 
 
 def test_members_from_elsewhere_stay_unless_all_is_replaced(tmp_path: Path) -> None:
@@ -72,10 +72,10 @@ def test_members_from_elsewhere_stay_unless_all_is_replaced(tmp_path: Path) -> N
     built(tmp_path)
     done = run(tmp_path, "corpus", "build", "others", "--corpus-dir", "c")
     assert "2 skills" in done.out
-    assert "1 added, 0 kept, 0 changed, 0 dropped" in done.out
+    assert "1 added, 0 unchanged, 0 changed, 0 removed" in done.out
     done = run(tmp_path, "corpus", "build", "others", "--corpus-dir", "c", "--replace")
     assert "1 skill in" in done.out
-    assert "0 added, 1 kept, 0 changed, 1 dropped" in done.out
+    assert "0 added, 1 unchanged, 0 changed, 1 removed" in done.out
     assert len(list((tmp_path / "c/texts").iterdir())) == 1
 
 
@@ -85,7 +85,7 @@ def test_paths_are_the_same_skills_from_another_directory(tmp_path: Path) -> Non
     (tmp_path / "skills/one/SKILL.md").unlink()
     skills(tmp_path, "two")
     done = run(tmp_path / "skills", "corpus", "build", ".", "--corpus-dir", str(tmp_path / "c"))
-    assert "1 added, 0 kept, 0 changed, 1 dropped" in done.out
+    assert "1 added, 0 unchanged, 0 changed, 1 removed" in done.out
 
 
 def test_lesser_skills_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_lesser_skills_are_left_out_and_counted(tmp_path: Path) -> None:
     badge = run(tmp_path, "score", "skills/rich", "--json").json["composite"]["badge"].lower()
     done = built(tmp_path, "--min-badge", badge)
     assert (done.code, list(listed(tmp_path))) == (0, ["rich"])
-    assert f"2 left out below {badge}" in done.out
+    assert f"2 left out: badge below {badge}" in done.out
 
 
 def test_a_broken_skill_is_told_and_stops_no_other(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_broken_skill_is_told_and_stops_no_other(tmp_path: Path) -> None:
     write_bytes(tmp_path / "skills", "broken", b"\xff\x00")
     done = built(tmp_path)
     assert (done.code, list(listed(tmp_path))) == (0, ["one"])
-    assert "skills/broken is left out: " in done.err
+    assert "left out skills/broken: " in done.err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
@@ -113,7 +113,7 @@ def test_a_skill_that_cannot_be_read_is_told_and_stays_a_member(tmp_path: Path) 
     (tmp_path / "skills/two/SKILL.md").symlink_to("SKILL.md")
     done = built(tmp_path)
     assert done.code == 3
-    assert "skills/two is left out: " in done.err
+    assert "left out skills/two: " in done.err
     assert sorted(listed(tmp_path)) == ["one", "two"]
 
 
@@ -130,7 +130,7 @@ def test_equal_skills_are_one(tmp_path: Path) -> None:
     write_skill(tmp_path / "skills/deeper", "one", body="x")
     (tmp_path / "skills/deeper/one/SKILL.md").write_bytes((tmp_path / "skills/one/SKILL.md").read_bytes())
     done = built(tmp_path)
-    assert "1 found with the text of another one" in done.out
+    assert "1 with the same text as another skill" in done.out
     assert len(listed(tmp_path)) == 1
 
 
@@ -140,13 +140,13 @@ def test_equal_skills_are_one(tmp_path: Path) -> None:
         (("corpus", "build", "empty"), "no skill found in empty"),
         (("corpus", "build", "nowhere"), "nowhere"),
         (("corpus", "build"), "DIR"),
-        (("corpus", "list"), "corpus build DIR makes one"),
-        (("corpus", "rate", "--provider", "scripted"), "corpus build DIR makes one"),
-        (("corpus", "verify"), "corpus build DIR makes one"),
-        (("corpus", "export", "x.json"), "corpus build DIR makes one"),
+        (("corpus", "list"), "corpus build DIR"),
+        (("corpus", "rate", "--provider", "scripted"), "corpus build DIR"),
+        (("corpus", "verify"), "corpus build DIR"),
+        (("corpus", "export", "x.json"), "corpus build DIR"),
         (("corpus", "import", "x.json"), "x.json does not exist"),
         (("corpus", "list", "--corpus-dir", "file"), "is not a directory"),
-        (("corpus", "rate", "--provider", "scripted", "--judges", "3"), "has one judge"),
+        (("corpus", "rate", "--provider", "scripted", "--judges", "3"), "uses one judge"),
         (("corpus", "rate", "--provider", "scripted", "--opponents", "0"), "opponents"),
     ],
 )
@@ -190,8 +190,8 @@ def test_verify_finds_what_was_changed(tmp_path: Path) -> None:
     assert "which the corpus does not have" in told
     assert "is rated" in told
     kept = {one["digest"] for one in index["members"]}
-    assert ("is missing or cannot be read" in told) == (one.stem in kept)
-    assert ("is another one than was indexed" in told) == (two.stem in kept)
+    assert ("is missing or unreadable" in told) == (one.stem in kept)
+    assert ("is not the indexed one" in told) == (two.stem in kept)
 
 
 def test_show_gives_the_matches_of_a_skill(tmp_path: Path) -> None:
@@ -222,13 +222,13 @@ def test_a_corpus_travels(tmp_path: Path) -> None:
     assert str(tmp_path) not in text
     done = run(tmp_path, "corpus", "import", "all.json", "--corpus-dir", "d")
     assert (done.code, done.err) == (0, "")
-    assert "3 skills and 3 matches taken in" in done.out
+    assert "3 skills and 3 matches imported" in done.out
     here, there = listed(tmp_path), listed(tmp_path, "d")
     assert [there[name]["rating"] for name in there] == [here[name]["rating"] for name in here]
     assert run(tmp_path, "corpus", "verify", "--corpus-dir", "d").code == 0
-    assert rated(tmp_path, "d").out.startswith("0 pairs decided, 3 were before")
+    assert rated(tmp_path, "d").out.startswith("0 pairs decided, 3 decided before")
     again = run(tmp_path, "corpus", "import", "all.json", "--corpus-dir", "d")
-    assert "0 skills and 0 matches taken in" in again.out
+    assert "0 skills and 0 matches imported" in again.out
 
 
 def test_a_stranger_s_matches_decide_no_pair_that_was_played_here(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_stranger_s_matches_decide_no_pair_that_was_played_here(tmp_path: Path
         match.update(model="newer", orders=[turned] * 2, position_bias=False, result=float(turned == "win"))
     (tmp_path / "evil.json").write_text(json.dumps(document))
     done = run(tmp_path, "corpus", "import", "evil.json", "--corpus-dir", "c")
-    assert "3 matches taken in" in done.out
+    assert "3 matches imported" in done.out
     assert "imported matches decide 0 of 3 rated pairs" in done.out
     assert listed(tmp_path) == before
     origins = [json.loads(line)["origin"] for line in (tmp_path / "c/matches.jsonl").read_text().splitlines()]

@@ -47,11 +47,11 @@ def test_every_pair_is_played_once_and_never_again(tmp_path: Path) -> None:
     corpus(tmp_path)
     done = rate(tmp_path)
     assert done.code == 0
-    assert done.out.startswith("10 pairs decided, 0 were before, 0 not judged; $0.00 now; judge ")
+    assert done.out.startswith("10 pairs decided, 0 decided before, 0 not judged; $0.00 now; judge ")
     before = matches(tmp_path)
     assert len({(one["first"], one["second"]) for one in before}) == len(before) == 10
     again = rate(tmp_path)
-    assert again.out.startswith("0 pairs decided, 10 were before")
+    assert again.out.startswith("0 pairs decided, 10 decided before")
     assert matches(tmp_path) == before
     assert sorted(one["matches"] for one in listed(tmp_path).values()) == [4] * 5
 
@@ -77,7 +77,7 @@ def test_a_skill_more_costs_its_own_matches_alone(tmp_path: Path) -> None:
     rate(tmp_path)
     skills(tmp_path, "fox")
     built(tmp_path)
-    assert rate(tmp_path).out.startswith("5 pairs decided, 10 were before")
+    assert rate(tmp_path).out.startswith("5 pairs decided, 10 decided before")
 
 
 def test_a_changed_skill_is_played_anew_and_the_others_keep_what_they_have(tmp_path: Path) -> None:
@@ -86,18 +86,18 @@ def test_a_changed_skill_is_played_anew_and_the_others_keep_what_they_have(tmp_p
     before = listed(tmp_path)
     file = tmp_path / "skills/ant/SKILL.md"
     file.write_text(file.read_text() + "More of it.\n")
-    assert "0 added, 4 kept, 1 changed, 0 dropped" in built(tmp_path).out
+    assert "0 added, 4 unchanged, 1 changed, 0 removed" in built(tmp_path).out
     after = listed(tmp_path)
     assert after["ant"]["rating"] is None
     assert all(after[name] == before[name] for name in NAMES[1:])
     assert run(tmp_path, "corpus", "verify", "--corpus-dir", "c").code == 0
-    assert rate(tmp_path).out.startswith("4 pairs decided, 6 were before")
+    assert rate(tmp_path).out.startswith("4 pairs decided, 6 decided before")
 
 
 def test_another_judge_plays_them_again(tmp_path: Path) -> None:
     corpus(tmp_path)
     rate(tmp_path)
-    assert rate(tmp_path, "--judge-model", "claude-haiku-4-5").out.startswith("10 pairs decided, 0 were before")
+    assert rate(tmp_path, "--judge-model", "claude-haiku-4-5").out.startswith("10 pairs decided, 0 decided before")
     assert sorted(one["matches"] for one in listed(tmp_path).values()) == [4] * 5
 
 
@@ -106,19 +106,19 @@ def test_what_was_played_before_the_budget_ran_out_is_rated(tmp_path: Path) -> N
     done = rate(tmp_path, "--max-calls", "8", "--in-flight", "1")
     assert done.code == 3
     assert len(matches(tmp_path)) == 4
-    assert "4 pairs decided, 0 were before, 6 not judged" in done.out
+    assert "4 pairs decided, 0 decided before, 6 not judged" in done.out
     assert "6 pairs not judged: " in done.err
     assert sum(one["matches"] for one in listed(tmp_path).values()) == 8
     assert run(tmp_path, "corpus", "verify", "--corpus-dir", "c").code == 0
-    assert rate(tmp_path).out.startswith("6 pairs decided, 4 were before")
+    assert rate(tmp_path).out.startswith("6 pairs decided, 4 decided before")
 
 
 def test_an_outage_rates_nothing_and_is_said(tmp_path: Path) -> None:
     corpus(tmp_path)
     done = rate(tmp_path, rules=DOWN)
     assert done.code == 3
-    assert "no pair is decided: nothing is rated" in done.out
-    assert "0 pairs decided, 0 were before, 10 not judged" in done.out
+    assert "no pair is decided, so nothing is rated" in done.out
+    assert "0 pairs decided, 0 decided before, 10 not judged" in done.out
     assert "refused" in done.err or "401" in done.err
     assert matches(tmp_path) == []
     assert {one["rating"] for one in listed(tmp_path).values()} == {None}
@@ -145,7 +145,7 @@ def test_ratings_of_a_real_model_are_not_replaced_by_a_scripted_one_s(tmp_path: 
     assert all(asking.KEY.encode() not in path.read_bytes() for path in (tmp_path / "c").rglob("*.json*"))
     refused = rate(tmp_path)
     assert (refused.code, refused.out) == (2, "")
-    assert "are a real model's" in refused.err
+    assert "are from a real model" in refused.err
     assert listed(tmp_path) == before
 
 
@@ -173,8 +173,8 @@ def test_a_text_that_is_gone_is_not_judged(tmp_path: Path) -> None:
     next((tmp_path / "c/texts").iterdir()).unlink()
     done = rate(tmp_path)
     assert done.code == 3
-    assert "6 pairs decided, 0 were before, 4 not judged" in done.out
-    assert "is gone or changed" in done.err
+    assert "6 pairs decided, 0 decided before, 4 not judged" in done.out
+    assert "is missing or changed" in done.err
 
 
 def test_a_run_beside_another_one_is_refused(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_run_that_is_killed_goes_on_from_what_it_had_decided(tmp_path: Path) -
     assert 2 <= len(decided) < 10
     assert run(tmp_path, "corpus", "verify", "--corpus-dir", "c").code == 0
     done = rate(tmp_path)
-    assert done.out.startswith(f"{10 - len(decided)} pairs decided, {len(decided)} were before, 0 not judged")
+    assert done.out.startswith(f"{10 - len(decided)} pairs decided, {len(decided)} decided before, 0 not judged")
     assert matches(tmp_path)[: len(decided)] == decided
 
 
@@ -229,8 +229,11 @@ def test_a_skill_that_the_judge_refuses_is_not_rateable_and_nobody_meets_it_agai
     built(tmp_path)
     done = rate(tmp_path, rules=POISON)
     assert done.code == 3
-    assert "not rateable, since the judge gives no verdicts on them: ant; nobody meets them" in done.out
-    assert "4 pairs not judged: the model refused to answer (the text of one that is not rateable" in done.err
+    assert "not rateable, because the judge gives no verdicts on them: ant; no skill is compared with them" in done.out
+    assert (
+        "4 pairs not judged: the model refused to answer (caused by the text of a skill that is not rateable"
+        in done.err
+    )
     found = listed(tmp_path)
     assert {name: one["rateable"] for name, one in found.items()} == {name: name != "ant" for name in NAMES}
     assert (found["ant"]["rating"], found["ant"]["matches"]) == (None, 0)
@@ -243,7 +246,7 @@ def test_a_skill_that_the_judge_refuses_is_not_rateable_and_nobody_meets_it_agai
     assert "refused" in run(tmp_path, "corpus", "list", "--corpus-dir", "c").out
     again = rate(tmp_path, rules=POISON)
     assert again.code == 0
-    assert again.out.startswith("0 pairs decided, 6 were before, 0 not judged")
+    assert again.out.startswith("0 pairs decided, 6 decided before, 0 not judged")
     built(tmp_path)
     assert not listed(tmp_path)["ant"]["rateable"]
     other = rate(tmp_path, "--judge-model", "claude-haiku-4-5")
@@ -259,4 +262,4 @@ def test_a_skill_that_is_marked_by_hand_is_found(tmp_path: Path) -> None:
     (tmp_path / "c/index.json").write_text(json.dumps(index))
     done = run(tmp_path, "corpus", "verify", "--corpus-dir", "c")
     assert done.code == 1
-    assert "is marked as not rateable, and no two pairs without a verdict say so" in " ".join(done.out.split())
+    assert "is marked as not rateable, but no two pairs without a verdict confirm it" in " ".join(done.out.split())

@@ -114,7 +114,7 @@ def test_without_the_gates_of_the_shards_a_verdict_is_that_of_the_whole_unless_a
     # Of a badge that the rest kept, the outcome does not say how far the rest may fall.
     untold = failed and said.reason.startswith("it lost its badge") and certain > policy.max_drop and p <= REAL < 2 * p
     if undone or (untold and _kept_by_the_rest(before, after, certain)):
-        with pytest.raises(UsageError, match="give the options of the gate"):
+        with pytest.raises(UsageError, match="pass the gate options of the shards"):
             joined(one, one, policy=other)
     else:
         assert joined(one, one, policy=other).results[0].gate == true
@@ -145,7 +145,7 @@ def test_a_fall_of_what_is_not_sampled_fails_whatever_is_known_of_the_gates() ->
 def test_gates_that_were_said_for_this_command_are_not_ignored() -> None:
     one = pair(scored(75), scored(75), FAILS, 0.0, None)
     for other in (FAILS._replace(threshold=60.0), FAILS._replace(max_drop=3.0), Policy(fail_on=frozenset({"error"}))):
-        with pytest.raises(UsageError, match="the gates of skills/0 are not those"):
+        with pytest.raises(UsageError, match="the gates of skills/0 differ from those"):
             joined(one, policy=other, insisted=True)
         assert joined(one, policy=other).results[0].gate == one.gate
 
@@ -156,7 +156,7 @@ def test_gates_of_a_skill_that_could_not_be_compared_are_not_ignored_either() ->
     one = one._replace(drop=DropTest(None, reason="before, there is no score"))
     one = one._replace(gate=judge(one, FAILS, before, compared=True, drop=one.drop))
     assert joined(one, insisted=True).results[0].gate == one.gate
-    with pytest.raises(UsageError, match="the gates of skills/0 are not those"):
+    with pytest.raises(UsageError, match="the gates of skills/0 differ from those"):
         joined(one, policy=FAILS._replace(threshold=60.0), insisted=True)
 
 

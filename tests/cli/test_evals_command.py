@@ -145,7 +145,7 @@ USAGE = [
     (("evals", "lint", ".", "--output", "sarif"), "--output"),
     (("evals", "lint", ".", "--json", "--output", "text"), "two formats"),
     (("evals", "lint", ".", "--results", "none.json"), "does not exist"),
-    (("evals", "lint", ".", "--results", "odd.json"), "holds no results"),
+    (("evals", "lint", ".", "--results", "odd.json"), "has no results in a known format"),
     (("evals", "lint", ".", "--results", "bad.json"), "not JSON"),
     (("evals", "show", ".", "--threshold", "0.8"), "--threshold"),
 ]

@@ -242,7 +242,7 @@ def test_compare_reads_a_side_from_git(skills: Path) -> None:
 def test_compare_wants_one_skill_on_each_side(skills: Path) -> None:
     done = run(skills, "compare", "skills", "skills/good")
     assert done.code == 2
-    assert "holds 2 skills" in done.err
+    assert "2 skills in skills" in done.err
     assert run(skills, "compare", "nowhere", "skills/good").code == 2
 
 

@@ -92,7 +92,7 @@ def test_groups_can_be_ignored(words: str, broken: Path) -> None:
         (("--ignore", "missing-trigger"), "--ignore: unknown rule 'missing-trigger' (did you mean 'MISSING_TRIGGER'?)"),
         (("--ignore", "Anti_Pattern"), "--ignore: unknown rule 'Anti_Pattern' (did you mean 'anti-pattern'?)"),
         (("--ignore", "linke"), "(did you mean 'links'?)"),
-        (("--select", ""), "--select: it names no rule, and nothing would be reported"),
+        (("--select", ""), "--select: it names no rule, so nothing would be reported"),
         (("--ignore", "\x1b[31m"), "unknown rule '\\x1b[31m'"),
     ],
 )
@@ -306,7 +306,7 @@ def test_a_renamed_skill_has_new_findings(broken: Path) -> None:
     (broken / "skills" / NAME).rename(broken / "skills" / "other")
     done = run(broken, "check", "--known-findings", "known.json")
     assert done.code == 1
-    assert "gone; --write" in done.err
+    assert "gone; use --write" in done.err
 
 
 def test_the_file_means_the_same_from_other_directories_and_for_other_ways_to_a_path(broken: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_file_of_another_kind_is_never_overwritten(text: str, broken: Path) ->
     (broken / "notes").write_text(text, encoding="utf-8")
     done = run(broken, "check", "--write-known-findings", "notes")
     assert done.code == 2
-    assert "notes is there and is no file of known findings: it is left as it is" in done.err
+    assert "notes is there and is not a file of known findings: it is left as it is" in done.err
     assert (broken / "notes").read_text(encoding="utf-8") == text
 
 
@@ -432,7 +432,7 @@ def test_writing_for_a_part_forgets_nothing_about_the_rest(broken: Path) -> None
     assert {path for _, path in rest} == {"others/pdf/SKILL.md", "skills/merge-sheets/SKILL.md"}
     write_skill(broken / "skills", body=BODY)
     done = run(broken, "check", "skills", "--write-known-findings", "known.json")
-    assert f"and kept {len(rest)} that this run did not look for" in done.err
+    assert f"and kept {len(rest)} that this run did not check" in done.err
     assert ("ORPHAN_REFERENCE", "skills/merge-sheets/SKILL.md") not in entries(broken / "known.json")
     assert rest <= entries(broken / "known.json")
     assert run(broken, "check", "--known-findings", "known.json").code == 0
@@ -457,7 +457,7 @@ def test_writing_without_other_tools_keeps_what_is_known_of_them(broken: Path) -
     assert theirs in entries(broken / "known.json")
     run(broken, "check", "--write-known-findings", "known.json")
     assert theirs in entries(broken / "known.json")
-    assert "gone; --write" not in run(broken, "check", "--known-findings", "known.json").err
+    assert "gone; use --write" not in run(broken, "check", "--known-findings", "known.json").err
     write_sarif(broken)
     run(broken, "check", "--merge-sarif", "other.sarif", "--write-known-findings", "known.json")
     assert theirs not in entries(broken / "known.json")
@@ -470,7 +470,7 @@ def test_writing_without_other_tools_keeps_what_is_known_of_them(broken: Path) -
 def test_known_findings_are_not_written_of_a_part_of_the_rules(words: tuple[str, ...], broken: Path) -> None:
     done = run(broken, "check", "skills/merge-sheets/SKILL.md", *words, "--write-known-findings", "known.json")
     assert (done.code, done.out) == (2, "")
-    assert f"--write-known-findings writes all that is known: run it without {words[0]}" in done.err
+    assert f"--write-known-findings writes all known findings; leave out {words[0]}" in done.err
     assert not (broken / "known.json").exists()
 
 
@@ -499,13 +499,13 @@ def test_what_is_gone_is_told_only_where_all_was_looked_at(broken: Path) -> None
     write_skill(broken / "others", "pdf", body=BODY + GONE)
     gate = ("check", "--known-findings", str(broken / "known.json"))
     run(broken, "check", "--write-known-findings", "known.json")
-    assert "gone; --write" not in run(broken, *gate).err
-    assert "gone; --write" not in run(broken, *gate, "skills").err
-    assert "gone; --write" not in run(broken / "skills", *gate).err
-    assert "gone; --write" not in run(broken, *gate, "--select", "LINE_ENDS").err
+    assert "gone; use --write" not in run(broken, *gate).err
+    assert "gone; use --write" not in run(broken, *gate, "skills").err
+    assert "gone; use --write" not in run(broken / "skills", *gate).err
+    assert "gone; use --write" not in run(broken, *gate, "--select", "LINE_ENDS").err
     write_skill(broken / "others", "pdf")
-    assert "gone; --write-known-findings brings" in run(broken, *gate).err
-    assert "gone; --write" not in run(broken / "skills", *gate).err
+    assert "gone; use --write-known-findings" in run(broken, *gate).err
+    assert "gone; use --write" not in run(broken / "skills", *gate).err
 
 
 def test_names_that_are_no_utf8_survive(broken: Path) -> None:
@@ -570,8 +570,8 @@ def test_a_change_is_not_failed_by_what_other_tools_say_of_untouched_files(words
     write_sarif(two, "skills/beta/SKILL.md", "skills/beta/SKILL.md", "README.md")
     done = run(two, *words, "--merge-sarif", "other.sarif", "--ignore", "all")
     assert done.code == 0, done.out
-    assert "left out: 2 findings of other tools about skills that are not changed" in done.err
-    assert "1 finding of other tools outside the skills: with --changed they fail nothing" in done.err
+    assert "left out: 2 findings of other tools about unchanged skills" in done.err
+    assert "1 finding of other tools outside of skills: with --changed they fail nothing" in done.err
     assert "README.md" in done.out
     assert "skills/beta/SKILL.md" not in done.out
     assert run(two, "check", "--merge-sarif", "other.sarif", "--ignore", "all").code == 1
@@ -598,7 +598,7 @@ def test_files_that_were_handed_over_are_not_failed_by_what_is_said_of_others(tw
     words = ("--merge-sarif", "other.sarif", "--ignore", "all", "--files")
     done = run(two, "check", *words, "skills/alpha/SKILL.md")
     assert done.code == 0
-    assert "1 finding of other tools outside the skills: with --files they fail nothing" in done.err
+    assert "1 finding of other tools outside of skills: with --files they fail nothing" in done.err
     assert run(two, "check", *words, "skills/beta/SKILL.md").code == 1
 
 

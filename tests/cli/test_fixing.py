@@ -45,7 +45,7 @@ def test_only_changed_skills_are_repaired(repo: Path) -> None:
     assert "skills/alpha/SKILL.md" in shown.out
     assert "skills/beta" not in shown.out
     done = run(repo, "check", "--changed", "--fix", "--fail-on", "never")
-    assert "repaired 1 file" in done.err
+    assert "fixed 1 file" in done.err
     assert text_of(repo / "skills" / "alpha").endswith("line.\n")
     assert text_of(repo / "skills" / "beta") == before
 
@@ -95,7 +95,7 @@ def test_rules_are_repaired_as_they_are_selected(words: tuple[str, ...], tmp_pat
 
 def test_a_name_that_another_repair_frees_may_be_taken(tmp_path: Path) -> None:
     first, second = named(tmp_path / "skills", "docs", "pdf"), named(tmp_path / "skills", "pdf", "pdf-forms")
-    assert "repaired 2 files" in run(tmp_path, "check", "--fix").err
+    assert "fixed 2 files" in run(tmp_path, "check", "--fix").err
     assert "name: docs\n" in text_of(first)
     assert "name: pdf\n" in text_of(second)
 
@@ -105,7 +105,7 @@ def test_a_name_that_another_skill_keeps_is_left_and_the_rest_is_repaired(tmp_pa
     named(tmp_path / "b", "pdf", "pdf")
     (skill / "SKILL.md").write_bytes((skill / "SKILL.md").read_bytes().rstrip(b"\n"))
     done = run(tmp_path, "check", "--fix")
-    assert "left alone a/pdf/SKILL.md: NAME_MISMATCH: b/pdf has the name 'pdf' already" in done.err
+    assert "skipped a/pdf/SKILL.md: NAME_MISMATCH: b/pdf already has the name 'pdf'" in done.err
     assert "name: pdf-forms\n" in text_of(skill)
     assert text_of(skill).endswith("\n")
 
@@ -113,7 +113,7 @@ def test_a_name_that_another_skill_keeps_is_left_and_the_rest_is_repaired(tmp_pa
 def test_of_two_skills_that_would_get_one_name_the_first_gets_it(tmp_path: Path) -> None:
     first, second = named(tmp_path / "a", "pdf", "one"), named(tmp_path / "b", "pdf", "two")
     done = run(tmp_path, "check", "--fix")
-    assert "left alone b/pdf/SKILL.md: NAME_MISMATCH: a/pdf has the name 'pdf' already" in done.err
+    assert "skipped b/pdf/SKILL.md: NAME_MISMATCH: a/pdf already has the name 'pdf'" in done.err
     assert "name: pdf\n" in text_of(first)
     assert "name: two\n" in text_of(second)
 
@@ -130,7 +130,7 @@ def test_a_name_is_kept_where_its_bearer_is_not_changed(repo: Path) -> None:
     git(repo, "commit", "-qm", "second")
     skill = named(repo / "skills", "pdf", "old")
     done = run(repo, "check", "--fix", "--changed")
-    assert "other/pdf has the name 'pdf' already" in done.err
+    assert "other/pdf already has the name 'pdf'" in done.err
     assert "name: old\n" in text_of(skill)
 
 
@@ -164,14 +164,14 @@ def test_a_patch_is_exact_and_git_takes_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--diff", "--fix"), "--diff shows a patch and does nothing else: leave out --fix"),
+        (("--diff", "--fix"), "--diff only shows a patch; leave out --fix"),
         (("--diff", "--output", "json"), "leave out --output"),
         (("--diff", "--json"), "leave out --json"),
         (("--diff", "--output-file", "r.sarif"), "leave out --output-file"),
         (("--diff", "--write-known-findings", "k.json"), "leave out --write-known-findings"),
-        (("--patch", "p.patch", "--fix"), "--patch shows a patch and does nothing else: leave out --fix"),
-        (("--patch", "skills/merge-sheets/SKILL.md"), "that is what the main file of a skill is called"),
-        (("--fix", "--output-file", "skills/merge-sheets/skill.md"), "that is what the main file of a skill is called"),
+        (("--patch", "p.patch", "--fix"), "--patch only shows a patch; leave out --fix"),
+        (("--patch", "skills/merge-sheets/SKILL.md"), "it would be the main file of a skill"),
+        (("--fix", "--output-file", "skills/merge-sheets/skill.md"), "it would be the main file of a skill"),
     ],
 )
 def test_what_asks_for_two_things_or_for_a_skill_is_refused(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

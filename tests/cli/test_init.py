@@ -71,7 +71,7 @@ def test_a_table_in_pyproject_is_not_shadowed(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.skillgate]\nthreshold = 3\n")
     _, out, _ = run("--minimal", cwd=tmp_path)
     assert files(tmp_path) == ["pyproject.toml"]
-    assert out == "kept  [tool.skillgate] of pyproject.toml, so no .skillgate.yaml was written\n"
+    assert out == "kept  [tool.skillgate] in pyproject.toml; no .skillgate.yaml was written\n"
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -143,7 +143,7 @@ def test_a_workflow_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
 def test_a_path_is_refused_with_the_command_that_takes_one(argv: tuple[str, ...], tmp_path: Path) -> None:
     code, out, err = run(*argv, cwd=tmp_path)
     assert (code, out, files(tmp_path)) == (2, "", [])
-    assert "to index a corpus: skillgate corpus build corpus" in err
+    assert "to index a corpus run skillgate corpus build corpus" in err
 
 
 def test_a_place_that_cannot_be_written_is_exit_2(tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_what_eval_skills_was_configured_with_is_carried_over(tmp_path: Path) ->
     before = load(explicit=None, cwd=str(tmp_path), environ={})
     code, _, err = run("--minimal", cwd=tmp_path)
     assert code == 0
-    assert "carried over into .skillgate.yaml" in err
-    assert "plugins has no counterpart" in err
-    assert "llm.baseUrl is not read" in err
+    assert "copied to .skillgate.yaml" in err
+    assert "plugins has no equivalent" in err
+    assert "llm.baseUrl is ignored" in err
     after = load(explicit=None, cwd=str(tmp_path), environ={})
     assert after.notices == ()
     assert after.get(settings.CONCURRENCY) == 2
@@ -190,4 +190,4 @@ def test_indexing_a_corpus_with_init_is_answered_with_the_command_that_does_it(
 ) -> None:
     code, out, err = run(*words, cwd=tmp_path)
     assert (code, out, files(tmp_path)) == (2, "", [])
-    assert err.splitlines()[0].endswith(f"to index a corpus: {command}")
+    assert err.splitlines()[0].endswith(f"to index a corpus run {command}")

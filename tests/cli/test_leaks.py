@@ -120,7 +120,7 @@ def test_a_list_of_gates_for_some_paths_is_held_to_the_same(tmp_path: Path) -> N
 
 def test_a_skill_that_is_gone_is_named(repository: Path) -> None:
     (repository / "skills" / "other" / "SKILL.md").unlink()
-    assert "in the baseline and not here: skills/other" in run(repository, "score", "skills", "--baseline", "main")[2]
+    assert "in the baseline but not here: skills/other" in run(repository, "score", "skills", "--baseline", "main")[2]
 
 
 def test_a_file_cannot_take_the_place_of_a_revision(repository: Path) -> None:

@@ -67,7 +67,7 @@ def test_version_and_help_are_answers_on_stdout(tmp_path: Path) -> None:
     assert run("config", "list", "--version", cwd=tmp_path) == (0, f"skillgate {__version__}\n", "")
     code, out, err = run("--help", cwd=tmp_path)
     assert (code, err) == (0, "")
-    assert "\n  config       Show the configuration that holds here, and where each value was set.\n" in out
+    assert "\n  config       Show the effective configuration, and where each value was set.\n" in out
 
 
 @pytest.mark.parametrize("argv", [("config", "-h"), ("-h", "config"), ("-q", "config", "--help")])
@@ -75,7 +75,7 @@ def test_help_of_a_command_stands_before_or_after_it(argv: tuple[str, ...], tmp_
     code, out, _ = run(*argv, cwd=tmp_path)
     assert code == 0
     assert out.startswith("usage: skillgate config ")
-    assert "Show the configuration that holds here" in out
+    assert "Show the effective configuration" in out
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_help_of_a_command_stands_before_or_after_it(argv: tuple[str, ...], tmp_
         (("config", "get"), "KEY"),
         (("config", "list", "more"), "unexpected argument 'more'"),
         (("config", "list", "-c"), "expected one argument"),
-        (("config", "list", "-c", "no.yaml"), "there is no configuration file no.yaml"),
+        (("config", "list", "-c", "no.yaml"), "configuration file no.yaml does not exist"),
         (("../commands/config",), "unknown command"),
     ],
 )
@@ -265,11 +265,11 @@ def test_gate_options_are_collected_by_setting() -> None:
         (("--depth", "deeper"), "--depth: unknown 'deeper' (did you mean 'deep'?)"),
         (
             ("--output", "out.json"),
-            "--output: takes a format (text, json, markdown); to write 'out.json' use --output-file",
+            "--output: expected a format (text, json, markdown); to write 'out.json' use --output-file",
         ),
         (("--output", "reports/x"), "use --output-file"),
         (("--output", "markdwn"), "found 'markdwn' (did you mean 'markdown'?)"),
-        (("--output-file", "out.sarif"), "the suffix says the format and must be one of .txt, .json, .md"),
+        (("--output-file", "out.sarif"), "expected a file with a suffix of .txt, .json, .md"),
         (("--thresh", "3"), "unknown option --thresh (did you mean '--threshold'?)"),
     ],
 )

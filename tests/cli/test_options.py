@@ -12,7 +12,7 @@ from skillgate.cli.options import Parser, add_settings, option_values, shared_de
 from skillgate.errors import UsageError
 from skillgate.model.setting import Kind, Option, Setting
 
-LINE = "--help-all shows the other options too."
+LINE = "--help-all shows all options."
 COMMANDS = sorted({command for entry in settings.SETTINGS for command in entry.commands})
 
 

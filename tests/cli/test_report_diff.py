@@ -134,12 +134,12 @@ def test_a_named_format_goes_before_the_suffix(two: Path) -> None:
         (("--format", "out/d"), "to write 'out/d' use --output"),
         (("--format", "mardown"), "did you mean 'markdown'?"),
         (("--output", "markdown"), "use --format markdown"),
-        (("--output", "d.pdf"), "say which with --format"),
+        (("--output", "d.pdf"), "name one with --format"),
         (("--output", "SKILL.md"), "main file of a skill"),
         (("--json", "--format", "text"), "two formats"),
-        (("--output-file", "d.json"), "report diff takes --output PATH and --format"),
+        (("--output-file", "d.json"), "use --output PATH and --format"),
         (("--output-file=d.json",), "Try: skillgate report diff --help"),
-        (("--output-file",), "report diff takes --output PATH and --format"),
+        (("--output-file",), "use --output PATH and --format"),
         (("--max-drop", "nan"), "a number of at least 0"),
         (("--max-drop", "-1"), "a number of at least 0"),
     ],
@@ -179,11 +179,11 @@ def test_documents_without_two_sides_of_scores_are_refused_by_what_they_are(two:
     ("text", "said"),
     [
         ('{"kind": "bench"}', "is not a benchmark report: reports"),
-        ('{"kind": "invocations"}', "which this version cannot compare"),
+        ('{"kind": "invocations"}', "this command compares only score documents"),
         ('{"kind": "known-findings"}', "a file of known findings"),
-        ('{"kind": "poem"}', "of an unknown kind 'poem'"),
-        ('{"kind": ["score"]}', "no document of skillgate"),
-        ("[]", "no document of skillgate"),
+        ('{"kind": "poem"}', "of the unknown kind 'poem'"),
+        ('{"kind": ["score"]}', "not a skillgate document"),
+        ("[]", "not a skillgate document"),
         ("{", "is not JSON"),
         ('{"kind": "score"}', "composite"),
         ('{"kind": "score", "schema_version": 99}', "a later one wrote it"),
@@ -233,9 +233,9 @@ def test_numbers_that_mean_different_things_are_not_compared(two: Path, edit: Ca
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda it: it.update(profile="codex"), "was made for profile any, edited-b.json for codex"),
-        (lambda it: it["tool"].update(version="99"), "by 99: a finding may be new because its rule is"),
-        (lambda it: it["summary"].update(found=40), "is about 3 of 40 skills"),
+        (lambda it: it.update(profile="codex"), "has profile any, edited-b.json has codex"),
+        (lambda it: it["tool"].update(version="99"), "from 99: a finding may be new because its rule is new"),
+        (lambda it: it["summary"].update(found=40), "covers 3 of 40 skills"),
     ],
 )
 def test_what_a_difference_may_come_from_is_hinted_at(two: Path, edit: Callable[[Any], None], said: str) -> None:
@@ -287,7 +287,7 @@ def test_two_single_documents_are_about_one_skill_whatever_it_is_called(tmp_path
     (skill,) = done.json["skills"]
     assert (skill["before"]["path"], skill["after"]["path"], skill["change"]) == ("skills/tidy", "skills/neat", 0.0)
     assert done.json["across"] is None
-    assert "the one skill of each is taken to be the same" in done.json["hints"][0]
+    assert "the single skills are treated as the same" in done.json["hints"][0]
 
 
 def test_what_a_change_does_to_skills_together_is_told(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_skill_is_no_place_for_a_report(name: str, repo: Path) -> None:
     for words in (("--output-file", name), ("--write-known-findings", name)):
         done = run(repo, "check", *words)
         assert (done.code, done.out) == (2, "")
-        assert f"cannot write {name}: that is what the main file of a skill is called" in done.err
+        assert f"cannot write {name}: it would be the main file of a skill" in done.err
     assert (repo / "skills" / "merge-sheets" / "SKILL.md").read_bytes() == before
     assert not (repo / "SKILL.md").exists()
 
@@ -71,7 +71,7 @@ def test_files_of_no_skill_give_an_empty_report_in_every_format_asked_for(repo: 
     assert done.code == 0
     assert json.loads(done.out)["findings"] == []
     assert json.loads((repo / "r.sarif").read_text(encoding="utf-8"))["runs"][0]["results"] == []
-    assert "no file of a skill among them" in done.err
+    assert "none of these files belongs to a skill" in done.err
     for words in (("--fix",), ("--diff",), ("--threshold", "90")):
         assert run(repo, "check", "--files", "app.py", *words).code == 0
 
@@ -91,4 +91,4 @@ def test_files_of_no_skill_are_noted_before_anything_else_is_refused(tmp_path: P
     (tmp_path / "README.md").touch()
     done = run(tmp_path, "check", "--files", "README.md", "--output-file", "nowhere/report.json")
     assert done.code == 2
-    assert done.err.startswith("no file of a skill among them")
+    assert done.err.startswith("none of these files belongs to a skill")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 JUDGED = Judged(JudgeLayer(0, 1, None), Ratings())
 MEASURED = MonteCarloLayer(0, 50, 60, 0, 0, 0.8, scores={Dimension.ROBUSTNESS: Estimate(0.9, n=50)})
-UNRANKED = RankingLayer(0, 0, None, None, None, reason="there is no corpus")
+UNRANKED = RankingLayer(0, 0, None, None, None, reason="no corpus")
 
 
 @pytest.fixture

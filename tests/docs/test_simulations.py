@@ -72,7 +72,7 @@ def test_certify_of_the_readme_prints_what_stands_below_it(place: Path) -> None:
     (shown,) = re.findall(r"```text\n(Simulated sessions\n.*?)```", README, flags=re.DOTALL)
     printed = run(command, place)
     assert " ".join(shown.split()) in " ".join(printed.split())
-    assert "no Elo: there is no corpus" in printed
+    assert "no Elo: no corpus to rank against" in printed
 
 
 def test_the_intervals_of_the_page_are_those_that_a_report_prints() -> None:

@@ -73,10 +73,10 @@ def test_no_skill_is_refused_unless_there_may_be_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("models", "options", "message"),
     [
-        (ModelOptions(replay="x.jsonl"), {}, r"--replay: quick depth asks no model; give --depth standard too"),
-        (ModelOptions(dry_run=True), {"judges": 2}, r"--judges, --dry-run: quick depth asks no model"),
-        (ModelOptions(lift=True), {"opponents": 3}, r"--lift, --opponents: .* give --depth deep too"),
-        (ModelOptions(lift=True), {"depth": "standard"}, r"--lift: standard depth simulates no sessions"),
+        (ModelOptions(replay="x.jsonl"), {}, r"--replay: depth quick asks no model; use --depth standard"),
+        (ModelOptions(dry_run=True), {"judges": 2}, r"--judges, --dry-run: depth quick asks no model"),
+        (ModelOptions(lift=True), {"opponents": 3}, r"--lift, --opponents: .* use --depth deep"),
+        (ModelOptions(lift=True), {"depth": "standard"}, r"--lift: depth standard simulates no sessions"),
         (ModelOptions(), {"depth": "deep", "opponents": 3}, r"--opponents: depth deep plays no matches"),
     ],
 )

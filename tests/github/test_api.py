@@ -167,7 +167,7 @@ def test_nothing_is_edited_on_a_guess_while_github_cannot_tell_who_writes(fake: 
     fake.add_comment(OTHER, "echo[bot]")
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "failure of its own (502" in posted.reason
+    assert "internal error (502" in posted.reason
     assert fake.bodies == [OTHER.replace("\n", "\r\n")]
 
 
@@ -190,7 +190,7 @@ def test_a_copy_that_cannot_be_edited_is_a_word_beside_the_result(fake: FakeGitH
     fake.fail("PATCH", str(duplicate["id"]), Fault(status=422, message="Validation Failed"))
     posted = _put(fake, time)
     assert posted.status == "unchanged"
-    assert posted.reason.startswith("a second comment of an earlier run could not be edited")
+    assert posted.reason.startswith("a duplicate comment of an earlier run could not be edited")
 
 
 def _deleted(comment: Any, fake: FakeGitHub, *, listed: bool = False) -> None:
@@ -276,11 +276,11 @@ FINAL = {
         "forbidden",
         "pull-requests: write",
     ),
-    "token": (Fault(status=401, message="Bad credentials"), "failed", "does not accept the token"),
-    "place": (Fault(status=404, message="Not Found"), "failed", "the token is not one for this repository"),
-    "gone": (Fault(status=410, message="Issues has been disabled"), "failed", "takes no comments"),
+    "token": (Fault(status=401, message="Bad credentials"), "failed", "rejects the token"),
+    "place": (Fault(status=404, message="Not Found"), "failed", "the token is for another repository"),
+    "gone": (Fault(status=410, message="Issues has been disabled"), "failed", "comments or issues are disabled here"),
     "content": (Fault(status=422, message="Validation Failed"), "failed", "Validation Failed"),
-    "other": (Fault(status=418, message="teapot"), "failed", "was not expected (418: teapot)"),
+    "other": (Fault(status=418, message="teapot"), "failed", "unexpected answer from GitHub (418: teapot)"),
     "no message": (Fault(status=403, message=""), "forbidden", "pull-requests: write"),
 }
 
@@ -300,7 +300,7 @@ def test_what_no_waiting_mends_is_not_tried_again(fake: FakeGitHub, time: Time, 
 def test_a_wrong_token_is_told_and_not_shown(fake: FakeGitHub, time: Time) -> None:
     posted = _repository(fake, time, token="ghp_wrong").put_comment(NUMBER, BODY, MARK)
     assert posted.status == "failed"
-    assert "does not accept the token" in posted.reason
+    assert "rejects the token" in posted.reason
     assert "ghp_wrong" not in posted.reason
 
 
@@ -361,7 +361,7 @@ def test_a_rate_limit_beyond_the_time_that_is_allowed_is_not_waited_for(fake: Fa
     fake.fail("GET", "comments", Fault(status=403, message="API rate limit exceeded", headers={"Retry-After": "3600"}))
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "longer than the 120 s" in posted.reason
+    assert "maximum of 120 s" in posted.reason
     assert "rate limit" in posted.reason
     assert "pull-requests: write" not in posted.reason
     assert time.slept == []
@@ -385,7 +385,7 @@ def test_a_server_that_keeps_failing_is_given_up(fake: FakeGitHub, time: Time) -
     fake.fail("GET", "comments", *[Fault()] * 9)
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "failure of its own (500: Server Error)" in posted.reason
+    assert "internal error (500: Server Error)" in posted.reason
     assert len(fake.exchanges) == 5
 
 
@@ -429,7 +429,7 @@ def test_nobody_at_the_address_is_told_by_the_kind_of_error(time: Time) -> None:
         url = gone.url
     posted = _repository(gone, time, url=url).put_comment(NUMBER, BODY, MARK)
     assert posted.status == "failed"
-    assert posted.reason == "GitHub cannot be reached (ConnectionError)"
+    assert posted.reason == "cannot reach GitHub (ConnectionError)"
     assert time.slept == [1.0, 2.0, 4.0, 8.0]
 
 
@@ -513,7 +513,7 @@ def test_an_answer_that_is_no_list_is_not_taken_for_an_empty_one(
     fake.fail("GET", "comments", Fault(status=200, text=text))
     posted = _put(fake, time)
     assert posted.status == "failed"
-    assert "no list" in posted.reason
+    assert "not a list" in posted.reason
     assert fake.comments == []
 
 
@@ -590,7 +590,7 @@ def test_an_address_that_is_none_is_refused(fake: FakeGitHub, time: Time, url: s
 def test_a_token_that_is_none_is_refused_without_being_shown(fake: FakeGitHub, time: Time, token: str) -> None:
     with pytest.raises(GitHubError) as caught:
         _repository(fake, time, token=token)
-    assert str(caught.value) == "there is no token for GitHub's API, or it has characters that no token has"
+    assert str(caught.value) == "the token for GitHub's API is missing or has invalid characters"
 
 
 @pytest.mark.parametrize("name", ["", "a", "a/b/c", "../b", "a/..", "a/b?c", "a/b\n", "-/"])

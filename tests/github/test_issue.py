@@ -113,8 +113,8 @@ class TestKeeping:
         ("fault", "status", "words"),
         [
             (NO_RIGHT, "forbidden", "issues: write"),
-            (Fault(status=410, message="Issues has been disabled in this repository."), "failed", "no issues"),
-            (Fault(status=422, message="Validation Failed"), "failed", "does not accept"),
+            (Fault(status=410, message="Issues has been disabled in this repository."), "failed", "are disabled"),
+            (Fault(status=422, message="Validation Failed"), "failed", "rejects"),
         ],
         ids=["no right", "no issues", "refused"],
     )

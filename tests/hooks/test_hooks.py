@@ -173,7 +173,7 @@ def test_a_file_that_is_called_like_an_option_gives_none(runner: str, shop: Work
     (folder / "--config=easy.yaml").write_text("", encoding="utf-8")
     done = shop.all_files(runner, folder)
     assert done.code == 1, done.said
-    assert "is an option and also a file here" in done.said
+    assert "is both an option and a file here" in done.said
 
 
 def test_the_readme_and_init_name_this_version() -> None:

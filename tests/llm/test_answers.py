@@ -205,7 +205,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(tmp_pa
             answers.put(ASKED, Named(), reply())
     answers.close()
     assert answers.failure is not None
-    assert answers.failure.startswith("the cache cannot be written: ")
+    assert answers.failure.startswith("cannot write the cache: ")
 
 
 def test_the_oldest_answers_go_when_there_are_too_many(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_a_key_in_sight_changes_nothing_but_a_line_on_stderr(tmp_path: Path) -> 
     done = run(tmp_path / "work", "score", "invoices")
     assert (done.out, without.err) == (without.out, "")
     assert done.err.count("\n") == 1
-    assert "--depth standard would" in done.err
+    assert "use --depth standard" in done.err
     assert run(tmp_path / "work", "score", "invoices", "--depth", "quick").err == ""
 
 

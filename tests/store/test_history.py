@@ -149,7 +149,7 @@ def test_a_report_laid_out_anew_is_the_same_one(tmp_path: Path) -> None:
     name = saved(tmp_path, "a.json", report(1))
     (tmp_path / "b.json").write_text(json.dumps(json.loads((tmp_path / name).read_text()), sort_keys=True))
     done = run(tmp_path, "history", "import", "a.json", "b.json", "a.json")
-    assert done.out == "1 of 3 imported, 2 known already\n"
+    assert done.out == "1 of 3 imported, 2 already known\n"
 
 
 def test_reports_of_several_skills_and_of_certify_are_taken(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_file_that_somebody_else_wrote_into_is_told(filled: Path, change: str)
     [
         (("--limit", "0"), "at least 1"),
         (("--since", "yesterday"), "a date such as"),
-        (("--kind", "score", "--benchmark", "b"), "--benchmark is of benchmarks"),
+        (("--kind", "score", "--benchmark", "b"), "--benchmark does not apply to scores"),
         (("import",), "FILE"),
         (("imports",), "import"),
         (("import", "x.json", "--at", "noon"), "a date such as"),

@@ -1,1 +1,1 @@
-"""The commands: one file each, its name is the command's."""
+"""The commands: one file each, named after the command."""

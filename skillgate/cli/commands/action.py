@@ -1,4 +1,4 @@
-"""Run as the GitHub Action: gate a pull request and say it in one comment."""
+"""Run as the GitHub Action: check a pull request and post the result as a comment."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ GROUP = "reference"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare nothing: inputs come as INPUT_* variables, as the runner sets them."""
-    parser.epilog = "Inputs are read from the INPUT_* variables of the runner; see action.yml."
+    """Declare nothing: the runner passes inputs as INPUT_* variables."""
+    parser.epilog = "Inputs are read from the runner's INPUT_* variables; see action.yml."
 
 
 def run(args: argparse.Namespace, session: Console) -> int:  # noqa: ARG001

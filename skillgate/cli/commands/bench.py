@@ -1,11 +1,11 @@
-"""Work on benchmarks: list and show them, check the files of benchmarks and of skills that run."""
+"""Work with benchmarks: list, show, import and check them, and validate files."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.options import json_text, whole_number
+from skillgate.cli.options import json_text, request_from, whole_number
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 
@@ -16,40 +16,41 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Loaded
 
 GROUP = "programs"
-_LIST = "list the benchmarks there are: the packaged ones and those of a directory"
+_LIST = "list the benchmarks: the packaged ones and those in a directory"
 _SHOW = "show one benchmark's tasks"
 _VALIDATE = "check skill.json, adapter.config.json and benchmark files"
 _MORE = """\
-Files are checked by themselves; nothing is run. A directory is searched for skill.json, adapter.config.json,
-benchmark.json, files whose name ends in .eval.json, and the JSON files of directories called benchmarks. JSON Schemas
-in them are checked where the extra bench is installed. The exit code is 1 where a file is not valid, and 3 where this
-machine cannot start the program of a skill although it exists."""
-_CHECK = "find tasks that a skill passes which knows nothing"
+Only the files are checked; nothing runs. Directories are searched for skill.json, adapter.config.json, benchmark.json,
+*.eval.json, and the JSON files in directories called benchmarks. JSON Schemas in them are checked if the extra bench is
+installed. Exits with 1 if a file is invalid, and with 3 if the program of a skill exists but cannot start on this
+machine."""
+_CHECK = "find tasks that a do-nothing skill would pass"
 _CHECKS = """\
-Three answers are held against every task's scorer, and no skill is started: null; the input, or one value of it; and
-the one constant that passes most. Tasks that a model or a program scores are left out and named; where none is left the
-exit code is 3. A benchmark's metadata.selfCheck says how many each may pass by its own design, as in
-{"constant": 2}. The exit code is 1 where one passes more."""
-_SERVE = "run a packaged benchmark's server, or a skill's own, for skills under development"
+Each task's scorer gets three answers, and no skill starts: null; the input, or one value of it; and the constant that
+passes most tasks. Tasks scored by a model or a program are skipped and listed; exits with 3 if no other task is left. A
+benchmark's metadata.selfCheck says how many tasks each answer may pass by design, such as {"constant": 2}. Exits with 1
+if one passes more."""
+_SERVE = "run a packaged benchmark's server, or a skill's own, during development"
 _SERVES = """\
-The path of an http skill runs the program that its adapter.config.json names under serve, in the skill's directory,
-with none of your variables but those of passEnv. What follows is about the servers of benchmarks.
+Given the path of an http skill, this runs the program that its adapter.config.json names under serve. It runs in the
+skill's directory and gets only the environment variables of passEnv. The rest of this text is about the servers of
+benchmarks.
 
-The server listens on loopback alone until Ctrl-C, and prints its variables, with --json as one line of JSON. eval needs
-none: it starts the server of a benchmark by itself."""
-_IMPORT = "make a benchmark of lines of JSON: your own copy of a published data set, or fields that you name"
+The server listens only on loopback until Ctrl-C, and prints its variables (with --json as one line of JSON). eval
+starts the server of a benchmark on its own."""
+_IMPORT = "make a benchmark from lines of JSON: your copy of a published data set, or fields that you name"
 _IMPORTS = """\
-Each line is one object. Lines that are no task are named by their number, the others are written, and the exit code is
-then 1; nothing is written where none is a task."""
+Each line is one object. Invalid lines are reported by line number and skipped, and the exit code is 1. If no line is
+valid, nothing is written."""
 _FOLDER = "benchmarks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words, each with what it takes."""
+    """Declare the subcommands."""
     words = parser.add_subparsers(dest="word", required=True, metavar="check|import|list|serve|show|validate")
     listing = words.add_parser("list", help=_LIST, description=f"{_LIST.capitalize()}.")
     showing = words.add_parser("show", help=_SHOW, description=f"{_SHOW.capitalize()}.")
-    showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or a file's path")
+    showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or the path of a file")
     checking = words.add_parser("check", help=_CHECK, description=f"{_CHECK.capitalize()}.\n\n{_CHECKS}")
     checking.add_argument("benchmarks", metavar="BENCHMARK", nargs="*", help="ids or files (default: all packaged)")
     serving = words.add_parser("serve", help=_SERVE, description=f"{_SERVE.capitalize()}.\n\n{_SERVES}")
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number("a port from 0 to 65535", 0, 65_535, digits=5),
         default=0,
-        help="listen there (default: one that is free)",
+        help="the port to listen on (default: any free port)",
     )
     _importing(words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}"))
     for one in (listing, showing, checking, serving):
@@ -67,18 +68,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--benchmarks-dir",
             metavar="DIR",
             default=_FOLDER,
-            help=f"a directory of benchmarks beside the packaged ones (default: {_FOLDER})",
+            help=f"a directory of benchmarks, in addition to the packaged ones (default: {_FOLDER})",
         )
     validating = words.add_parser("validate", help=_VALIDATE, description=f"{_VALIDATE.capitalize()}.\n\n{_MORE}")
     validating.add_argument("paths", metavar="PATH", nargs="*", help="files, or directories to search (default: .)")
 
 
 def _importing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the lines of JSON")
-    parser.add_argument("--output", metavar="PATH", required=True, help="the benchmark's file to write")
-    parser.add_argument("--like", choices=("gaia-v1", "toolbench-lite"), help="the data set that the lines are of")
-    parser.add_argument("--map", metavar="KEY=FIELD,…", help="which fields are input, expected, id, tags, description")
-    parser.add_argument("--attachments", metavar="DIR", help="where the files are that tasks name (default: left out)")
+    parser.add_argument("file", metavar="FILE", help="the file with lines of JSON")
+    parser.add_argument("--output", metavar="PATH", required=True, help="the benchmark file to write")
+    parser.add_argument("--like", choices=("gaia-v1", "toolbench-lite"), help="the data set that the lines come from")
+    parser.add_argument("--map", metavar="KEY=FIELD,…", help="the fields for input, expected, id, tags and description")
+    parser.add_argument(
+        "--attachments", metavar="DIR", help="the directory of the files that tasks name (default: without files)"
+    )
     parser.add_argument("--id", metavar="ID", help="the benchmark's id (default: the data set's, or the file's name)")
     parser.add_argument(
         "--benchmark-version", metavar="V", dest="version_", default="1.0.0", help="its version (default: 1.0.0)"
@@ -87,7 +90,7 @@ def _importing(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Do what the word says."""
+    """Run the subcommand."""
     if args.word == "serve":
         from skillgate.bench.serving import serve
 
@@ -110,7 +113,7 @@ def _list(args: argparse.Namespace, session: Console) -> int:
         benchmark = one.benchmark
         tasks = str(len(benchmark.tasks) or "—")
         table.append([benchmark.id, benchmark.version, tasks, benchmark.domain, one.origin])
-    session.out("\n".join([*_table(table), "", "skillgate bench show BENCHMARK lists its tasks"]))
+    session.out("\n".join([*_table(table), "", "Run skillgate bench show BENCHMARK to list its tasks."]))
     return EXIT_PASSED
 
 
@@ -132,26 +135,17 @@ def _show(args: argparse.Namespace, session: Console) -> int:
     head += [benchmark.description] if benchmark.description else []
     rows = [["task", "scorer", "tags", "what"]]
     rows += [[task.id, _scorer(task), ", ".join(task.tags), task.description] for task in benchmark.tasks]
-    body = _table(rows) if benchmark.tasks else ["It is a placeholder without tasks."]
+    body = _table(rows) if benchmark.tasks else ["This benchmark is a placeholder without tasks."]
     session.out("\n".join([*(printable(line) for line in head), "", *body]))
     return EXIT_PASSED
 
 
 def _import(args: argparse.Namespace, session: Console) -> int:
-    """Import lines, and say what was left out."""
+    """Import lines, and report what was skipped."""
     from skillgate.bench.authoring import ImportRequest, import_lines
     from skillgate.bench.documents import shortened
 
-    request = ImportRequest(
-        file=args.file,
-        output=args.output,
-        like=args.like,
-        fields=args.map,
-        attachments=args.attachments,
-        id=args.id,
-        version=args.version_,
-        force=args.force,
-    )
+    request = request_from(ImportRequest, args, fields=args.map, version=args.version_)
     found = import_lines(request, session)
     for line in (*shortened(found.bad), *shortened(found.left_out)):
         session.note(line)
@@ -160,8 +154,8 @@ def _import(args: argparse.Namespace, session: Console) -> int:
         whole |= {"bad": list(found.bad), "leftOut": list(found.left_out)}
         session.out(json_text(whole))
     else:
-        problems = f"{len(found.bad)} problems in lines" if found.bad else "no line was wrong"
-        session.out(f"{args.output}: {found.tasks} tasks, {len(found.left_out)} left out, {problems}")
+        problems = f"{len(found.bad)} problems in lines" if found.bad else "no invalid lines"
+        session.out(f"{args.output}: {found.tasks} tasks, {len(found.left_out)} skipped, {problems}")
     return EXIT_GATE_FAILED if found.bad else EXIT_PASSED
 
 
@@ -174,7 +168,7 @@ def _validate(args: argparse.Namespace, session: Console) -> int:
         session.note(notice)
     not_started = [one for one in checked if one.not_started]
     for one in not_started:
-        session.note(printable(f"{one.path}: cannot be started here: {one.not_started}"))
+        session.note(printable(f"{one.path}: cannot start on this machine: {one.not_started}"))
     unchecked = sum(one.unchecked for one in checked)
     if unchecked:
         many = f"{unchecked} JSON Schemas were" if unchecked != 1 else "1 JSON Schema was"
@@ -247,7 +241,7 @@ def _scorer(task: Any) -> str:  # noqa: ANN401 - a Task
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align columns; what comes from files is made printable."""
+    """Align columns, with every cell made printable."""
     from skillgate.report.terminal import columns, pad
 
     shown = [[printable(cell) for cell in row] for row in rows]

@@ -1,4 +1,7 @@
-"""Say whether a certificate still holds: files, date and scoring version. Who made it, its attestation says."""
+"""Check whether a certificate is still valid: files, date and scoring version.
+
+Use its attestation to verify who issued it.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ if TYPE_CHECKING:
 
 GROUP = "reference"
 _NOTE = "\n".join(wrap(f"Note: {ATTESTATION}", 118))
-_VERIFY = "say of each skill of a certificate what still holds, and what does not"
+_VERIFY = "check each skill of a certificate, and show what is still valid and what is not"
 _MORE = f"""\
-Checked are the certificate's form, the files of each skill's directory (all that git does not ignore), the date and the
-scoring version. A skill that was scored and not certified does not hold. The exit code is 0 where all holds, 1 where
-something does not, 2 where the file is no certificate or has no such skill.
+This checks the certificate's format, the files in each skill's directory (all that Git does not ignore), the date and
+the scoring version. A skill that was scored but not certified is not valid. Exits with 0 if everything is valid, 1 if
+something is not, and 2 if the file is not a certificate or has no such skill.
 
 {_NOTE}."""
 
@@ -33,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verifying = words.add_parser("verify", help=_VERIFY, description=f"{_VERIFY[0].upper()}{_VERIFY[1:]}.\n\n{_MORE}")
     verifying.add_argument("file", metavar="FILE", help="the certificate")
     verifying.add_argument(
-        "path", metavar="PATH", nargs="?", help="one skill's directory (default: all, where the certificate shows them)"
+        "path", metavar="PATH", nargs="?", help="one skill's directory (default: all, at the paths in the certificate)"
     )
 
 
@@ -41,8 +44,8 @@ def run(args: argparse.Namespace, session: Console) -> int:
     """Check, and print.
 
     Raises:
-        UsageError: the file is no certificate, or has no such skill.
-        IncompleteError: git is missing, or refuses the repository.
+        UsageError: the file is not a certificate, or has no such skill.
+        IncompleteError: Git is missing, or refuses the repository.
     """
     checked = verify(args.file, args.path, session)
     session.out(render(checked, "certificate-check", "json" if session.json else "text", style_of(session)))

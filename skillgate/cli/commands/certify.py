@@ -1,4 +1,4 @@
-"""Certify skills: files, judges, simulated sessions and matches, with a badge; goes on where it was cut short."""
+"""Certify skills by files, judges, simulated sessions and matches, with a badge; resumes if interrupted."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard",
         metavar="I/N",
         type=shard_of_word,
-        help=Rare("ask about the I-th of N parts of the skills; report merge joins the reports"),
+        help=Rare("certify only the I-th of N parts of the skills; report merge joins the reports"),
     )
     add_certificates(group)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Ask everything, print, write certificates, gate.
+    """Certify, print, write certificates, gate.
 
     Raises:
-        UsageError: an option asks for less than a certificate rests on.
+        UsageError: an option asks for less than a certificate needs.
     """
     if args.depth is None and args.layers is None:
         args.depth = "certify"
     if args.depth not in _DEPTHS:
         raise UsageError(
-            "certify simulates sessions: give --depth certify (the default) or deep; score has quick and standard"
+            "certify simulates sessions; use --depth certify (the default) or deep (for quick and standard use score)"
         )
     request = score_request(args, session)
     request = request._replace(scope=request.scope._replace(shard=args.shard))

@@ -1,4 +1,4 @@
-"""Check skills: findings, one a line, and the gate. What the commit hooks run."""
+"""Check skills: one finding per line, and the gate. The commit hooks run this."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files",
         action="store_true",
-        help=Rare("each PATH is a file: check the skill it belongs to, pass over what belongs to none"),
+        help=Rare("each PATH is a file: check the skill that it belongs to; files of no skill are ignored"),
     )
-    parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, then check")
-    parser.add_argument("--diff", action="store_true", help="show what --fix would do, and change nothing")
-    parser.add_argument("--patch", metavar="FILE", help=Rare("as --diff, and write it to a file for git apply"))
+    parser.add_argument("--fix", action="store_true", help="fix what is safe to fix, then check")
+    parser.add_argument("--diff", action="store_true", help="show what --fix would change; change nothing")
+    parser.add_argument("--patch", metavar="FILE", help=Rare("like --diff, and write a file for git apply"))
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Check, print, gate; before that, with --fix, repair.
+    """Check, print, gate; with --fix, fix first.
 
     Raises:
         UsageError: an option or a path is not valid.
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
         args.paths = owning_skills(args.paths, session.cwd)
         if not args.paths:
-            session.note("no file of a skill among them")  # the report is empty, and still goes where it is expected
+            session.note("none of these files belongs to a skill")  # the report is empty, but still written
     if args.diff or args.patch:
         _require_alone(args)
     request = evaluate_request(args, session, command="check")
@@ -63,9 +63,9 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: Console) -> int:
-    """Print what would be repaired, as a patch to read; 1 where there is something, as other formatters say it.
+    """Print what would be fixed as a patch; return 1 if anything would change, as other formatters do.
 
-    What is printed holds no control or hidden character. ``--patch`` names a file for the exact one.
+    The printed patch has no control or hidden characters; ``--patch`` names a file for the exact one.
     """
     from skillgate.evaluation.fix import planned  # parses every skill
     from skillgate.files import require_place, write
@@ -77,16 +77,16 @@ def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: C
     if args.patch:
         write(args.patch, diff(repairs.changes, terminal=False).encode(), cwd=session.cwd)
     if not repairs.changes:
-        session.note("nothing to repair")
+        session.note("nothing to fix")
         return EXIT_PASSED if repairs.complete else EXIT_INCOMPLETE
     session.out(diff(repairs.changes, terminal=True))
     count = len(repairs.changes)
-    session.note(f"{count} file{'s' * (count != 1)} would change; --fix changes them")
+    session.note(f"{count} file{'s' * (count != 1)} would change; run with --fix to change them")
     return EXIT_GATE_FAILED
 
 
 def _require_alone(args: argparse.Namespace) -> None:
-    """Refuse options that mean nothing where only a patch is shown."""
+    """Refuse options that have no effect if only a patch is shown."""
     others = {
         "--fix": args.fix,
         "--output": args.output,
@@ -97,4 +97,4 @@ def _require_alone(args: argparse.Namespace) -> None:
     used = [option for option, value in others.items() if value]
     if used:
         option = "--patch" if args.patch else "--diff"
-        raise UsageError(f"{option} shows a patch and does nothing else: leave out {', '.join(used)}")
+        raise UsageError(f"{option} only shows a patch; leave out {', '.join(used)}")

@@ -1,4 +1,4 @@
-"""Compare two skills, or one skill with itself at another revision (REV:path)."""
+"""Compare two skills, or two revisions of a skill (REV:path)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FORMATS = formats_of("compare")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the two sides and what a regression is."""
-    parser.add_argument("a", metavar="A", help="a skill, or REV:path of one in git")
+    """Declare both sides and what a regression is."""
+    parser.add_argument("a", metavar="A", help="a skill, or REV:path of a skill in Git")
     parser.add_argument("b", metavar="B", help="the other")
     parser.add_argument(
         f"--{settings.MAX_DROP.key}",
         metavar="N",
         type=float,
-        help="exit 1 when B scores more than N points below A, or loses its badge",
+        help="exit with 1 if B scores more than N points below A, or loses its badge",
     )
     parser.add_argument(
         f"--{settings.ON_INCONCLUSIVE.key}",
         metavar="WHAT",
         choices=settings.ON_INCONCLUSIVE.choices,
-        help="what a judged drop does that chance may explain: point, pass and warn let it pass, fail does not",
+        help="what to do if chance may explain a judged drop: point, pass and warn allow it, fail does not",
     )
     add_settings(parser, settings.COMPARE)
     add_models(parser, no_cache=True)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Score both sides and print what differs."""
+    """Score both sides and print the differences."""
     if args.max_drop is not None and not 0 <= args.max_drop < float("inf"):
         raise UsageError(f"--{settings.MAX_DROP.key} takes a number of at least 0")
     config = session.config.with_options(option_values(args))

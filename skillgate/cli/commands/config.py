@@ -1,8 +1,8 @@
-"""Show the configuration that holds here, and where each value was set.
+"""Show the effective configuration, and where each value was set.
 
-`set` writes your own file, which holds for every project and comes after the project's file and options. The names that
-eval-skills has for settings are understood: concurrency, timeoutMs, outputDir, defaultFormats, llm.model,
-llm.temperature, llm.baseUrl, llm.keyEnv.
+`set` writes your own file. It applies to every project; the project's file and options take precedence. The setting
+names of eval-skills work too: concurrency, timeoutMs, outputDir, defaultFormats, llm.model, llm.temperature,
+llm.baseUrl, llm.keyEnv.
 """
 
 from __future__ import annotations
@@ -29,30 +29,34 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
 GROUP = "reference"
-_LIST = "every setting and its value"
-_GET = "one setting's value"
+_LIST = "list every setting and its value"
+_GET = "print the value of one setting"
 _SET = "set one value in your own configuration"
 _TEXTS = (Kind.TEXT, Kind.CHOICE)
 _LISTS = (Kind.CHOICES, Kind.TEXTS)
-_VALIDATE = "say whether configuration files are valid; what hooks run"
+_VALIDATE = "check whether configuration files are valid; the hooks run this"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words, each with what it takes."""
+    """Declare the subcommands."""
     words = parser.add_subparsers(dest="word", required=True, metavar="list|get|set|validate")
     listing = words.add_parser("list", help=_LIST, description=_LIST)
-    listing.add_argument("--show-origin", action="store_true", help="say where each value was set")
+    listing.add_argument("--show-origin", action="store_true", help="show where each value was set")
     getting = words.add_parser("get", help=_GET, description=_GET)
-    getting.add_argument("key", metavar="KEY", help=f"as in: {settings.MAX_DROP.key}")
+    getting.add_argument("key", metavar="KEY", help=f"such as {settings.MAX_DROP.key}")
     setting = words.add_parser("set", help=_SET, description=_SET)
-    setting.add_argument("key", metavar="KEY", help="as in: concurrency")
-    setting.add_argument("value", metavar="VALUE", help="as JSON, or as it is; several with commas; null to unset it")
+    setting.add_argument("key", metavar="KEY", help="such as concurrency")
+    setting.add_argument(
+        "value", metavar="VALUE", help="JSON or plain text; separate several with commas; null unsets it"
+    )
     validating = words.add_parser("validate", help=_VALIDATE, description=_VALIDATE)
-    validating.add_argument("paths", nargs="*", metavar="FILE", help="configuration files (default: what holds here)")
+    validating.add_argument(
+        "paths", nargs="*", metavar="FILE", help="configuration files (default: the configuration here)"
+    )
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Print one value or all of them; ``null`` is what nobody set."""
+    """Print one value or all of them; ``null`` means not set."""
     if args.word == "validate":
         _validate(args.paths, session)
     elif args.word == "set":
@@ -67,7 +71,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _validate(paths: Sequence[str], session: Console) -> None:
-    """Read each file by itself; what holds for the working directory where none is named."""
+    """Check each file; without files, the configuration of the working directory."""
     if not paths:
         require_known_words(session.config)
         session.note("the configuration is valid")
@@ -97,7 +101,7 @@ def _get(key: str, session: Console) -> None:
 
 
 def _set(word: str, text: str, session: Console) -> None:
-    """Set a value and say where; note where it does not hold here, because something stronger is set."""
+    """Set a value and print where; note if a stronger setting overrides it here."""
     from skillgate.config_writing import set_value, value_text  # no other word writes
 
     key = OTHER_NAMES.get(word, word)
@@ -110,7 +114,7 @@ def _set(word: str, text: str, session: Console) -> None:
         raise UsageError(f"{word}: {error}") from None
     path = user_file(session.environ)
     if not path:
-        raise UsageError("there is no place for your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
+        raise UsageError("cannot locate your own configuration: neither HOME nor XDG_CONFIG_HOME is set")
     set_value(path, key, value)
     if session.json:
         session.out(json_text({"key": key, "value": value, "file": path}))
@@ -118,11 +122,11 @@ def _set(word: str, text: str, session: Console) -> None:
         session.out(printable(f"{key} = {value_text(value)} in {path}"))
     with suppress(UsageError):  # a project's file that is not valid says so when it is used
         if session.config.get(setting) != value:
-            session.note(f"here {session.config.origin(setting)} sets {key} to something else, and comes before it")
+            session.note(f"{session.config.origin(setting)} sets {key} to something else and takes precedence here")
 
 
 def _value(text: str, setting: Setting[Any]) -> object:
-    """Read a value: texts as they are, lists by commas too, anything else as JSON."""
+    """Read a value: strings as they are, lists also with commas, anything else as JSON."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Keep a corpus of skills: index it, rate it, look at it, verify it, share it. Skills are ranked against it."""
+"""Manage the corpus that skills are ranked against: build, rate, list, verify and share it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import Rare, add_models, add_settings, option_values, style_of
+from skillgate.cli.options import Rare, add_models, add_settings, option_values, request_from, style_of
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
 from skillgate.model.codec import encode
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from skillgate.evaluation.corpus.members import CorpusChange
 
 GROUP = "model"
-_BUILD = "index the skills below some directories, with their texts; ratings stay with the content they were won by"
-_RATE = "play each skill against its nearest ones, in both orders, and rate them all by Bradley–Terry"
-_LIST = "show the skills of the corpus, the best rated first"
+_BUILD = "index the skills in some directories, with their texts; a rating belongs to the content that earned it"
+_RATE = "compare each skill with its nearest ones, in both orders, and rate all of them by Bradley–Terry"
+_LIST = "list the skills of the corpus, best rating first"
 _SHOW = "show a skill of the corpus and all its matches"
-_VERIFY = "say whether texts, matches and ratings of the corpus are what they should be"
-_EXPORT = "write the whole corpus to one file: skills with their texts, matches, ratings"
-_IMPORT = "take the skills and matches of such a file in, and rate anew; no rating is taken over"
+_VERIFY = "check the texts, matches and ratings of the corpus"
+_EXPORT = "write the whole corpus to one file: skills with their texts, matches and ratings"
+_IMPORT = "import the skills and matches of such a file, and compute all ratings again; its ratings are not imported"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words, each with what it takes."""
+    """Declare the subcommands."""
     words = parser.add_subparsers(dest="word", required=True, metavar="|".join(_WORDS))
     for name, (help_text, declare, _) in _WORDS.items():
         declare(words.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."))
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Do what the word says.
+    """Run the subcommand.
 
     Raises:
         UsageError: a path or an option is not valid, or there is no corpus.
-        IncompleteError: another run writes the corpus, or a package is missing.
+        IncompleteError: another run is writing the corpus, or a package is missing.
     """
     return _WORDS[args.word][2](args, session)
 
@@ -50,67 +50,56 @@ def _declare_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         f"--{settings.CORPUS_DIR.key}",
         metavar="DIR",
-        help="where the corpus lies (default: the setting, else the system's data folder)",
+        help="the directory of the corpus (default: the setting, else the system's data directory)",
     )
 
 
 def _declare_build(parser: argparse.ArgumentParser) -> None:
     badges = settings.MIN_BADGE.choices
-    parser.add_argument("paths", nargs="+", metavar="DIR", help="directories that hold skills, or skills")
+    parser.add_argument("paths", nargs="+", metavar="DIR", help="skills, or directories with skills")
     parser.add_argument(
         f"--{settings.MIN_BADGE.key}",
         metavar="BADGE",
         choices=badges,
-        help=f"leave lesser skills out: {', '.join(badges)}",
+        help=f"skip skills below this badge: {', '.join(badges)}",
     )
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="have nothing in the corpus but what is found now, whatever was built before",
+        help="remove every skill from the corpus that is not found now",
     )
-    parser.add_argument("--no-cache", action="store_true", help=Rare("score every skill anew, and keep nothing"))
+    parser.add_argument(
+        "--no-cache", action="store_true", help=Rare("score every skill from scratch, and cache nothing")
+    )
     _declare_place(parser)
 
 
 def _declare_rate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--opponents", metavar="N", type=int, help="how many skills each is compared with")
+    parser.add_argument("--opponents", metavar="N", type=int, help="how many skills to compare each skill with")
     _declare_place(parser)
     add_settings(parser, settings.RATE)
     add_models(parser, no_cache=True)
 
 
-def _declare_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="of a skill, or the beginning of its digest")
-    _declare_place(parser)
+def _declaring(name: str, text: str) -> Callable[[argparse.ArgumentParser], None]:
+    def declare(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(name, metavar=name.upper(), help=text)
+        _declare_place(parser)
 
-
-def _declare_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="where the document goes")
-    _declare_place(parser)
-
-
-def _declare_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what corpus export wrote")
-    _declare_place(parser)
+    return declare
 
 
 def _run_build(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.corpus.members import BuildRequest, build
 
-    request = BuildRequest(
-        corpus_dir=args.corpus_dir,
-        paths=tuple(args.paths),
-        min_badge=args.min_badge,
-        replace=args.replace,
-        cached=not args.no_cache,
-    )
+    request = request_from(BuildRequest, args, cached=not args.no_cache)
     return _publish_change(build(request, session), session)
 
 
 def _run_rate(args: argparse.Namespace, session: Console) -> int:
     from skillgate.cli.evaluation import model_options
     from skillgate.evaluation.corpus.members import CorpusChange, RateRequest
-    from skillgate.evaluation.corpus.rating import rate  # brings in the models
+    from skillgate.evaluation.corpus.rating import rate  # imports the models
 
     request = RateRequest(corpus_dir=args.corpus_dir, options=option_values(args), models=model_options(args))
     done = rate(request, session)
@@ -164,17 +153,17 @@ def _run_import(args: argparse.Namespace, session: Console) -> int:
     return _publish_change(import_file(args.file, args.corpus_dir, session), session)
 
 
-# A word more is one line here: what it does in a few words, what it takes, and what it does.
+# To add a subcommand, add a line: its help, its arguments, and what it does.
 _WORDS: dict[
     str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, Console], int]]
 ] = {
     "build": (_BUILD, _declare_build, _run_build),
     "rate": (_RATE, _declare_rate, _run_rate),
     "list": (_LIST, _declare_place, _run_list),
-    "show": (_SHOW, _declare_show, _run_show),
+    "show": (_SHOW, _declaring("name", "the name of a skill, or the beginning of its digest"), _run_show),
     "verify": (_VERIFY, _declare_place, _run_verify),
-    "export": (_EXPORT, _declare_export, _run_export),
-    "import": (_IMPORT, _declare_import, _run_import),
+    "export": (_EXPORT, _declaring("file", "the file to write"), _run_export),
+    "import": (_IMPORT, _declaring("file", "a file that corpus export wrote"), _run_import),
 }
 
 
@@ -183,7 +172,7 @@ def _publish(session: Console, document: object, kind: str) -> None:
 
 
 def _publish_change(done: CorpusChange, session: Console) -> int:
-    """Print what was done in lines; with ``--json`` the members as they are now, and the lines as notes."""
+    """Print what changed; with ``--json`` print the current members, and the lines as notes."""
     for line in done.lines:
         (session.note if session.json else session.out)(line)
     if session.json:
@@ -195,5 +184,5 @@ def _publish_change(done: CorpusChange, session: Console) -> int:
 
 def _written(document: object) -> str:
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
-    # The same document; a CI runner would take the other for a command, and what UTF-8 lacks cannot be printed.
+    # The same document, without what a CI runner takes for a command or UTF-8 cannot encode.
     return text.replace("##[", "\\u0023#[").encode("utf-8", "backslashreplace").decode() + "\n"

@@ -1,9 +1,9 @@
-"""Create a skill that runs as it is: from a template, or from an operation of an OpenAPI document.
+"""Create a runnable skill from a template, or from an operation of an OpenAPI document.
 
 Templates: http_request, a server that answers POST; python_script, a program that answers JSON-RPC over its pipes;
 mcp_tool, a tool of an MCP server; skill_md, instructions for a model. --from-openapi makes a python_script that calls
-the operation. The directory is called as the id: the name in lower case, with _ in the place of other characters (-
-for a SKILL.md). It is written whole or not at all.
+the operation. The directory is named after the id: the name in lower case, with _ instead of other characters (- for a
+SKILL.md). The skill is written completely or not at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.bench.creating import CreateRequest, create
 from skillgate.bench.starters import TASKS
-from skillgate.cli.options import json_text
+from skillgate.cli.options import json_text, request_from
 from skillgate.errors import EXIT_PASSED
 from skillgate.format import printable
 from skillgate.registry import STARTERS
@@ -30,34 +30,31 @@ GROUP = "programs"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--name", metavar="NAME", help="required: the skill's name; its id is made of it")
+    parser.add_argument("--name", metavar="NAME", help="required: the skill's name; its id is derived from it")
     templates = STARTERS.listed(separator="_")
     parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(templates)} (default: {templates[0]})")
-    parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document, JSON or YAML, in its place")
+    parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document (JSON or YAML) to use instead")
     parser.add_argument(
-        "--operation", metavar="ID|METHOD PATH", help='which of its operations, as in "GET /orders/{id}"'
+        "--operation", metavar="ID|METHOD PATH", help='the operation to call, such as "GET /orders/{id}"'
     )
     parser.add_argument(
-        f"--{settings.OUTPUT_DIR.key}", metavar="DIR", default="skills", help="where it is made (default: skills)"
+        f"--{settings.OUTPUT_DIR.key}",
+        metavar="DIR",
+        default="skills",
+        help="the directory to create it in (default: skills)",
     )
-    parser.add_argument("--description", metavar="TEXT", default="", help="what it does, for people and models")
-    parser.add_argument("--force", action="store_true", help="overwrite the starter's files of a skill that is there")
+    parser.add_argument("--description", metavar="TEXT", default="", help="what the skill does, for people and models")
+    parser.add_argument("--force", action="store_true", help="overwrite the template's files of an existing skill")
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Write the files and say what to do next.
+    """Write the files and print what to do next.
 
     Raises:
-        UsageError: an option does not fit, the document is not valid, or the skill is there already.
+        UsageError: an option or the document is not valid, or the skill exists already.
     """
-    request = CreateRequest(
-        name=args.name,
-        template=args.from_template,
-        openapi=args.from_openapi,
-        operation=args.operation,
-        directory=args.output_dir,
-        description=args.description,
-        force=args.force,
+    request = request_from(
+        CreateRequest, args, template=args.from_template, openapi=args.from_openapi, directory=args.output_dir
     )
     created = create(request, cwd=session.cwd)
     for notice in created.notices:

@@ -1,9 +1,10 @@
-"""Run skills against a benchmark: tasks, scores, intervals, gates.
+"""Run skills on a benchmark: tasks, scores, intervals and gates.
 
-Everything is checked before the first process starts. A skill that a path names and that is not valid is refused; one
-below a directory is left out and named in the report, and makes the exit code 3. A skill's own crash, wrong reply or
-time-out is a failure of the skill; what could not be measured is outside of every rate, is counted, and makes the exit
-code 3. A gate that is named fails the run; --exit-on-fail asks for a completion rate of 0.7, or of --min-completion.
+Everything is checked before the first process starts. An invalid skill that a path names is an error; an invalid skill
+found in a directory is skipped, listed in the report, and the exit code is 3. Crashes, wrong answers and time-outs
+count as failures of the skill. Unmeasured results are left out of the rates, counted separately, and make the command
+exit with 3. A gate that an option sets fails the run; --exit-on-fail needs a completion rate of 0.7, or of
+--min-completion.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     """Evaluate.
 
     Raises:
-        UsageError: something is not valid; nothing was run.
+        UsageError: something is not valid; nothing ran.
     """
     from skillgate.bench.evaluate import evaluate, preview
     from skillgate.bench.publishing import rendered
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
     if not args.skills:
         raise UsageError(
-            "--skills PATH… is required: a skill.json, or a directory with one\nTry: skillgate eval --help"
+            "--skills PATH… is required: name a skill.json, or a directory with one\nTry: skillgate eval --help"
         )
     request = eval_request(args, session, skills=args.skills, shard=args.shard)
     if args.dry_run:
@@ -64,10 +65,10 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def print_preview(shown: Preview, session: Console, *, notes: Sequence[str] = ()) -> int:
-    """Print what a run would do, and return the exit code."""
+    """Print a dry run, and return the exit code."""
     session.out(json.dumps(shown.document, indent=2) if session.json else "\n".join(shown.lines))
     for note in notes:
         session.note(note)
     for broken in shown.not_loaded:
-        session.note(f"{broken.path} cannot be loaded: {broken.reason}")
+        session.note(f"cannot load {broken.path}: {broken.reason}")
     return shown.exit_code

@@ -1,4 +1,4 @@
-"""Lint the eval sets that skills bring, list them, or calibrate the judge by people's ratings."""
+"""Lint or list the eval sets of skills, or calibrate the judge with human ratings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from skillgate.cli.options import (
     add_settings,
     option_values,
     output_format,
+    request_from,
     style_of,
     write_text,
 )
@@ -33,23 +34,24 @@ if TYPE_CHECKING:
 GROUP = "model"
 FORMATS = formats_of("evals")
 _LEVELS = ("error", "warning", "never")
-_LINT = "find eval sets that cannot tell a good skill from a bad one"
-_SHOW = "list what was read of the eval sets: prompts, tasks, results"
-_CALIBRATE = "judge the skills that people have rated, and write a calibration of the judge"
+_LINT = "find eval sets that cannot distinguish a good skill from a bad one"
+_SHOW = "list the contents of the eval sets: prompts, tasks, results"
+_CALIBRATE = "judge skills that people have rated, and write a calibration of the judge"
 _FORMS = """\
-Eval sets lie in a skill's evals/: trigger sets and evals.json as skill-creator writes them, the cases of Claude Code's
-plugin evals, and evals/triggers.yaml, a list of prompts with should_trigger. Only calibrate asks a model."""
+Eval sets are in a skill's evals/ directory: trigger sets and evals.json as written by skill-creator, the cases of
+Claude Code's plugin evals, and evals/triggers.yaml, a list of prompts with should_trigger. Only calibrate asks a
+model."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words, each with what it takes."""
+    """Declare the subcommands."""
     words = parser.add_subparsers(dest="word", required=True, metavar="|".join(_WORDS))
     for name, (help_text, declare, _) in _WORDS.items():
         declare(words.add_parser(name, help=help_text, description=f"{help_text.capitalize()}.\n\n{_FORMS}"))
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Do what the word says.
+    """Run the subcommand.
 
     Raises:
         UsageError: a path or an option is not valid, or there is no eval set.
@@ -64,8 +66,8 @@ def _declare_lint(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         metavar="SHARE",
         type=_share,
-        help="the rate that the sets must be able to show, between 0 and 1; one that is asked for makes TOO_SMALL an"
-        f" error (default: {THRESHOLD}, a warning)",
+        help="the rate that the sets must be able to show, between 0 and 1; setting it makes TOO_SMALL"
+        f" an error (default: {THRESHOLD}, a warning)",
     )
     parser.add_argument(
         "--results",
@@ -73,8 +75,8 @@ def _declare_lint(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help=Rare(
-            "look at recorded results too: benchmark.json, grading.json, aggregate-result.json or what trigger runs"
-            " write; those in evals/ are found; repeatable"
+            "also check recorded results: benchmark.json, grading.json, aggregate-result.json or the"
+            " output of trigger runs (those in evals/ are found anyway); repeatable"
         ),
     )
     parser.add_argument(
@@ -82,13 +84,13 @@ def _declare_lint(parser: argparse.ArgumentParser) -> None:
         metavar="LEVEL",
         choices=_LEVELS,
         default="error",
-        help=f"exit 1 for findings of this severity or worse: {', '.join(_LEVELS)} (default: error)",
+        help=f"exit with 1 on findings of this severity or worse: {', '.join(_LEVELS)} (default: error)",
     )
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     add_paths(parser)
-    parser.add_argument("--allow-empty", action="store_true", help=Rare("pass when there is no eval set at all"))
+    parser.add_argument("--allow-empty", action="store_true", help=Rare("pass if there is no eval set at all"))
     add_output(parser, FORMATS)
 
 
@@ -96,7 +98,7 @@ def _declare_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="a YAML list of skill, dimension and human (0 to 10)")
     add_paths(parser)
     parser.add_argument(
-        "--output-file", dest="calibration_file", metavar="FILE", required=True, help="where the calibration goes"
+        "--output-file", dest="calibration_file", metavar="FILE", required=True, help="the calibration file to write"
     )
     add_settings(parser, settings.CALIBRATE)
     add_models(parser, no_cache=True)
@@ -106,13 +108,7 @@ def _run_lint(args: argparse.Namespace, session: Console) -> int:
     from skillgate.evaluation.evals import LintRequest, lint_sets
 
     _require_places(args, session)
-    request = LintRequest(
-        paths=tuple(args.paths) or (".",),
-        allow_empty=args.allow_empty,
-        threshold=args.threshold,
-        results=tuple(args.results),
-        fail_on=args.fail_on,
-    )
+    request = request_from(LintRequest, args, paths=tuple(args.paths) or (".",))
     report = lint_sets(request, session)
     _publish(report, args, session)
     if report.gate.passed is False:
@@ -152,7 +148,7 @@ def _run_calibrate(args: argparse.Namespace, session: Console) -> int:
     return EXIT_INCOMPLETE if done.left_out else EXIT_PASSED
 
 
-# A word more is one line here: what it does in a few words, what it takes, and what it does.
+# To add a subcommand, add a line: its help, its arguments, and what it does.
 _WORDS: dict[str, tuple[str, Callable[..., None], Callable[..., int]]] = {
     "lint": (_LINT, _declare_lint, _run_lint),
     "show": (_SHOW, _declare_show, _run_show),
@@ -178,5 +174,5 @@ def _share(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, such as 0.8, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1 such as 0.8, found {text!r}")
     return number

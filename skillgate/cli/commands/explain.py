@@ -1,4 +1,4 @@
-"""Explain a rule, a dimension, the grades, the badges or the penalty; or one dimension of a report."""
+"""Explain a rule, a dimension, the grades, badges or penalty, or one dimension of a report."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ _ALIASES = {badge.value.lower(): "badges" for badge in Badge} | {grade.value.low
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what can be asked for."""
+    """Declare the topics."""
     parser.add_argument("topic", metavar="ID", help="a rule's id, a dimension, grades, badges or penalty")
-    parser.add_argument("--report", metavar="FILE", help="explain a score of this report: then ID is a skill in it,")
-    parser.add_argument("dimension", metavar="DIMENSION", nargs="?", help="and this the dimension")
+    parser.add_argument("--report", metavar="FILE", help="explain a score of this report; then ID is a skill in it")
+    parser.add_argument("dimension", metavar="DIMENSION", nargs="?", help="with --report: the dimension")
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
     """Print one page."""
     text = _of_report(args, session) if args.report is not None else _page(args.topic)
     if args.report is None and args.dimension is not None:
-        raise UsageError(f"explain takes one topic; to explain a score: explain --report FILE {args.topic} DIMENSION")
+        raise UsageError(
+            f"explain takes one topic; to explain a score use explain --report FILE {args.topic} DIMENSION"
+        )
     if session.json:
         import json
 
@@ -50,7 +52,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 def _of_report(args: argparse.Namespace, session: Console) -> str:
     """Explain one dimension of one skill from a report."""
     if args.dimension is None:
-        raise UsageError("explain --report FILE takes a skill and a dimension of it")
+        raise UsageError("explain --report FILE needs a skill and a dimension")
     from skillgate.evaluation.request import read_whole
     from skillgate.judge.questions import anchors
     from skillgate.model.documents import SingleReport
@@ -66,11 +68,11 @@ def _of_report(args: argparse.Namespace, session: Console) -> str:
 
 
 def _anchors(dimension: Dimension) -> str:
-    """Write what a judge is told that each rating means."""
+    """Return the rating scale that judges get."""
     from skillgate.judge.questions import anchors  # only where a dimension is explained
 
     rows = [f"| {low:.2f}–{high:.2f} | {text} |" for low, high, text in anchors(dimension)]
-    return "\n".join(["", "What a judge is told (standard depth):", "", "| score | |", "|---|---|", *rows, ""])
+    return "\n".join(["", "The judge's rating scale (standard depth):", "", "| score | |", "|---|---|", *rows, ""])
 
 
 def _page(topic: str) -> str:
@@ -91,6 +93,6 @@ def _page(topic: str) -> str:
     known = [*found, *names, *_TABLES]
     near = did_you_mean(identifier, found) or did_you_mean(name, known)
     raise UsageError(
-        f"nothing is called {topic!r}{near}; explain takes a rule (skillgate rules lists them), a dimension,"
-        " a sub-check, grades, badges or penalty"
+        f"unknown topic {topic!r}{near}; name a rule (run skillgate rules to list them), a"
+        " dimension, a sub-check, grades, badges or penalty"
     )

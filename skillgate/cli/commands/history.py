@@ -1,18 +1,17 @@
-"""Past results: list what a store holds, compare it over time, take reports in.
+"""Past results: list the contents of a store, compare them over time, import reports.
 
-Runs are listed with the newest first. --trend draws a line for each skill on each benchmark and says whether it changed
-by more than chance: rising or falling over five runs or more, higher or lower than the run before. Benchmarks of
-another content, other scorers, filters or models never stand in one line. `history import` takes in JSON reports of
-eval, score and certify; one that is there already is passed over.
+Runs are listed newest first. --trend shows a line for each skill on each benchmark, and whether the change is larger
+than chance: rising or falling over five or more runs, higher or lower than the run before. Runs with different
+benchmark content, scorers, filters or models are never on one line. `history import` imports JSON reports of eval,
+score and certify; reports that are already stored are skipped.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import style_of
+from skillgate.cli.options import json_text, request_from, style_of, whole_number
 from skillgate.cli.store_options import add_store, past, time_of
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.report.rendering import render
@@ -23,23 +22,26 @@ if TYPE_CHECKING:
 GROUP = "past"
 _KINDS = ("bench", "score")
 _LIMIT = 20
-_IMPORT = "take JSON reports of eval, score and certify into the store"
+_IMPORT = "import JSON reports of eval, score and certify"
 _IMPORTS = """\
-A report that is in the store already is passed over, wherever it came from. One that cannot be read stops no other:
-all problems are told at the end, with exit code 2."""
+Reports that are already stored are skipped, wherever they came from. Unreadable reports are skipped too; all problems
+are listed at the end, with exit code 2."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the filters, and ``import``."""
     add_store(parser)
-    parser.add_argument("--skill", metavar="ID", help="of this skill alone: an id, for scores a name or a path")
-    parser.add_argument("--benchmark", metavar="ID", help="on this benchmark alone")
-    parser.add_argument("--kind", choices=_KINDS, help="results of benchmarks, or scores (default: both)")
+    parser.add_argument("--skill", metavar="ID", help="only this skill: an id; for scores a name or a path")
+    parser.add_argument("--benchmark", metavar="ID", help="only this benchmark")
+    parser.add_argument("--kind", choices=_KINDS, help="only results of benchmarks, or only scores (default: both)")
     parser.add_argument(
-        "--limit", metavar="N", type=_whole, help=f"how many of each kind, the newest (default: {_LIMIT})"
+        "--limit",
+        metavar="N",
+        type=whole_number("a whole number of at least 1", 1, 999_999_999),
+        help=f"how many of each kind, newest first (default: {_LIMIT})",
     )
     parser.add_argument(
-        "--since", metavar="DATE|30d", type=past, help="from a day on (UTC), or of the last 12h, 30d, 8w"
+        "--since", metavar="DATE|30d", type=past, help="only results since this day (UTC), or of the last 12h, 30d, 8w"
     )
     parser.add_argument("--trend", action="store_true", help="compare over time")
     words = parser.add_subparsers(dest="word", metavar="[import]")
@@ -47,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports")
     add_store(importing, default=argparse.SUPPRESS)
     importing.add_argument(
-        "--at", metavar="TIME", type=time_of, help="when scores were made (default: now), in ISO 8601"
+        "--at", metavar="TIME", type=time_of, help="when the scores were made, in ISO 8601 (default: now)"
     )
-    importing.add_argument("--commit", metavar="SHA", help="what was evaluated")
-    importing.add_argument("--branch", metavar="NAME", help="likewise")
+    importing.add_argument("--commit", metavar="SHA", help="the commit that was evaluated")
+    importing.add_argument("--branch", metavar="NAME", help="the branch that was evaluated")
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
@@ -59,15 +61,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
         return _import(args, session)
     from skillgate.evaluation.baseline import HistoryRequest, history
 
-    request = HistoryRequest(
-        store=args.store,
-        skill=args.skill,
-        benchmark=args.benchmark,
-        kind=args.kind,
-        limit=args.limit if args.trend else args.limit or _LIMIT,
-        since=args.since,
-        trend=args.trend,
-    )
+    request = request_from(HistoryRequest, args, limit=args.limit if args.trend else args.limit or _LIMIT)
     found = history(request, session)
     style = style_of(session)
     session.out(render(found, "history", "json" if session.json else "text", style))
@@ -75,18 +69,11 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _import(args: argparse.Namespace, session: Console) -> int:
-    """Take reports in."""
+    """Import reports."""
     from skillgate.evaluation.baseline import HistoryImportRequest, import_reports
 
-    request = HistoryImportRequest(args.store, tuple(args.files), args.commit, args.branch, args.at)
-    done = import_reports(request, session)
-    session.out(json.dumps(done.document(), indent=2, ensure_ascii=False) if session.json else done.line())
+    done = import_reports(request_from(HistoryImportRequest, args), session)
+    session.out(json_text(done.document()) if session.json else done.line())
     if done.problems:
         raise UsageError("\n".join(done.problems))
     return EXIT_PASSED
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
-    return int(text[:9])

@@ -1,4 +1,4 @@
-"""Write a commented configuration file and the folders a skills repository starts with."""
+"""Write a commented configuration file and the directories of a new skills repository."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ GROUP = "everyday"
 _FOLDERS = {
     "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md` or a `skill.json`.\n\n"
     "    skillgate score skills\n    skillgate create --name NAME --from-template python_script\n",
-    "benchmarks": "# Benchmarks\n\nTasks that measure what the skills do when they are used.\n\n"
-    "    skillgate bench list\n    skillgate bench validate\n",
-    "reports": "# Reports\n\nReports to keep, such as the baseline that later scores are compared with.\n",
+    "benchmarks": "# Benchmarks\n\nTasks that measure how well the skills work.\n\n    skillgate bench"
+    " list\n    skillgate bench validate\n",
+    "reports": "# Reports\n\nSaved reports, such as the baseline for later scores.\n",
 }
 HOOKS_NAME = ".pre-commit-config.yaml"
 _HOOKS = f"""\
@@ -35,9 +35,9 @@ repos:
   - repo: {HOMEPAGE}
     rev: v{__version__}
     hooks:
-      - id: skillgate  # the SKILL.md files of a commit; or, in its place, one of
-      # - id: skillgate-skill  # the skill of any changed file, its references and scripts included
-      # - id: skillgate-all  # every skill: also deletions, and clashes between skills
+      - id: skillgate  # the SKILL.md files of a commit; or use one of these instead
+      # - id: skillgate-skill  # the skill of any changed file, including its references and scripts
+      # - id: skillgate-all  # every skill: also finds deletions and conflicts between skills
       # - id: skillgate-config  # .skillgate.yaml
 """
 
@@ -45,34 +45,33 @@ repos:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dir``, ``--minimal``, ``--pre-commit`` and ``--workflow``."""
     parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
-    parser.add_argument("--minimal", action="store_true", help=f"write none of the folders {', '.join(_FOLDERS)}")
+    parser.add_argument("--minimal", action="store_true", help=f"do not write the directories {', '.join(_FOLDERS)}")
     parser.epilog = (
-        f"Writes {YAML_NAME} and folders with a README each; with --pre-commit or --workflow folders only\n"
-        "into an empty directory: others have their place for skills. Nothing is overwritten."
+        f"Writes {YAML_NAME} and directories with a README each. With --pre-commit or --workflow,"
+        " directories\nare only written to an empty directory. Nothing is overwritten."
     )
-    parser.add_argument("--pre-commit", action="store_true", help=f"write {HOOKS_NAME} too, with the hooks")
+    parser.add_argument("--pre-commit", action="store_true", help=f"also write {HOOKS_NAME} with the hooks")
     parser.add_argument(
         "--workflow",
         action="append",
         choices=tuple(FILES),
         default=[],
-        help="write a GitHub workflow too: for pull requests, to comment on those from forks, for every night, to"
-        " certify; at the top of the repository, where GitHub reads it; may be repeated",
+        help="also write a GitHub workflow: for pull requests, for comments on those from forks, for every night, or"
+        " to certify; only at the top of the repository, where GitHub reads it; repeatable",
     )
-    # These are taken only to say which command is meant.
+    # Accepted only to suggest the right command.
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(f"--{settings.CORPUS_DIR.key}", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Write what is not there yet, overwrite nothing, and say which was which.
+    """Write what does not exist yet, overwrite nothing, and report both.
 
     Raises:
-        UsageError: there is a path, a workflow would lie where GitHub does not look, or the directory cannot be
-            written.
+        UsageError: a path is given, GitHub would not find a workflow there, or the directory cannot be written.
     """
     if args.paths != ["."] or args.corpus_dir is not None:
-        raise UsageError(f"init takes no path; to index a corpus: {_corpus_command(args.paths, args.corpus_dir)}")
+        raise UsageError(f"init takes no path; to index a corpus run {_corpus_command(args.paths, args.corpus_dir)}")
     root = Path(session.cwd, args.dir)
     if args.workflow:
         _require_top(root, session.cwd, args.workflow)
@@ -95,31 +94,31 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.pre_commit and not session.json:
         _note_hooks(session, new=HOOKS_NAME in written)
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
-        session.out("then: skillgate init --workflow pull-request    (the one whose report is commented on)")
+        session.out("then: skillgate init --workflow pull-request    (the workflow whose report is posted)")
     return 0
 
 
 def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
-    """Return the command that indexes a corpus of skills, to be copied into a shell."""
+    """Return the shell command that indexes a corpus of skills."""
     words = [*paths, *(() if corpus_dir is None else (f"--{settings.CORPUS_DIR.key}", corpus_dir))]
     return printable(f"skillgate corpus build {' '.join(map(shlex.quote, words))}")
 
 
 def _require_top(root: Path, cwd: str, names: list[str]) -> None:
-    """Refuse to write workflows below the top of a repository, where they would never run."""
+    """Refuse to write workflows in a subdirectory of a repository, where they would never run."""
     here = os.path.realpath(root)
     top = toplevel(here)
     if top is not None and top != here:
         words = " ".join(f"--workflow {name}" for name in names)
         above = shlex.quote(os.path.relpath(top, os.path.realpath(cwd)))
         raise UsageError(
-            "GitHub reads workflows at the top of a repository alone, and this is a directory below it\n"
-            f"To write them there: skillgate init --dir {above} {words}"
+            "GitHub reads workflows only at the top of a repository, and this is a subdirectory\nTo"
+            f" write them there: skillgate init --dir {above} {words}"
         )
 
 
 def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
-    """Return the folders to lay out: who adds a workflow or hooks to a repository has a place for skills."""
+    """Return the directories to write; a repository that gets a workflow or hooks has a place for skills."""
     adds = args.workflow or args.pre_commit
     if args.minimal or (adds and root.is_dir() and any(entry.name != ".git" for entry in root.iterdir())):
         return ()
@@ -128,9 +127,9 @@ def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
 
 def _note_hooks(session: Console, *, new: bool) -> None:
     if new:
-        session.out("then: pre-commit install    (and pre-commit run --all-files to see what it says today)")
+        session.out("then: pre-commit install    (and pre-commit run --all-files to see what the hooks find now)")
     else:
-        session.out(f"to have the hooks, add to {HOOKS_NAME}:\n\n" + _HOOKS.removeprefix("repos:\n"))
+        session.out(f"to use the hooks, add to {HOOKS_NAME}:\n\n" + _HOOKS.removeprefix("repos:\n"))
 
 
 def _write(root: Path, name: str, text: str) -> bool:
@@ -154,7 +153,7 @@ def _report(session: Console, folder: str, written: list[str], existing: list[st
     has_yaml = Path(session.cwd, folder, YAML_NAME).exists()
     lines += [f"kept  {name} as it is" for name in existing if name != YAML_NAME or has_yaml]
     if YAML_NAME in existing and not has_yaml:
-        lines.append(f"kept  [tool.skillgate] of {TOML_NAME}, so no {YAML_NAME} was written")
+        lines.append(f"kept  [tool.skillgate] in {TOML_NAME}; no {YAML_NAME} was written")
     session.out("\n".join(lines))
 
 
@@ -164,19 +163,19 @@ FILES = {
     "nightly": "nightly.yml",
     "certify": "certify.yml",
 }
-"""The file of each workflow, by what it is for. The names also stand in ``examples/workflows/``."""
+"""The file of each workflow, by purpose; the names are also used in ``examples/workflows/``."""
 
 ACTION: Final = f"{HOMEPAGE.removeprefix('https://github.com/')}@v{__version__}"
-"""What a workflow says to use this version of the Action."""
+"""The reference to this version of the Action in workflows."""
 
 
 def workflow(name: str) -> str:
-    """Compose a workflow, a key of :data:`FILES`, for this version of the Action."""
+    """Return a workflow, by its key in :data:`FILES`, for this version of the Action."""
     text = resources("skillgate.cli").joinpath("workflows", FILES[name]).read_text(encoding="utf-8")
     return text.replace("{action}", ACTION)
 
 
 def place(name: str) -> str:
-    """Return the path that a workflow is written to, relative to the repository's top, with ``/``."""
+    """Return the path of a workflow, relative to the top of the repository, with ``/``."""
     endings = {"pull-request": "", "fork": "-comment", "nightly": "-nightly", "certify": "-certify"}
     return f".github/workflows/skillgate{endings[name]}.yml"

@@ -1,8 +1,8 @@
-"""Recorded invocations: take them in, score what really happened, compare over time, gate, and draw a dashboard.
+"""Recorded invocations: import them, score what really happened, compare over time, gate, and show a dashboard.
 
-Invocations come as JSON Lines, as transcripts of Claude Code, or as spans of OpenTelemetry. Each gets 0 to 100 points:
-completion 25, efficiency 20, output quality 30, satisfaction 25. What nobody observed earns no points and costs none;
-an invocation of which too little was observed is not rated. Texts of users are not kept.
+Invocations are JSON Lines, transcripts of Claude Code, or OpenTelemetry spans. Each gets 0 to 100 points: completion
+25, efficiency 20, output quality 30, satisfaction 25. Parts that were not observed neither add nor remove points. An
+invocation with too few observations is not rated. Users' texts are not stored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli.options import Rare, add_output, json_text, output_format, style_of, whole_number, write_text
+from skillgate.cli.options import (
+    Rare,
+    add_output,
+    json_text,
+    output_format,
+    request_from,
+    style_of,
+    whole_number,
+    write_text,
+)
 from skillgate.cli.store_options import add_store, day_of, past
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place
@@ -41,50 +50,50 @@ _MOST_LISTED = 100_000
 _LONGEST = 36_500  # days
 FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
-    "import": "take recorded invocations in",
-    "add": "record one invocation, or more signals of one that is there",
-    "list": "list invocations with their ids, the latest first",
-    "show": "show all that is kept of one invocation, and what its score is made of",
-    "score": "score invocations of a file, and keep nothing",
-    "rescore": "score all that is there again, by another rubric",
-    "stats": "figures of each skill",
-    "trend": "the last seven days beside the days before",
-    "gate": "hold skills to a gate: publish, feature, deprecation, or one of the configuration",
-    "dashboard": "leaderboard, tiers, trends and what to improve, as tables, JSON or a page",
+    "import": "import recorded invocations",
+    "add": "record one invocation, or add signals to a recorded one",
+    "list": "list invocations with their ids, newest first",
+    "show": "show everything stored about one invocation, and the parts of its score",
+    "score": "score the invocations of a file, and store nothing",
+    "rescore": "score all stored invocations again with another rubric",
+    "stats": "show the figures of each skill",
+    "trend": "compare the last seven days with the days before",
+    "gate": "check skills against a gate: publish, feature, deprecation, or one from the configuration",
+    "dashboard": "show leaderboard, tiers, trends and improvements, as tables, JSON or a page",
     "purge": "delete invocations",
 }
 _MORE = {
     "import": """\
-A FILE holds JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log; a directory, such as
-~/.claude/projects, all of its .jsonl files; - is the standard input. Each file is taken in one transaction: if the
-program is killed, all of it is there or nothing. A line that is no invocation is reported with its number and keeps out
-no other; the exit code is then 2. What is there already is passed over; what `log add --update` added to it stays. A
-file without any use of a skill in a known form is described, and the exit code is 3. No text of a user and no path is
-stored unless --keep-text or --project asks for it.""",
+A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log. A directory, such as
+~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one transaction: if the program
+is killed, all of it is stored or nothing. Invalid lines are reported by line number and skipped, and the exit code is
+2. Stored invocations are skipped; the additions of `log add --update` stay. If a file has no use of a skill in a known
+form, the message describes it and the exit code is 3. Users' texts and paths are only stored with --keep-text or
+--project.""",
     "add": """\
-INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Time and id are
-made where they are missing. With --update the fields are added to those of the invocation that has the id: signals such
-as the user's verdict come later. They stay when its recording is imported again. `log list` lists ids.""",
+INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Missing times and
+ids are generated. With --update the fields are added to the stored invocation with this id, for signals that come
+later, such as the user's verdict. They stay when its recording is imported again. `log list` lists ids.""",
     "score": """\
-A file of one invocation is told part by part, with what each part rests on and why it has none.""",
+For a file with one invocation, this shows each part of the score with its evidence, or why it has none.""",
     "show": """\
-The beginning of an id is enough where no other invocation's begins so.""",
+The beginning of an id is enough if it is unique.""",
     "rescore": """\
-The rubric is from then on the one that the view skill_invocations shows.""",
+From then on, the view skill_invocations shows this rubric.""",
     "trend": """\
-A change is called one where both windows have five rated invocations, it is at least 10 % and 3 points, and the 95 %
-interval of the difference does not hold 0; so chance alone is called a change in fewer than one case in twenty.""",
+A change is reported if both windows have five rated invocations, it is at least 10 % and 3 points, and the 95 %
+interval of the difference excludes 0. So fewer than one in twenty reported changes is due to chance alone.""",
     "gate": """\
-A gate is a requirement, which too few invocations fail, or a trigger, which asks for a review where all of its
-conditions hold. Without a SKILL every skill of the store is asked about. The exit code is 1 where one failed or was
-triggered, and 3 where there is nothing to decide by.""",
+A gate is either a requirement, which fails on too few invocations, or a trigger, which asks for a review if all of its
+conditions hold. Without SKILL every skill in the store is checked. Exits with 1 if a requirement failed or a trigger
+fired, and with 3 if there is not enough data to decide.""",
     "purge": """\
-What is deleted is overwritten in a SQLite file. At a terminal it asks first; elsewhere --yes is needed.""",
+In a SQLite file, deleted data is overwritten. On a terminal this asks first; elsewhere --yes is required.""",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the words, each with what it takes."""
+    """Declare the subcommands."""
     words = parser.add_subparsers(dest="word", required=True, metavar="|".join(_WORDS))
     parsers = {}
     for word, summary in _WORDS.items():
@@ -102,31 +111,39 @@ def _taking(
     importing: argparse.ArgumentParser, scoring: argparse.ArgumentParser, adding: argparse.ArgumentParser
 ) -> None:
     for one in (importing, scoring):
-        one.add_argument("files", metavar="FILE", nargs="+", help="files, directories, or -; before any option")
+        one.add_argument(
+            "files", metavar="FILE", nargs="+", help="files, directories, or -; put them before any option"
+        )
         one.add_argument("--format", metavar="FORM", choices=FORMS, default="auto", help=f"{', '.join(FORMS)}")
     for one in (importing, scoring, adding):
         _add_rubric(one)
-        one.add_argument("--skill-category", metavar="NAME", help=Rare("of invocations that name none"))
+        one.add_argument("--skill-category", metavar="NAME", help=Rare("the category of invocations that name none"))
     for one in (importing, adding):
         one.add_argument(
             "--keep-text",
             action="store_true",
-            help=Rare("keep texts under unknown keys, and names and ids that look like text"),
+            help=Rare("store texts under unknown keys, and names and ids that look like text"),
         )
-    importing.add_argument("--update", action="store_true", help="replace what is there under the same id")
+    importing.add_argument("--update", action="store_true", help="replace stored invocations with the same id")
     importing.add_argument(
         "--project",
         metavar="LABEL",
-        help=Rare("store this name as the origin, in place of a digest of the files' folder"),
+        help=Rare("store this name as the origin, instead of a digest of the files' directory"),
     )
-    importing.add_argument("--strict", action="store_true", help=Rare("take nothing of a file with a bad line"))
+    importing.add_argument(
+        "--strict", action="store_true", help=Rare("import nothing from a file with an invalid line")
+    )
     adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
     adding.add_argument("--skill", metavar="NAME", help="the skill's name")
     adding.add_argument("--id", metavar="ID", help="the invocation's id")
     adding.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], help="a field; VALUE is JSON, else text; repeatable"
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="set a field; VALUE is JSON, else text; repeatable",
     )
-    adding.add_argument("--update", action="store_true", help="add to what is there under the id")
+    adding.add_argument("--update", action="store_true", help="add to the stored invocation with this id")
 
 
 def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser) -> None:
@@ -140,18 +157,22 @@ def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser)
         default=50,
         help="list at most N (default: 50)",
     )
-    showing.add_argument("id", metavar="ID", help="its id, or how it begins")
+    showing.add_argument("id", metavar="ID", help="its id, or the beginning of it")
     for one in (listing, showing):
         _add_rubric(one)
 
 
 def _changing(rescoring: argparse.ArgumentParser, purging: argparse.ArgumentParser) -> None:
     _add_rubric(rescoring)
-    rescoring.add_argument("--skill", metavar="NAME", help="of this skill alone")
-    rescoring.add_argument("--since", metavar="DATE|30d", type=past, help="from a day on (UTC), or of the last 30d, 8w")
-    purging.add_argument("--before", metavar="DATE|90d", type=past, help="what began before a day (UTC), or 90d ago")
-    purging.add_argument("--skill", metavar="NAME", help="of this skill alone")
-    purging.add_argument("--dry-run", action="store_true", help="say how many there are, and delete nothing")
+    rescoring.add_argument("--skill", metavar="NAME", help="only this skill")
+    rescoring.add_argument(
+        "--since", metavar="DATE|30d", type=past, help="only since this day (UTC), or of the last 30d, 8w"
+    )
+    purging.add_argument(
+        "--before", metavar="DATE|90d", type=past, help="only invocations that began before this day (UTC), or 90d ago"
+    )
+    purging.add_argument("--skill", metavar="NAME", help="only this skill")
+    purging.add_argument("--dry-run", action="store_true", help="show how many would be deleted; delete nothing")
     purging.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -161,14 +182,14 @@ def _reporting(
     gate: argparse.ArgumentParser,
     dashboard: argparse.ArgumentParser,
 ) -> None:
-    gate.add_argument("gate", metavar="GATE", help="its name")
+    gate.add_argument("gate", metavar="GATE", help="the name of the gate")
     for one in (stats, trend, gate, dashboard):
         _add_skills(one)
         _add_rubric(one)
         _add_day(one)
         _add_window(one)
     dashboard.add_argument(
-        "--gate", metavar="GATE", dest="gates", action="append", default=[], help="show a gate too; repeatable"
+        "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
     add_output(dashboard, formats_of("invocations"))
 
@@ -183,12 +204,16 @@ def _add_rubric(parser: argparse.ArgumentParser) -> None:
 
 def _add_skills(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "skills", metavar="SKILL", nargs="*", default=[], help="names of skills, before any option (default: all)"
+        "skills",
+        metavar="SKILL",
+        nargs="*",
+        default=[],
+        help="names of skills; put them before any option (default: all)",
     )
 
 
 def _add_day(parser: argparse.ArgumentParser) -> None:
-    text = Rare("as it was at the end of a day, UTC (default: now)")
+    text = Rare("show the state at the end of this day, UTC (default: now)")
     parser.add_argument("--at", metavar="DATE", type=day_of, help=text)
 
 
@@ -198,28 +223,20 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
         "--days",
         metavar="N",
         type=whole_number(f"a number of days from 1 to {_LONGEST:,}", 1, _LONGEST),
-        help=f"how far to look back (default: the configuration's, else {settings.LOG_DAYS.default})",
+        help=f"how many days to look back (default: the configuration's, else {settings.LOG_DAYS.default})",
     )
-    group.add_argument("--all", action="store_true", help="look at all that is there")
+    group.add_argument("--all", action="store_true", help="look at all invocations")
 
 
 def _run_import(args: argparse.Namespace, session: Console) -> int:
-    """Take files in."""
+    """Import files."""
     from skillgate.invocations.formats._input import fit_name
     from skillgate.invocations.importing import import_files
 
     if args.project is not None and not fit_name(args.project):
-        raise UsageError("--project: expected a name of at most 200 characters, none of them hidden")
-    request = ImportRequest(
-        store=args.store,
-        files=tuple(args.files),
-        form=args.format,
-        rubric=_rubric(args, session),
-        category=args.skill_category,
-        keep_text=args.keep_text,
-        update=args.update,
-        strict=args.strict,
-        project=args.project,
+        raise UsageError("--project: expected a name of at most 200 visible characters")
+    request = request_from(
+        ImportRequest, args, form=args.format, rubric=_rubric(args, session), category=args.skill_category
     )
     result = import_files(request, session)
     if session.json:
@@ -235,16 +252,8 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
     """Record one invocation."""
     from skillgate.invocations.records import add
 
-    request = AddRequest(
-        store=args.store,
-        invocation=args.invocation,
-        fields=tuple(args.set),
-        skill=args.skill,
-        id=args.id,
-        rubric=_rubric(args, session),
-        category=args.skill_category,
-        keep_text=args.keep_text,
-        update=args.update,
+    request = request_from(
+        AddRequest, args, fields=tuple(args.set), rubric=_rubric(args, session), category=args.skill_category
     )
     done = add(request, session)
     session.out(json_text(done.document()) if session.json else done.line())
@@ -252,7 +261,7 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 
 
 def _run_score(args: argparse.Namespace, session: Console) -> int:
-    """Score what files hold."""
+    """Score the invocations of files."""
     from skillgate.invocations.importing import score
     from skillgate.report.invocation_lists import scores
 
@@ -277,12 +286,12 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
     elif not found.records and (selection.skills or selection.days is not None or selection.until is not None):
         of = f" of {', '.join(map(printable, selection.skills))}" if selection.skills else ""
         days = selection.days
-        within = "" if days is None else f" in the last {days:,} days; --all looks at all that is there"
-        session.note(f"no invocation{of} is recorded{within}")
+        within = "" if days is None else f" in the last {days:,} days; use --all to look at all"
+        session.note(f"no recorded invocation{of}{within}")
     else:
         session.out(_shown(listed(found.scored()), session))
         if found.left_out:
-            session.note(f"{found.left_out:,} more; --limit N lists them")
+            session.note(f"{found.left_out:,} more; use --limit N to list them")
     return EXIT_PASSED
 
 
@@ -302,7 +311,7 @@ def _run_show(args: argparse.Namespace, session: Console) -> int:
 
 
 def _run_rescore(args: argparse.Namespace, session: Console) -> int:
-    """Score what is there by another rubric."""
+    """Score stored invocations with another rubric."""
     from skillgate.invocations.records import counted, rescore
 
     rubric = _rubric(args, session)
@@ -356,10 +365,10 @@ def _run_trend(args: argparse.Namespace, session: Console) -> int:
 
 
 def _run_gate(args: argparse.Namespace, session: Console) -> int:
-    """Hold skills to a gate.
+    """Check skills against a gate.
 
     Returns:
-        1 where one failed or was triggered, else 3 where one could not be decided, else 0.
+        1 if one failed or was triggered, else 3 if one could not be decided, else 0.
     """
     _require_statistics()
     from skillgate.invocations.reporting import gate, gate_document
@@ -374,7 +383,7 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
 
 
 def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
-    """Draw the dashboard."""
+    """Show the dashboard."""
     _require_statistics()
     from skillgate.invocations.reporting import dashboard
 
@@ -420,7 +429,7 @@ def _rubric(args: argparse.Namespace, session: Console) -> str:
 
 
 def _require_statistics() -> None:
-    """Make sure that what computes intervals is there."""
+    """Raise UsageError if numpy or scipy is missing."""
     missing = [name for name in ("numpy", "scipy") if find_spec(name) is None]
     if missing:
         package = f"{missing[0]}, which is not installed: pip install 'skillgate-action[store,stats]'"
@@ -428,5 +437,5 @@ def _require_statistics() -> None:
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Do what the word says."""
+    """Run the subcommand."""
     return _RUN[args.word](args, session)

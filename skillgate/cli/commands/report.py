@@ -1,4 +1,4 @@
-"""Work on reports that were written before: say what differs between two, join shards, write another format."""
+"""Work with saved reports: compare two, join shards, convert to another format."""
 # ruff: noqa: PTH119
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from skillgate.cli.options import (
     add_allow_empty,
     add_output,
     add_settings,
+    at_least_zero,
     format_of_word,
     option_values,
     output_format,
     read_number,
     rendered,
     report_format,
+    request_from,
+    share,
     style_of,
+    suffixes_of,
     write_text,
 )
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
@@ -33,7 +37,7 @@ from skillgate.files import require_place
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
-from skillgate.report.rendering import KINDS, formats_of, render, suffixes, writer
+from skillgate.report.rendering import KINDS, formats_of, render, writer
 from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
@@ -41,61 +45,61 @@ if TYPE_CHECKING:
 
 GROUP = "past"
 FORMATS = formats_of("diff")
-_SUFFIXES = ", ".join(suffix for suffix, form in suffixes().items() if form in FORMATS)
-_DIFF = "what differs between two score documents, or two benchmark reports: figures, findings, tasks"
+_SUFFIXES = suffixes_of(FORMATS)
+_DIFF = "two score documents, or two benchmark reports: figures, findings, tasks"
 _MORE = """\
-Skills are paired by their path, then by their name where only one on each side has it. Findings are compared by rule,
-file and message without its numbers, whatever line they stand on. Documents of different depth, scoring version or
-models are not compared. A skill regressed where it lost its badge or more points than allowed: that is shown, and only
-with --fail-on-regression is the exit code 1 then, and 3 where it could not be decided because a skill was not evaluated
-in B. Benchmark reports are compared task by task, with a verdict PASS, FAIL (a golden task is broken, a task passed in
-each of several runs before and fails in each now, or the completion rate fell and chance does not explain it) or
-INCONCLUSIVE. With --fail-on-regression FAIL ends with 1, and INCONCLUSIVE too unless chance may explain the fall: then
---on-inconclusive decides. They may be the bare lists that an older evaluator wrote."""
+Skills are paired by path, then by name if only one skill on each side has it. Findings are compared by rule, file
+and message (without numbers), on any line. Documents with a different depth, scoring version or models are not
+compared. A skill regressed if it lost its badge or more points than allowed. Regressions are always shown; with
+--fail-on-regression they make the command exit with 1, or with 3 if a skill was not evaluated in B. Benchmark
+reports are compared task by task, with a verdict of PASS, FAIL or INCONCLUSIVE. FAIL means that a golden task is
+broken, a task that passed in each of several runs now fails in each, or the completion rate fell by more than chance
+explains. With --fail-on-regression, FAIL exits with 1. INCONCLUSIVE does too, unless chance may explain the drop:
+then --on-inconclusive decides. Bare lists of reports from an older evaluator are accepted."""
 
 
-_MERGE = "the shards of one run, of certify or of eval, into the report of all of it"
+_MERGE = "the shards of one run of certify or eval into one report"
 _MERGED = """\
-The report is what one run over all skills would have given, but for durations and for how what was asked is counted.
-Only all the shards of one run can be joined: same version, configuration, depth, models and skills. Gates are those of
-the shards; options of the gate must be those that the shards had, and are needed only where the correction of drops for
-all skills undoes a regression. --baseline REPORT makes sure that the shards were compared with that one. No skill is
-read: a certificate is about the files that the shards say they scored. What one shard could not search made its own
-exit code 3; a report does not hold that. The exit code is 1 where a gate failed, 3 where something was not measured.
-Of shards of eval every figure is computed anew from all results, and the gates of benchmarks are asked of them."""
+The report equals that of one run over all skills, except for durations and the counts of requests. All shards of the
+run are required, with the same version, configuration, depth, models and skills. The gates are those of the shards.
+Gate options must match those of the shards; they are only needed if correcting drops over all skills removes a
+regression. --baseline REPORT checks that the shards were compared with this report. No skill is read: a certificate
+covers the files that the shards scored. A shard that could not search everything exited with 3 itself; its report
+does not record that. Exits with 1 if a gate failed, and with 3 if something was not measured. For shards of eval,
+every figure is computed again from all results, and the gates of benchmarks are checked."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``convert``, ``diff`` and ``merge``."""
     words = parser.add_subparsers(dest="word", required=True, metavar="convert|diff|merge")
     merging = words.add_parser("merge", help=_MERGE, description=f"Join {_MERGE}.\n\n{_MERGED}")
-    merging.add_argument("shards", nargs="+", metavar="FILE", help="every shard's report, as JSON, in any order")
+    merging.add_argument("shards", nargs="+", metavar="FILE", help="the JSON reports of all shards, in any order")
     add_settings(merging, settings.MERGE)
     add_allow_empty(merging)
     add_gates(merging, settings.MERGE)
     add_output(merging, formats_of("score", "bench"))
     add_certificates(merging.add_argument_group("certificate and badges of all skills"))
     comparing = words.add_parser("diff", help=_DIFF, description=f"Say {_DIFF}.\n\n{_MORE}")
-    comparing.add_argument("a", metavar="A", help="the document before, a file that score wrote as JSON")
-    comparing.add_argument("b", metavar="B", help="the one after")
+    comparing.add_argument("a", metavar="A", help="the old document: a JSON file written by score")
+    comparing.add_argument("b", metavar="B", help="the new document")
     comparing.add_argument("others", nargs="*", help=argparse.SUPPRESS)
-    comparing.add_argument("--label-a", metavar="TEXT", help=Rare("what to call A (default: its file's name)"))
-    comparing.add_argument("--label-b", metavar="TEXT", help=Rare("what to call B"))
-    comparing.add_argument("--fail-on-regression", action="store_true", help="exit 1 where a skill got worse")
+    comparing.add_argument("--label-a", metavar="TEXT", help=Rare("a label for A (default: its file name)"))
+    comparing.add_argument("--label-b", metavar="TEXT", help=Rare("a label for B"))
+    comparing.add_argument("--fail-on-regression", action="store_true", help="exit with 1 if a skill got worse")
     comparing.add_argument(
         f"--{settings.MAX_DROP.key}",
         metavar="POINTS",
-        type=_points,
-        help="by how many points a score may fall before it is a regression (default: as configured, else 2); fails"
-        " nothing without --fail-on-regression",
+        type=at_least_zero("a number of at least 0"),
+        help="how many points a score may fall before it is a regression (default: as configured, else"
+        " 2); only shown without --fail-on-regression",
     )
     comparing.add_argument(
         f"--{settings.ON_INCONCLUSIVE.key}",
         metavar="WHAT",
         choices=settings.ON_INCONCLUSIVE.choices,
-        help="what a drop does that chance may explain, with --fail-on-regression: pass and warn let it pass, fail does"
-        " not; point lets a score pass, and fails a benchmark whose rate fell (default: as configured, else point; for"
-        " benchmarks warn, or point if a report has one run of each task)",
+        help="with --fail-on-regression: what to do if chance may explain a drop. pass and warn allow it, fail does"
+        " not; point allows a score to drop, and fails a benchmark whose rate fell (default: as configured, else"
+        " point; for benchmarks warn, or point if a report has one run of each task)",
     )
     _add_limits(comparing)
     _add_format(comparing)
@@ -103,31 +107,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Compare, and write what differs to stdout or to a file; or join, and write the report."""
+    """Compare and write the differences to stdout or a file, or join or convert and write the report."""
     if args.word == "merge":
         return _merge(args, session)
     if args.word == "convert":
         return _convert(args, session)
     if args.others:
         named = ", ".join((args.a, args.b, *args.others))
-        raise UsageError(f"two documents are compared, A and B; {2 + len(args.others)} were given: {named}")
+        raise UsageError(f"expected two documents, A and B; found {2 + len(args.others)}: {named}")
     form = report_format(args, FORMATS, _SUFFIXES)
     if args.output is not None:
         require_place(args.output, session.cwd)
     if are_benchmarks(args.a, args.b, session):
         return _diff_benchmarks(args, form, session)
     if _named_limits(args):
-        raise UsageError(f"{_named_limits(args)[0]} is for reports of benchmarks, and these are no such")
+        raise UsageError(f"{_named_limits(args)[0]} is for benchmark reports, and these are not")
     label_a, label_b = _labels_of(args)
-    request = DiffRequest(
-        a=args.a,
-        b=args.b,
-        label_a=label_a,
-        label_b=label_b,
-        max_drop=args.max_drop,
-        gated=args.fail_on_regression,
-        on_inconclusive=args.on_inconclusive,
-    )
+    request = request_from(DiffRequest, args, label_a=label_a, label_b=label_b, gated=args.fail_on_regression)
     diff = diff_files(request, session)
     _deliver(rendered(diff, "diff", form, _style(args, session), verbose=session.verbose), args.output, session)
     if args.output is not None:
@@ -165,7 +161,7 @@ def _style(args: argparse.Namespace, session: Console) -> Style:
 
 
 def _deliver(text: str, place: str | None, session: Console, note: str = "") -> None:
-    """Print a text, or write it to a file and say so."""
+    """Print a text, or write it to a file and note that."""
     if place is None:
         session.out(text)
     else:
@@ -186,27 +182,20 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="PATH",
         type=_place,
-        help=f"write to a file instead, in the format of its suffix ({_SUFFIXES}) unless --format names one",
+        help=f"write to this file, in the format of its suffix ({_SUFFIXES}) unless --format names one",
     )
-    # The option of the commands that evaluate, taken only to say which one is meant.
+    # The option of other commands, accepted only to suggest the right one.
     group.add_argument("--output-file", nargs="?", const="", type=_other_option, help=argparse.SUPPRESS)
 
 
 def _place(text: str) -> str:
     if text in FORMATS:
-        raise argparse.ArgumentTypeError(f"takes a path; to print {text} use --format {text} (for a file: ./{text})")
+        raise argparse.ArgumentTypeError(f"expected a path; to print {text} use --format {text} (for a file: ./{text})")
     return text
 
 
 def _other_option(_: str) -> str:
-    raise argparse.ArgumentTypeError("is no option here; report diff takes --output PATH and --format FORMAT")
-
-
-def _points(text: str) -> float:
-    number = read_number(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
-    return number
+    raise argparse.ArgumentTypeError("not an option here; use --output PATH and --format FORMAT")
 
 
 _CHOICES = ("ignore", "warn", "fail")
@@ -214,25 +203,25 @@ _UNITS = {"ms": 1.0, "s": 1000.0}
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
-    """Declare what a regression of benchmarks is."""
-    group = parser.add_argument_group("reports of benchmarks: what is worse (fails with --fail-on-regression)")
+    """Declare the limits of benchmark regressions."""
+    group = parser.add_argument_group("benchmark reports: what counts as worse (fails with --fail-on-regression)")
     group.add_argument(
         "--max-completion-drop",
         metavar="SHARE",
-        type=_share,
-        help=Rare("by how much the completion rate may fall (default: 0; what chance explains is inconclusive)"),
+        type=share,
+        help=Rare("maximum drop of the completion rate (default: 0; a drop that chance explains is inconclusive)"),
     )
     for figure in ("partial", "composite"):
         group.add_argument(
-            f"--max-{figure}-drop", metavar="SHARE", type=_share, help=Rare(f"by how much the {figure} score may fall")
+            f"--max-{figure}-drop", metavar="SHARE", type=share, help=Rare(f"maximum drop of the {figure} score")
         )
     group.add_argument(
         "--max-p95-increase",
         metavar="SHARE|MS",
         type=_increase,
         help=Rare(
-            "by how much the 95th percentile of latencies may grow: 0.25, 25%% or 200ms; less than 50 ms or a"
-            " quarter is noise"
+            "maximum growth of the 95th percentile of latencies: 0.25, 25%% or 200ms; growth by less"
+            " than 50 ms or a quarter is noise"
         ),
     )
     for word in ("new", "removed"):
@@ -240,32 +229,32 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
             f"--{word}-tasks",
             choices=_CHOICES,
             help=Rare(
-                f"what {word} tasks do; with ignore or warn the tasks of both are compared on another version of the"
-                " benchmark too"
+                f"what to do about {word} tasks; with ignore or warn, common tasks are compared even"
+                " between benchmark versions"
             ),
         )
     group.add_argument(
-        "--golden", metavar="ID", action="append", default=[], help=Rare("a task that must not be lost; repeatable")
+        "--golden", metavar="ID", action="append", default=[], help=Rare("a task that must keep passing; repeatable")
     )
 
 
 def _named_limits(args: argparse.Namespace) -> list[str]:
-    """List the options about benchmarks that are used."""
+    """List the benchmark options that are used."""
     names = [f"max-{figure}-drop" for figure in ("completion", "partial", "composite")]
     names += ["max-p95-increase", "new-tasks", "removed-tasks", "golden"]
     return [f"--{name}" for name in names if vars(args)[name.replace("-", "_")] not in (None, [])]
 
 
 def _merge_benchmarks(args: argparse.Namespace, session: Console) -> int:
-    """Join shards of a benchmark run, write the report, and return the exit code that the whole run would have had."""
+    """Join shards of a benchmark run, write the report, and return the exit code of the whole run."""
     from skillgate.bench.reports import exit_code, merge
 
     _refuse_score_options(args)
     forms = [output_format(args), *(form for form, _ in args.output_file)]
     for form in forms:
         if form not in formats_of("bench"):
-            raise UsageError(f"a report of benchmarks has no format {form}; it has {', '.join(formats_of('bench'))}")
-        writer("bench", form)  # what a format needs and is not installed is said now
+            raise UsageError(f"a benchmark report has no format {form}; choose {', '.join(formats_of('bench'))}")
+        writer("bench", form)  # fail now if a package of a format is missing
     for _, place in args.output_file:
         require_place(place, session.cwd)
     report = merge(args.shards, merge_policy(args, session.config), session)
@@ -279,30 +268,22 @@ def _refuse_bench_options(args: argparse.Namespace) -> None:
     """Raise UsageError if an option is about benchmarks."""
     named = [*named_gates(args), *["allow-skipped"] * args.allow_skipped]
     if named:
-        raise UsageError(f"--{named[0]} is for reports of benchmarks, and these are scores")
+        raise UsageError(f"--{named[0]} is for benchmark reports, and these are score reports")
     if output_format(args) == "csv" or any(form == "csv" for form, _ in args.output_file):
-        raise UsageError("a report of scores has no CSV; reports of benchmarks have")
+        raise UsageError("only benchmark reports can be written as CSV, and these are score reports")
 
 
 def _diff_benchmarks(args: argparse.Namespace, form: str, session: Console) -> int:
-    """Compare two benchmark reports, write what differs in a format, and return the exit code."""
+    """Compare two benchmark reports, write the differences, and return the exit code."""
     from skillgate.bench.reports import DiffRequest, bench_diff
     from skillgate.bench.request import DiffPolicy
 
     if args.max_drop is not None:
         option = f"--{settings.MAX_DROP.key}"
-        raise UsageError(f"{option} is for scores; of benchmarks it is --max-completion-drop, as a share such as 0.02")
-    share, ms = args.max_p95_increase or (None, None)
-    policy = DiffPolicy(
-        max_completion_drop=args.max_completion_drop or 0.0,
-        max_partial_drop=args.max_partial_drop,
-        max_composite_drop=args.max_composite_drop,
-        max_p95_share=share,
-        max_p95_ms=ms,
-        new_tasks=args.new_tasks,
-        removed_tasks=args.removed_tasks,
-        golden=tuple(args.golden),
-    )
+        raise UsageError(f"{option} is for scores; for benchmarks use --max-completion-drop with a share such as 0.02")
+    growth, ms = args.max_p95_increase or (None, None)
+    completion = args.max_completion_drop or 0.0
+    policy = request_from(DiffPolicy, args, max_completion_drop=completion, max_p95_share=growth, max_p95_ms=ms)
     request = DiffRequest(args.a, args.b, *_labels_of(args), policy, args.fail_on_regression, args.on_inconclusive)
     diff, code = bench_diff(request, session)
     text = render(diff, "bench-diff", form, _style(args, session), verbose=session.verbose)
@@ -311,7 +292,7 @@ def _diff_benchmarks(args: argparse.Namespace, form: str, session: Console) -> i
 
 
 def _labels_of(args: argparse.Namespace) -> tuple[str, str]:
-    """Return what to call the two: their files' names if no option says; equal ones get directories, or a letter."""
+    """Return the labels of both sides: the options, else file names; equal ones get their directory or a letter."""
     names = [os.path.basename(args.a) or args.a, os.path.basename(args.b) or args.b]
     if names[0] == names[1]:
         names = [args.a, args.b]
@@ -328,19 +309,11 @@ def _refuse_score_options(args: argparse.Namespace) -> None:
     named += [key for key, value in written.items() if value is not None]
     named += ["allow-empty"] * args.allow_empty
     if named:
-        raise UsageError(f"--{named[0]} is for scores, and these are reports of benchmarks")
-
-
-def _share(text: str) -> float:
-    number = read_number(text)
-    if not 0 <= number <= 1:
-        hint = f"; did you mean {number / 100:g}?" if 1 < number <= 100 else ""
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}{hint}")
-    return number
+        raise UsageError(f"--{named[0]} is for score reports, and these are benchmark reports")
 
 
 def _increase(text: str) -> tuple[float | None, float | None]:
-    """Read a share of what it was, or milliseconds."""
+    """Read a relative growth, or milliseconds."""
     unit = next((unit for unit in ("%", "ms", "s") if text.endswith(unit)), "")
     number = read_number(text.removesuffix(unit))
     if not 0 <= number < float("inf"):
@@ -354,12 +327,10 @@ def _increase(text: str) -> tuple[float | None, float | None]:
     return (number / 100 if unit else number), None
 
 
-_CONVERT = "a report that was written as JSON, in another format"
+_CONVERT = "a JSON report to another format"
 _CONVERTED = """\
-FILE is a JSON document of a kind below; also the bare list of reports that an older evaluator wrote: what it does not
-say is told, and stands in no figure. Nothing is measured again. A format that cannot show a document is refused, with
-the formats that can:
-
+FILE is a JSON document of a kind listed below, or the bare list of reports from an older evaluator: values that it
+lacks are reported and left out of all figures. Nothing is measured again. Each kind of document has these formats:
 {}"""
 
 
@@ -377,13 +348,13 @@ def _add_convert(words: argparse._SubParsersAction[Any]) -> None:
         type=format_of_word(formats_of(), instead="--output"),
         help=f"write {', '.join(formats_of())} (default: the suffix of --output, else text)",
     )
-    group.add_argument("--output", metavar="PATH", help="write to a file and not to stdout")
+    group.add_argument("--output", metavar="PATH", help="write to this file instead of stdout")
 
 
 def _convert(args: argparse.Namespace, session: Console) -> int:
     """Write the report."""
     if (args.file is None) == (args.input is None):
-        raise UsageError("one report is converted: name its file, once\nTry: skillgate report convert --help")
+        raise UsageError("name one report to convert\nTry: skillgate report convert --help")
     name = args.input if args.file is None else args.file
     form = report_format(args, formats_of(), "")
     if args.output is not None:
@@ -400,7 +371,7 @@ def _convert(args: argparse.Namespace, session: Console) -> int:
 
 
 def _as_report(document: Any, shown: str) -> Any:  # noqa: ANN401 - a document of any kind
-    """Return a document over one skill, or of a check, as the report over several that writers know."""
+    """Return a document over one skill, or of a check, as the report that writers expect."""
     if isinstance(document, SingleReport):
         from skillgate.evaluation.compare import spread
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, session: Console) -> int:
     """Print the list."""
     if args.output_file:
-        raise UsageError("rules prints to standard output; redirect it into a file")
+        raise UsageError("rules prints to standard output; redirect it to a file")
     name = output_format(args)
     found = pages()
     if name == "json":
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
             + (" (opt-in)" if page.rule.optional else "")
             for page in found
         ]
-        session.out("\n".join([*lines, "", "skillgate explain ID tells why, and what good looks like"]))
+        session.out("\n".join([*lines, "", "Run skillgate explain ID for the reason and good examples."]))
     return 0
 
 

@@ -1,9 +1,9 @@
-"""Find skills, evaluate them, select the best, report: in one go.
+"""Find skills, evaluate them, select the best and report, in one step.
 
-Every skill that the search finds is evaluated, and all of them stand in the report, marked as selected or not and why.
-The bounds say who is selected: --min-completion (default 0.7), the others, and --strategy. Nothing selected makes the
-exit code 1; with --exit-on-fail so does any skill that misses a bound. Nothing found makes it 2, and a skill that could
-not be loaded 3. Here -q is the query; --quiet has no short form behind the command.
+Every skill that the search finds is evaluated and listed in the report, with whether it was selected and why. Skills
+are selected by --min-completion (default 0.7), the other limits, and --strategy. Exits with 1 if no skill is selected
+(with --exit-on-fail also if any skill misses a limit), with 2 if none is found, and with 3 if a skill could not be
+loaded. After the command, -q is the query; --quiet has no short form there.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     """Find, evaluate, select and report.
 
     Raises:
-        UsageError: something is not valid, or nothing was found; nothing was run.
+        UsageError: something is not valid, or no skill was found; nothing ran.
     """
     from skillgate.bench.evaluate import RunRequest, find_and_select, preview_search
     from skillgate.bench.finding import Wanted

@@ -1,4 +1,4 @@
-"""Print the JSON Schema of what skillgate writes (report) or reads (config, skill, adapter, benchmark, strategy)."""
+"""Print the JSON Schema of a document that skillgate writes (report) or reads (config, skill, …)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMAS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which schema."""
+    """Declare the document."""
     parser.add_argument("document", metavar="DOCUMENT", help=" or ".join(_SCHEMAS))
 
 
@@ -42,6 +42,6 @@ def run(args: argparse.Namespace, session: Console) -> int:
     make = _SCHEMAS.get(args.document)
     if make is None:
         known = ", ".join(_SCHEMAS)
-        raise UsageError(f"there is no schema {args.document!r}{did_you_mean(args.document, _SCHEMAS)}; known: {known}")
+        raise UsageError(f"unknown schema {args.document!r}{did_you_mean(args.document, _SCHEMAS)}; known: {known}")
     session.out(json_text(make()))
     return 0

@@ -1,4 +1,4 @@
-"""Score skills: one number each, what it rests on, and what to do first."""
+"""Score skills: one number each, the reasons, and what to fix first."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _tell_what_a_key_is_for(session: Console) -> None:
-    """Say what the next depth would add, where there is a key; it is never run because of one."""
+    """Note what the next depth would add if there is a key; a key alone never runs it."""
     if any(session.environ.get(name) for name in _KEYS):
         session.note(
-            "--depth standard would have a model judge every dimension too, output quality and robustness among them,"
-            " for about $0.1 to $0.4 a skill; --depth standard --dry-run says how much"
+            "use --depth standard to have a model judge every dimension, including output quality and robustness,"
+            " for about $0.1 to $0.4 per skill (--depth standard --dry-run shows the estimate)"
         )

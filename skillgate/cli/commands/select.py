@@ -1,8 +1,8 @@
-"""Select skills by what their evaluations say: filter, rank, keep the first.
+"""Select skills by their evaluations: filter, rank, keep the best.
 
-The newest whole report of each skill's version counts, of --reports or of the store; on several benchmarks --benchmark
-says which. A skill without one is not selected, nor one whose figure was not measured: both are listed, with why. The
-exit code is 1 where nothing is selected. A candidate that cannot be read stops no other, and makes it 2.
+The newest complete report of each skill's version counts, from --reports or the store; with several benchmarks, choose
+one with --benchmark. Skills without a report or a measured figure are not selected; they are listed with the reason.
+Exits with 1 if no skill is selected. Unreadable candidates are skipped, and the exit code is 2.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING
 
 from skillgate.cli.bench_options import add_filters, add_ranking
-from skillgate.cli.options import Rare, style_of
+from skillgate.cli.options import Rare, request_from, style_of
 from skillgate.cli.store_options import add_looking, store_choice
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.report.rendering import formats_of
@@ -31,35 +31,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="DIR|FILE|-",
-        help="the candidates: a directory, a JSON file of skills, or that on standard input; required",
+        help="required: the candidates, as a directory, a JSON file of skills, or - for standard input",
     )
     parser.add_argument(
-        "--prose", action=argparse.BooleanOptionalAction, default=True, help="SKILL.md files too, or programs alone"
+        "--prose",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="include SKILL.md files (default), or only programs",
     )
     parser.add_argument(
         "--reports",
         metavar="FILE",
         nargs="+",
         action="extend",
-        help=Rare("JSON reports of eval, or patterns (default: what the store holds)"),
+        help=Rare("JSON reports of eval, or patterns (default: the reports in the store)"),
     )
-    parser.add_argument("--benchmark", metavar="ID", help="the benchmark that counts")
+    parser.add_argument("--benchmark", metavar="ID", help="the benchmark to select by")
     add_filters(parser)
     add_ranking(parser)
     parser.add_argument(
-        "--output", metavar="PATH|-", type=_place, help="write the selected as JSON to a file, or to standard output"
+        "--output",
+        metavar="PATH|-",
+        type=_place,
+        help="write the selected skills as JSON to a file or to standard output",
     )
     add_looking(parser)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
-    """Select and tell.
+    """Select and report.
 
     Raises:
-        UsageError: something is not valid; or a candidate is broken, after the others were told.
+        UsageError: something is not valid; or, after the output, a candidate is broken.
     """
     if args.source is None:
-        raise UsageError("--from DIR|FILE is required: where the candidates are\nTry: skillgate select --help")
+        raise UsageError("--from DIR|FILE is required\nTry: skillgate select --help")
     from skillgate.bench.selecting import SelectRequest, select
     from skillgate.cli.bench_options import strategy_request
     from skillgate.files import require_place, write
@@ -67,15 +73,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     to_file = args.output if args.output != _STDOUT else None
     if to_file is not None:
         require_place(to_file, session.cwd)
-    request = SelectRequest(
-        source=args.source,
-        strategy=strategy_request(args),
-        prose=args.prose,
-        reports=None if args.reports is None else tuple(args.reports),
-        benchmark=args.benchmark,
-        allow_skipped=args.allow_skipped,
-        store=store_choice(args),
-    )
+    request = request_from(SelectRequest, args, strategy=strategy_request(args), store=store_choice(args))
     found = select(request, session)
     text = _document(found)
     if to_file is not None:
@@ -115,5 +113,5 @@ def _text(found: Selected, session: Console) -> str:
 
 def _place(text: str) -> str:
     if text in formats_of():
-        raise argparse.ArgumentTypeError(f"takes a path; to print JSON use --json (for a file: ./{text})")
+        raise argparse.ArgumentTypeError(f"expected a path; to print JSON use --json (for a file: ./{text})")
     return text

@@ -1,7 +1,7 @@
-"""Run a skill on one input, and hold what it answers to what is expected of it, if anything is.
+"""Run a skill on one input and optionally compare its output with the expected result.
 
-The exit code is 0 where the answer passes, or where there is one and nothing is expected; 1 where it fails; 3 where the
-skill did not answer or the answer could not be scored.
+Exits with 0 if the output passes, or if there is an output and no expectation; with 1 if it fails; and with 3 if the
+skill did not answer or the output could not be scored.
 """
 
 from __future__ import annotations
@@ -36,35 +36,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--skill", metavar="PATH", required=True, help="a skill.json, a SKILL.md, or a directory with one"
     )
     parser.add_argument(
-        "--input", metavar="JSON|@FILE|-", required=True, help="a JSON object: as it is, in a file, or on stdin"
+        "--input", metavar="JSON|@FILE|-", required=True, help="a JSON object: inline, in a file, or on stdin"
     )
-    expected = parser.add_argument_group("what is expected (one of them, or nothing)")
-    expected.add_argument("--exact", metavar="JSON", help="this value; what is no JSON is a text")
-    expected.add_argument("--contains", metavar="WORD", nargs="+", action="extend", help="all of these words")
-    expected.add_argument("--regex", metavar="PATTERN", nargs="+", action="extend", help="all of these patterns")
-    expected.add_argument("--schema", metavar="FILE", help="valid by this JSON Schema")
-    expected.add_argument("--judge", metavar="TEXT", help="good by these criteria, as a model judges")
-    expected.add_argument("--custom", metavar="FILE.py:FUNC", help="passed by this function")
-    running = parser.add_argument_group("how it is run")
+    expected = parser.add_argument_group("the expected result (at most one)")
+    expected.add_argument("--exact", metavar="JSON", help="exactly this value (JSON, else text)")
+    expected.add_argument("--contains", metavar="WORD", nargs="+", action="extend", help="contains all of these words")
+    expected.add_argument(
+        "--regex", metavar="PATTERN", nargs="+", action="extend", help="matches all of these patterns"
+    )
+    expected.add_argument("--schema", metavar="FILE", help="valid under this JSON Schema")
+    expected.add_argument("--judge", metavar="TEXT", help="a model judges it by these criteria")
+    expected.add_argument("--custom", metavar="FILE.py:FUNC", help="this function accepts it")
+    running = parser.add_argument_group("how to run it")
     running.add_argument(
         "--timeout",
         metavar="MS",
         dest="timeout_ms",
         type=milliseconds,
-        help=Rare("how long it may take: milliseconds, or 30s, 2m"),
+        help=Rare("time limit: milliseconds, or 30s, 2m"),
     )
     running.add_argument(
         f"--{settings.ALLOW_ENV.key}",
         metavar="NAME",
         action="append",
         default=[],
-        help=Rare("a variable that the skill's configuration may name; repeatable"),
+        help=Rare("an environment variable that the skill's configuration may name; repeatable"),
     )
-    running.add_argument(f"--no-{settings.ALLOW_EXEC.key}", action="store_true", help="start no program")
+    running.add_argument(f"--no-{settings.ALLOW_EXEC.key}", action="store_true", help="do not start programs")
     running.add_argument(
         "--run-as-caller",
         action="store_true",
-        help=Rare("run the program as you, and as root not as a user of its own"),
+        help=Rare("run the program as you (as root too: not as a separate user)"),
     )
     add_model_answers(parser)
     add_settings(parser, settings.TASK)
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     """Run the task.
 
     Raises:
-        UsageError: something is not valid; nothing was run.
+        UsageError: something is not valid; nothing ran.
     """
     from skillgate.bench.evaluate import TaskRequest, run_task
 
@@ -87,7 +89,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 
 def _evaluation(args: argparse.Namespace, session: Console) -> EvalRequest:
-    """Return how the task is run: as ``eval`` would, once, without gates and files."""
+    """Return a request to run the task as ``eval`` would, once, without gates and files."""
     from skillgate.bench.request import BenchPolicy, EvalRequest, Execution, Output, Permissions, TaskChoice
     from skillgate.cli.bench_options import model_options
     from skillgate.store.results import StoreChoice
@@ -109,12 +111,12 @@ def _evaluation(args: argparse.Namespace, session: Console) -> EvalRequest:
 
 
 def _expected(args: argparse.Namespace, session: Console) -> Expectation | None:
-    """Return what is expected, and the directory that paths in it are relative to; None for nothing."""
+    """Return the expected result, with the directory of its relative paths; None for none."""
     from skillgate.bench.evaluate import Expectation
 
     used = [name for name in _EXPECTATIONS if vars(args)[name] is not None]
     if len(used) > 1:
-        raise UsageError(f"{', '.join(f'--{name}' for name in used)}: expect one thing; leave the others out")
+        raise UsageError(f"{', '.join(f'--{name}' for name in used)}: only one expectation is possible")
     if not used:
         return None
     option, directory = used[0], session.cwd
@@ -139,7 +141,7 @@ def _expected(args: argparse.Namespace, session: Console) -> Expectation | None:
 
 
 def _json_or_text(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """Read JSON; a text that is none stands for itself."""
+    """Read JSON; any other text is a string."""
     try:
         return parse_json(text.encode(), "--exact")
     except UsageError:
@@ -155,12 +157,12 @@ def _input(word: str, session: Console) -> dict[str, Any]:
             raise UsageError("--input -: there is no standard input")
         content = sys.stdin.buffer.read(_MOST + 1)
         if len(content) > _MOST:
-            raise UsageError(f"--input -: more than {_MOST:,} bytes came")
+            raise UsageError(f"--input -: larger than {_MOST:,} bytes")
         data = parse_json(content, "--input -")
     else:
         data = parse_json(word.encode(errors="surrogateescape"), "--input")
     if not isinstance(data, dict):
-        raise UsageError('--input: expected a JSON object such as {"text": "…"}: a task\'s inputData is one')
+        raise UsageError('--input: expected a JSON object such as {"text": "…"}')
     return data
 
 
@@ -188,7 +190,7 @@ def _lines(result: TaskResult, document: dict[str, Any]) -> list[str]:
     if result.output is not None:
         value = result.output.value
         lines += (value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)).splitlines()
-        lines += [f"… {result.output.size_bytes:,} bytes in all"] if result.output.truncated else []
+        lines += [f"… {result.output.size_bytes:,} bytes in total"] if result.output.truncated else []
         lines.append("")
     parts = [document["status"]]
     parts += [f"score {document['score']:g}"] if document["score"] is not None else []

@@ -1,4 +1,4 @@
-"""The members of a corpus: what is stored of each, and how they are built, listed, exported and imported."""
+"""The members of a corpus: build, list, export and import them."""
 # ruff: noqa: PTH117, PTH118
 
 from __future__ import annotations
@@ -67,32 +67,32 @@ if TYPE_CHECKING:
 _BADGES = tuple(badge.value.lower() for badge in reversed(Badge))
 _LEAST_DIGITS = 6
 _MOST_FAULTS = 10
-_ORIGIN = 200  # characters that are stored of a file's name
+_ORIGIN = 200  # characters stored of a file name
 
 
 class BuildRequest(NamedTuple):
-    """Bring a corpus up to date with the skills that lie in some directories."""
+    """Update a corpus from the skills in some directories."""
 
-    corpus_dir: str | None  # the folder of the corpus; None for that of the configuration
+    corpus_dir: str | None  # the directory of the corpus; None for that of the configuration
     paths: tuple[str, ...]  # directories, or skills
-    min_badge: str | None  # skills with a lesser one are left out
-    replace: bool  # whether members that are not found now leave, wherever they lie
-    cached: bool  # whether scores of an earlier run are used, and cached for a later one
+    min_badge: str | None  # skills with a lower one are left out
+    replace: bool  # whether to remove all members that are not found now
+    cached: bool  # whether to use and fill the cache of scores
 
 
 class RateRequest(NamedTuple):
-    """Play the skills of a corpus against one another."""
+    """Compare the skills of a corpus with one another."""
 
-    corpus_dir: str | None  # the folder of the corpus; None for that of the configuration
+    corpus_dir: str | None  # the directory of the corpus; None for that of the configuration
     options: Mapping[str, Value]  # settings given as options, by key
     models: ModelOptions
 
 
 class CorpusChange(NamedTuple):
-    """What a command did to a corpus."""
+    """The result of a command on a corpus."""
 
-    lines: tuple[str, ...]  # it in words
-    members: CorpusList  # as they are now
+    lines: tuple[str, ...]  # a description
+    members: CorpusList  # the current members
     complete: bool = True  # whether all of it was done
     notes: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ class CorpusChange(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A skill that was found and may become a member; fields as of :class:`~skillgate.model.corpus.Indexed`."""
+    """A found skill that may become a member; fields as in :class:`~skillgate.model.corpus.Indexed`."""
 
     entrant: Entrant
     path: str
@@ -115,18 +115,18 @@ class Candidate(NamedTuple):
 
 
 class Built(NamedTuple):
-    """An index after a search, and how many skills it concerns."""
+    """An index after a search, with counts of skills."""
 
-    corpus: CorpusIndex  # members and those that have left; ratings are as they were
-    added: int  # one that left and is back has its rating and matches once more
-    stayed: int  # found, and members already
-    changed: int  # now where another text was
-    dropped: int  # no members any more, those that changed apart
-    doubles: int  # found with the text of one that was found before
+    corpus: CorpusIndex  # current and former members; ratings are unchanged
+    added: int  # a returning member gets its rating and matches back
+    stayed: int  # found, and already members
+    changed: int  # new text in the same place
+    dropped: int  # removed members, without the changed ones
+    doubles: int  # found with the same text as another one
 
 
 class ListedMember(NamedTuple):
-    """A member as a client would list it: name, description (with ``when_to_use``), and what a model loads of it."""
+    """A member as a client lists it: name, description (with ``when_to_use``), and the text that a model loads."""
 
     name: str
     description: str
@@ -134,32 +134,32 @@ class ListedMember(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """What a search gave."""
+    """The result of a search."""
 
     candidates: tuple[Candidate, ...]  # by path
-    lesser: int  # how many are below the badge
-    unread: frozenset[str]  # where nothing could be read
+    lesser: int  # number of skills below the badge
+    unread: frozenset[str]  # unreadable places
     complete: bool
 
 
 class StoredCorpus:
-    """A corpus on disk, as its index says now; :class:`~skillgate.ranking.corpus.Corpus`.
+    """A corpus on disk, as in its current index; a :class:`~skillgate.ranking.corpus.Corpus`.
 
     Attributes:
         digest: of members and ratings.
         members: all of them, by name and digest.
-        store, index: its files, and the index as it was read.
+        store, index: its files, and its index.
     """
 
     def __init__(self, store: Store, index: CorpusIndex) -> None:
-        """Take the files and their index."""
+        """Store the files and their index."""
         self.store = store
         self.index = index
         self.members = tuple(sorted(map(member, index.members), key=lambda one: (one.name, one.digest)))
         self.digest = ratings_digest(self.members)
 
     def entrant(self, member: Member) -> Entrant | None:
-        """Return a member with its text; None where its text is gone or is another one now."""
+        """Return a member with its text; None if its text is missing or changed."""
         text = self.store.text(member.digest)
         if text is None or not text.pages or content_digest(text.pages) != member.digest:
             return None
@@ -168,7 +168,7 @@ class StoredCorpus:
 
 
 def open_corpus(folder: str) -> StoredCorpus | None:
-    """Read the corpus in a folder; None where there is none.
+    """Read the corpus in a directory; None if there is none.
 
     Raises:
         UsageError: it is broken.
@@ -179,14 +179,14 @@ def open_corpus(folder: str) -> StoredCorpus | None:
         return None
     digests = [one.digest for one in index.members]
     if len(set(digests)) != len(digests):
-        raise UsageError(f"the corpus in {folder} names a skill twice: skillgate corpus verify says which")
+        raise UsageError(f"the corpus in {folder} has a duplicate skill; run skillgate corpus verify")
     return StoredCorpus(store, index)
 
 
 def siblings(corpus: StoredCorpus) -> Iterator[ListedMember]:
-    """Yield the members as skills that a client lists next to a lone one, by name.
+    """Yield the members that a client lists next to a single skill, by name.
 
-    Left out are those that a model does not see, or that have no description or no text any more.
+    Members that a model does not see, or without description or text, are left out.
     """
     for one in corpus.members:
         entrant = corpus.entrant(one)
@@ -195,24 +195,24 @@ def siblings(corpus: StoredCorpus) -> Iterator[ListedMember]:
             continue
         head = frontmatter.parse(parts.yaml)[0]
         description = listed(head.text("description"), head.text("when_to_use"))
-        root: SkillRoot | None = None  # it lies nowhere, and only its head is asked about
+        root: SkillRoot | None = None  # it has no place; only its frontmatter is used
         if description and not needs_no_trigger(Skill(root, head)):  # type: ignore[arg-type]
             yield ListedMember(entrant.name, description, parts.body)
 
 
 def member(indexed: Indexed) -> Member:
-    """Return what matches need to know of a skill of the index."""
+    """Return what matches need of a skill in the index."""
     return Member(**{name: getattr(indexed, name) for name in Member._fields})
 
 
 def ratings_digest(members: Iterable[Member]) -> str:
-    """Return the digest of members and ratings: matches against equal ones may be compared."""
+    """Return the digest of members and ratings; matches with equal digests are comparable."""
     parts = sorted(f"{one.digest} {one.rating!r} {one.matches}{'' if one.rateable else ' -'}" for one in members)
     return digest(*(part.encode("ascii") for part in parts))
 
 
 def entrant_of(source: SkillSource) -> Entrant | None:
-    """Return a skill as it takes part in matches; None where there is nothing to score."""
+    """Return a skill as used in matches; None if there is nothing to score."""
     skill = parse(source)
     if skill.unscored is not None:
         return None
@@ -230,7 +230,7 @@ def entrant_of(source: SkillSource) -> Entrant | None:
 
 
 def text_of(entrant: Entrant) -> SkillText:
-    """Return what is stored of a skill's text."""
+    """Return the stored text of a skill."""
     return SkillText(entrant.digest, tuple(PageText(page.path, page.text) for page in entrant.pages))
 
 
@@ -239,14 +239,14 @@ def build(request: BuildRequest, session: Console) -> CorpusChange:
 
     Raises:
         UsageError: a path is not valid, no skill was found, or the corpus is broken.
-        IncompleteError: another run writes the corpus.
+        IncompleteError: another run is writing the corpus.
     """
     store = store_of(request.corpus_dir, session, writes=True)
     before = store.index() or CorpusIndex()
     search = _search(request, session, store)
     tops = [os.path.join(session.cwd, path) for path in request.paths]
 
-    def leaves(origin: str) -> bool:  # where nothing was found; not where it could not be looked for
+    def leaves(origin: str) -> bool:  # where nothing was found, not where the search failed
         if origin in search.unread or not search.complete:
             return False
         return request.replace or any(is_below(store.folder, origin, top) for top in tops)
@@ -270,13 +270,13 @@ def _search(request: BuildRequest, session: Console, store: Store) -> _Search:
         session.note(notice)
     if not discovery.roots:
         where = ", ".join(request.paths)
-        raise UsageError(f"no skill found in {where}: a skill is a directory with a SKILL.md; the corpus is as it was")
+        raise UsageError(f"no skill found in {where}: a skill is a directory with a SKILL.md; the corpus is unchanged")
     sources: list[SkillSource] = []
     unread: set[str] = set()
     for root in discovery.roots:
         source = read(root)
         if isinstance(source, Unreadable):
-            session.note(f"{root.path} is left out: {source.reason}")
+            session.note(f"left out {root.path}: {source.reason}")
             unread.add(_origin(store, root))
         else:
             sources.append(source)
@@ -286,10 +286,10 @@ def _search(request: BuildRequest, session: Console, store: Store) -> _Search:
         badge = None if result.composite.badge is None else result.composite.badge.value.lower()
         path, least = str(source.root.path), request.min_badge
         if entrant is None:
-            session.note(f"{path} is left out: {result.composite.reason or 'there is nothing to score'}")
+            session.note(f"left out {path}: {result.composite.reason or 'there is nothing to score'}")
         elif least is not None and (badge is None or _BADGES.index(badge) < _BADGES.index(least)):
             lesser += 1
-            session.detail(f"{path} is left out: its badge is {badge or 'none'}")
+            session.detail(f"left out {path}: its badge is {badge or 'none'}")
         else:
             candidates.append(Candidate(entrant, path, _origin(store, source.root), result.composite.score, badge))
     return _Search(tuple(candidates), lesser, frozenset(unread), discovery.complete)
@@ -309,20 +309,20 @@ def _scored(sources: Sequence[SkillSource], request: BuildRequest, session: Cons
 def _origin(store: Store, root: SkillRoot) -> str:
     tree = root.tree
     if not isinstance(tree, DiskTree):
-        raise UsageError(f"{str(root.path)!r} lies in a commit: a corpus is built from directories on disk")
+        raise UsageError(f"{str(root.path)!r} is in a commit; build a corpus from directories on disk")
     return origin_of(store.folder, os.path.join(tree.root, root.directory))
 
 
 def built(
     index: CorpusIndex, candidates: Sequence[Candidate], *, is_gone: Callable[[str], bool], played: Collection[str]
 ) -> Built:
-    """Bring an index up to date with what was found.
+    """Update an index with the found skills.
 
     Args:
-        index: as it was.
-        candidates: what was found, by path; of equal ones the first becomes the member.
-        is_gone: whether a member of this origin, where nothing was found, is to leave.
-        played: the digests of all skills that have a match; of those that leave, only these are remembered.
+        index: the old index.
+        candidates: the found skills, by path; of equal ones the first becomes the member.
+        is_gone: whether a member of this origin, where nothing was found, must be removed.
+        played: the digests of all skills with a match; only these are remembered as former members.
     """
     before = {one.digest: one for one in (*index.former, *index.members)}
     members = {one.digest: one for one in index.members}
@@ -374,21 +374,21 @@ def _rated_as(one: Indexed, other: Indexed) -> Indexed:
 def _summary(done: Built, search: _Search, request: BuildRequest, store: Store) -> Iterator[str]:
     members = len(done.corpus.members)
     yield (
-        f"{members} skill{'s' * (members != 1)} in {printable(store.folder)}:"
-        f" {done.added} added, {done.stayed} kept, {done.changed} changed, {done.dropped} dropped"
+        f"{members} skill{'s' * (members != 1)} in {printable(store.folder)}: {done.added} added, {done.stayed}"
+        f" unchanged, {done.changed} changed, {done.dropped} removed"
     )
     if search.lesser:
-        yield f"{search.lesser} left out below {request.min_badge}"
+        yield f"{search.lesser} left out: badge below {request.min_badge}"
     if done.doubles:
-        yield f"{done.doubles} found with the text of another one, which counts once"
+        yield f"{done.doubles} with the same text as another skill; it counts once"
     if not search.complete:
-        yield "not everything could be searched: no skill was dropped"
+        yield "not everything could be searched: no skill was removed"
     if any(not one.matches for one in done.corpus.members):
-        yield "skills without a match stand at 1500: skillgate corpus rate plays them"
+        yield "skills without a match are rated 1500; run skillgate corpus rate to play matches"
 
 
 def members(corpus_dir: str | None, session: Console) -> CorpusList:
-    """List the members of a corpus, the best rated first.
+    """List the members of a corpus, best rating first.
 
     Raises:
         UsageError: there is no corpus, or it cannot be read.
@@ -397,10 +397,10 @@ def members(corpus_dir: str | None, session: Console) -> CorpusList:
 
 
 def show(name: str, corpus_dir: str | None, session: Console) -> CorpusShow:
-    """Return the members of a name, or whose digest begins with it, with their matches.
+    """Return the members with a name, or whose digest begins with it, with their matches.
 
     Raises:
-        UsageError: there is no corpus, it cannot be read, or no member is meant.
+        UsageError: there is no corpus, it cannot be read, or no member matches.
     """
     store = store_of(corpus_dir, session)
     index, matches = require_index(store), store.matches()
@@ -408,7 +408,7 @@ def show(name: str, corpus_dir: str | None, session: Console) -> CorpusShow:
     meant = [one for one in index.members if one.name == name or (is_digest and one.digest.startswith(name))]
     if not meant:
         near = did_you_mean(name, {one.name for one in index.members})
-        raise UsageError(f"there is no skill {name!r} in the corpus in {store.folder}{near}")
+        raise UsageError(f"no skill {name!r} in the corpus in {store.folder}{near}")
     return CorpusShow(tool=TOOL, skills=tuple(_shown(one, index, matches) for one in meant))
 
 
@@ -420,13 +420,13 @@ def _listing(index: CorpusIndex) -> CorpusList:
 
 
 def _listed(one: Indexed) -> ListedSkill:
-    """Return a member as it is shown: without a match it has no rating."""
+    """Return a member for display: without a match it has no rating."""
     shown = ListedSkill(**{name: getattr(one, name) for name in ListedSkill._fields})
     return shown if one.matches else shown._replace(rating=None)
 
 
 def _shown(one: Indexed, index: CorpusIndex, matches: Matches) -> ShownSkill:
-    """Return a member with the matches that its rating rests on."""
+    """Return a member with the matches behind its rating."""
     everyone = {other.digest: other for other in (*index.members, *index.former)}
     played = resting_on(index, matches.played)
     own = [_seen(match, one.digest, everyone) for match in played if one.digest in (match.first, match.second)]
@@ -434,7 +434,7 @@ def _shown(one: Indexed, index: CorpusIndex, matches: Matches) -> ShownSkill:
 
 
 def _seen(match: Played, digest: str, everyone: dict[str, Indexed]) -> ShownMatch:
-    """Return a match as one of its skills has it."""
+    """Return a match from the view of one of its skills."""
     is_first = match.first == digest
     opponent = everyone[match.second if is_first else match.first]
     return ShownMatch(
@@ -460,7 +460,7 @@ def export(file: str, corpus_dir: str | None, session: Console) -> CorpusExport:
     store = store_of(corpus_dir, session)
     index, matches = require_index(store), store.matches()
     if matches.problems:
-        raise UsageError(f"{matches.problems[0]}: skillgate corpus verify lists what is wrong")
+        raise UsageError(f"{matches.problems[0]}; run skillgate corpus verify for all problems")
     exported = CorpusExport(
         tool=TOOL,
         members=tuple(map(_shareable, index.members)),
@@ -477,23 +477,23 @@ def _text(store: Store, one: Indexed) -> SkillText:
     """Return a member's text."""
     text = store.text(one.digest)
     if text is None or content_digest(text.pages) != one.digest:
-        raise UsageError(f"the text of {one.name} is gone or changed: skillgate corpus verify lists what is wrong")
+        raise UsageError(f"the text of {one.name} is missing or changed; run skillgate corpus verify for all problems")
     return text
 
 
 def _shareable(one: Indexed) -> Indexed:
-    """Leave out where a skill lies on this machine: a path from the root shows its last part alone."""
+    """Remove the skill's place on this machine: of a path outside the directory only the last part stays."""
     is_inside = not os.path.isabs(one.path) and not one.path.startswith(("..", "~"))
     path = one.path if is_inside else one.path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     return one._replace(origin="", path=path)
 
 
 def import_file(file: str, corpus_dir: str | None, session: Console) -> CorpusChange:
-    """Check a document, take it in as a whole or not at all, and rate anew.
+    """Check a document, import it completely or not at all, and compute all ratings again.
 
     Raises:
-        UsageError: it is no such document, or something is wrong with it or with the corpus that is there.
-        IncompleteError: another run writes the corpus, or a package is missing.
+        UsageError: it is not such a document, or it or the existing corpus is not valid.
+        IncompleteError: another run is writing the corpus, or a package is missing.
     """
     arriving = _read_export(file, session)
     store = store_of(corpus_dir, session, writes=True)
@@ -509,40 +509,40 @@ def import_file(file: str, corpus_dir: str | None, session: Console) -> CorpusCh
         store.add(fresh)
         played = store.matches().played
         if played:
-            # A real model's verdicts rate the corpus where there are any, else those that did.
+            # The verdicts of a real model rate the corpus if there are any, else those used before.
             sources = {one.source for one in played}
             others = min(sources) if before.fit is None else before.fit.source
             index = rerated(index, played, LIVE if LIVE in sources else others)
         store.put_index(index)
     pairs = resting_on(index, played)
     brought = sum(one.origin != "" for one in pairs)
-    taken = f"{len(index.members) - len(before.members)} skills and {len(fresh)} matches taken in"
-    lines = [f"{taken}; {len(index.members)} skills in {printable(store.folder)}, rated by the matches of both"]
+    taken = f"{len(index.members) - len(before.members)} skills and {len(fresh)} matches imported"
+    lines = [f"{taken}; {len(index.members)} skills in {printable(store.folder)}, rated by all matches"]
     if fresh and pairs:
         lines.append(
-            f"imported matches decide {brought} of {len(pairs)} rated pairs; what was played here decides its own"
+            f"imported matches decide {brought} of {len(pairs)} rated pairs; matches played here decide theirs"
         )
     return CorpusChange.of(lines, index)
 
 
 def _read_export(name: str, session: Console) -> CorpusExport:
-    """Read a document and make sure that it is what it says."""
+    """Read and check a document."""
     data = read_bytes(os.path.join(session.cwd, name))
     if data is None:
         raise UsageError(f"{name} does not exist")
     exported = read_document(CorpusExport, data, name)
     if exported.corpus_version != CORPUS_VERSION:
-        raise UsageError(f"{name} is of version {exported.corpus_version}, and this program reads {CORPUS_VERSION}")
+        raise UsageError(f"{name} has version {exported.corpus_version}; this program reads version {CORPUS_VERSION}")
     faults = list(islice(arrival_faults(exported), _MOST_FAULTS))
     if faults:
-        raise UsageError("\n".join([f"{name} is not taken in:", *(f"  {fault}" for fault in faults)]))
+        raise UsageError("\n".join([f"cannot import {name}:", *(f"  {fault}" for fault in faults)]))
     return exported
 
 
 def joined(index: CorpusIndex, arriving: CorpusIndex) -> CorpusIndex:
-    """Take the skills of another corpus in; of one that is known already, what is known stays.
+    """Add the skills of another corpus; known skills stay as they are.
 
-    A rating that is brought along counts nowhere: ratings are fitted anew to the matches of both.
+    Imported ratings are ignored: ratings are computed again from all matches.
     """
     members = {one.digest: one for one in index.members}
     former = {one.digest: one for one in index.former}
@@ -556,5 +556,5 @@ def joined(index: CorpusIndex, arriving: CorpusIndex) -> CorpusIndex:
 
 
 def _arriving(one: Indexed) -> Indexed:
-    """Leave out all that a stranger's word must not decide."""
+    """Remove everything that an untrusted file must not decide."""
     return one._replace(rating=MEDIAN, matches=0, anchor=False, origin="", rateable=True)

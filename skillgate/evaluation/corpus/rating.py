@@ -1,4 +1,4 @@
-"""Play the skills of a corpus against one another, and rate them: every decided match is on disk at once."""
+"""Compare the skills of a corpus with one another, and rate them; every decided match is saved at once."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.evaluation.models import ModelSetup
 
-_REASON = 300  # characters of what is stored of a reason
+_REASON = 300  # characters stored of a reason
 _SAMPLED = 64  # pairs from which the cost of all is estimated before the user is asked
 _MOST_REASONS = 5
 _WIDTH = 79  # characters of the line that shows progress
 
 
 class _Outcome(NamedTuple):
-    """One pair of a run: what came of it, the pair where a text may have prevented a verdict, and the cost or None."""
+    """The result of one pair: the match, or the pair if a text may have prevented a verdict; and the cost or None."""
 
     played: Played | None
     reason: str | None = None
@@ -46,7 +46,7 @@ class _Outcome(NamedTuple):
 
 
 class _Rating(NamedTuple):
-    """What a run plays with."""
+    """The state of one run."""
 
     store: Store
     corpus: StoredCorpus
@@ -54,17 +54,17 @@ class _Rating(NamedTuple):
     source: str
 
     def identity(self, one: Member, two: Member) -> Identity:
-        """Return what tells a pair from others."""
+        """Return the identity of a pair."""
         return Identity(one.digest, two.digest, self.arena.judge.model, PROMPT_VERSION, self.source)
 
 
 def rate(request: RateRequest, session: Console) -> CorpusChange | DryRun:
-    """Play what was not played yet, then rate; with ``dry_run`` return what it would cost.
+    """Play missing matches, then rate; with ``dry_run`` return the estimated cost.
 
     Raises:
-        UsageError: an option does not fit, there is no corpus, or much would be spent that the user did not agree to.
-        IncompleteError: a package is missing, or another run writes the corpus.
-        KeyboardInterrupt: the user wants no more; what was decided is stored.
+        UsageError: an option is not valid, there is no corpus, or the user did not agree to the cost.
+        IncompleteError: a package is missing, or another run is writing the corpus.
+        KeyboardInterrupt: the user stopped the run; decided matches are saved.
     """
     require_packages()
     config = _config(request, session)
@@ -81,19 +81,19 @@ def rate(request: RateRequest, session: Console) -> CorpusChange | DryRun:
 
 
 def _config(request: RateRequest, session: Console) -> Config:
-    """Return the configuration with what was asked for: one judge."""
+    """Return the configuration with the options, for one judge."""
     refused = [f"--{one.key}" for one in (settings.LAYERS, settings.JUDGES) if one.key in request.options]
     refused += ["--calibration"] if request.models.calibration else []
     if refused:
-        raise UsageError(f"corpus rate has one judge, and takes no {', '.join(refused)}")
+        raise UsageError(f"corpus rate uses one judge; leave out {', '.join(refused)}")
     config = session.config.with_options(request.options)
     names = config.get(settings.JUDGE_MODEL)
     if not names:
         return config.with_options({settings.JUDGES.key: 1})
     if len(names) > 1:
         if config.origin(settings.JUDGE_MODEL) == "option":
-            raise UsageError(f"corpus rate has one judge: give one --{settings.JUDGE_MODEL.key}, not {len(names)}")
-        session.note(f"of the models that judge, {names[0]} compares")
+            raise UsageError(f"corpus rate uses one judge; pass one --{settings.JUDGE_MODEL.key}, not {len(names)}")
+        session.note(f"only {names[0]} of the judge models compares skills")
     return config.with_options({settings.JUDGE_MODEL.key: names[:1], settings.JUDGES.key: 1})
 
 
@@ -121,7 +121,7 @@ def _rate(
     _require_approval(layers, models.setup, session)
     outcomes = _play([partial(_stored, rating, layer, known) for layer in layers], models.setup, session)
     sources = {one.played.source for one in outcomes if one.played is not None}
-    if len(sources) == 1:  # a server that passes for a live one may be a scripted model
+    if len(sources) == 1:  # a server that claims to be live may be a scripted model
         source = sources.pop()
     _require_source(index.fit, source, store)
     index = rerated(_recorded(index, outcomes), store.matches().played, source)
@@ -136,16 +136,16 @@ def _rate(
 
 
 def _require_source(fit: Fit | None, source: str, store: Store) -> None:
-    """Raise UsageError if ratings of a real model would be replaced by those of what stands in for one."""
+    """Raise UsageError if ratings of a real model would be replaced by those of a substitute."""
     if fit is not None and fit.source == LIVE != source:
         raise UsageError(
-            f"the ratings in {store.folder} are a real model's, and the provider {source} asks none:"
-            f" give another --{settings.CORPUS_DIR.key}, or another --{settings.PROVIDER.key}"
+            f"the ratings in {store.folder} are from a real model, but provider {source} does not ask one; use"
+            f" another --{settings.CORPUS_DIR.key} or --{settings.PROVIDER.key}"
         )
 
 
 def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> frozenset[str]:
-    """Return the skills that this judge cannot compare: it would say the same once more."""
+    """Return the skills that this judge cannot compare; asking again would not help."""
     judge = (rating.arena.judge.model, PROMPT_VERSION, rating.source)
 
     def is_own(one: Played | Provoked) -> bool:
@@ -155,9 +155,9 @@ def _refused(rating: _Rating, index: CorpusIndex, played: Sequence[Played]) -> f
 
 
 def _pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ...]:
-    """Return every pair to be played once, the lesser digest first: each skill with its ``n`` nearest.
+    """Return every pair to play once, the lower digest first: each skill with its ``n`` nearest.
 
-    Ratings have no say, so that a run that goes on plays the pairs that the first one would have.
+    Ratings are ignored, so that a resumed run plays the same pairs.
     """
     level = [one._replace(rating=MEDIAN, matches=0, rateable=True) for one in members]
     pairs = {}
@@ -170,12 +170,12 @@ def _pairs(members: Sequence[Member], n: int) -> tuple[tuple[Member, Member], ..
 
 
 def _layer(rating: _Rating, one: Member, two: Member) -> Steps[_Outcome]:
-    """Have one pair judged; texts are read when its turn comes."""
+    """Have one pair judged; its texts are read only now."""
     first, second = rating.corpus.entrant(one), rating.corpus.entrant(two)
     if first is None or second is None:
         yield Together(())
         gone = one if first is None else two
-        return _Outcome(None, f"the text of {gone.name} is gone or changed: skillgate corpus verify says more")
+        return _Outcome(None, f"the text of {gone.name} is missing or changed; run skillgate corpus verify")
     match = yield from play_match(first, second, rating.arena, one.path)
     costs = [answer.cost_usd for answer in match.answers]
     known = [cost for cost in costs if cost is not None]
@@ -200,7 +200,7 @@ def _layer(rating: _Rating, one: Member, two: Member) -> Steps[_Outcome]:
 
 
 def _stored(rating: _Rating, layer: Callable[[], Steps[_Outcome]], known: Collection[Identity]) -> Steps[_Outcome]:
-    """Have a pair judged, and write what was decided down before anything else is asked for."""
+    """Have a pair judged, and save the result before asking anything else."""
     outcome = yield from layer()
     if outcome.played is not None and identity(outcome.played) not in known:
         rating.store.add([outcome.played])
@@ -208,7 +208,7 @@ def _stored(rating: _Rating, layer: Callable[[], Steps[_Outcome]], known: Collec
 
 
 def _recorded(index: CorpusIndex, outcomes: Sequence[_Outcome]) -> CorpusIndex:
-    """Note the pairs that a text may have prevented a verdict on, each once for each judge."""
+    """Record the pairs on which a text may have prevented a verdict, once per judge."""
     pairs = {one._replace(reason=""): one for one in index.provoked}
     pairs |= {one.provoked._replace(reason=""): one.provoked for one in outcomes if one.provoked is not None}
     return replace(index, provoked=tuple(pairs[key] for key in sorted(pairs)))
@@ -219,7 +219,7 @@ def _play(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, se
     try:
         return list(setup.drive(layers, watch))
     except KeyboardInterrupt:
-        session.note("interrupted: decided matches are kept; the same command goes on from them, and rates")
+        session.note("interrupted: decided matches are saved; run the same command again to resume")
         raise
     finally:
         if watch is not None and session.stderr.isatty():
@@ -227,7 +227,7 @@ def _play(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, se
 
 
 def _require_approval(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, session: Console) -> None:
-    """Ask before much is spent without a limit."""
+    """Ask before spending much without a limit."""
     if not layers or not setup.provider.live or any(limit is not None for limit in setup.limits):
         return
     sample = layers[:: -(-len(layers) // _SAMPLED)]
@@ -238,7 +238,7 @@ def _require_approval(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: Mo
 
 
 def _forecast(layers: Sequence[Callable[[], Steps[_Outcome]]], wanted: int, setup: ModelSetup) -> DryRun:
-    """Return what a run would ask and cost."""
+    """Return the requests and cost of a run."""
     forecast = estimates.estimate(layers, answers=setup.answers, provider=setup.provider)
     cost, calls = setup.limits
     _, *more = estimates.lines(forecast, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
@@ -249,22 +249,22 @@ def _forecast(layers: Sequence[Callable[[], Steps[_Outcome]]], wanted: int, setu
 def _summary(
     index: CorpusIndex, played: Sequence[Played], outcomes: Sequence[_Outcome], before: int, judge: str
 ) -> Iterator[str]:
-    """Yield what a run did, in lines; ``before`` pairs were decided already, ``played`` are all matches now."""
+    """Yield a summary of a run in lines; ``before`` pairs were decided earlier, ``played`` are all matches."""
     decided = sum(one.played is not None for one in outcomes)
     costs = [one.cost_usd for one in outcomes]
     cost = "cost unknown" if any(one is None for one in costs) else f"${sum(one or 0.0 for one in costs):.2f}"
     yield (
-        f"{decided} pairs decided, {before} were before, {len(outcomes) - decided} not judged;"
-        f" {cost} now; judge {printable(judge)}"
+        f"{decided} pairs decided, {before} decided before, {len(outcomes) - decided} not judged; {cost} now; judge"
+        f" {printable(judge)}"
     )
     refused = [one.name for one in index.members if not one.rateable]
     if refused:
         names = ", ".join(map(printable, refused[:_MOST_REASONS])) + ", …" * (len(refused) > _MOST_REASONS)
-        yield f"not rateable, since the judge gives no verdicts on them: {names}; nobody meets them"
+        yield f"not rateable, because the judge gives no verdicts on them: {names}; no skill is compared with them"
     matches = resting_on(index, played)
     ratings = [one.rating for one in index.members if one.matches]
     if index.fit is None or not matches or not ratings:
-        yield "no pair is decided: nothing is rated"
+        yield "no pair is decided, so nothing is rated"
         return
     from skillgate.stats.intervals import clopper_pearson  # scipy
 
@@ -275,23 +275,29 @@ def _summary(
         f" ({low:.1%} to {high:.1%}), which count as draws"
     )
     unrated = len(index.members) - len(ratings) - len(refused)
-    rest = f", {unrated} without a match stand at 1500" if unrated else ""
+    rest = f", {unrated} without a match at 1500" if unrated else ""
     yield f"rated {len(ratings)} skills from {min(ratings):.0f} to {max(ratings):.0f}, the median at 1500{rest}"
     if index.fit.source != LIVE:
-        yield f"these are verdicts of the provider {index.fit.source}, not of a real model: they show how it works"
+        yield (
+            f"these verdicts are from provider {index.fit.source}, not from a real model: they only demonstrate the"
+            " process"
+        )
 
 
 def _unjudged(outcomes: Sequence[_Outcome], index: CorpusIndex) -> Iterator[str]:
-    """Yield for each cause how many pairs have no result, and whether they are tried once more."""
+    """Yield the number of pairs without a result for each cause, and whether a retry helps."""
     refused = {one.digest for one in index.members if not one.rateable}
 
     def cause(one: _Outcome) -> str:
         pair = one.provoked
         if pair is None:
-            return f"{one.reason}; the same command tries again"
+            return f"{one.reason}; run the same command to retry"
         if refused.isdisjoint((pair.first, pair.second)):
-            return f"{one.reason} (a text may be the cause); the same command tries again"
-        return f"{one.reason} (the text of one that is not rateable is the cause); the others meet the next ones"
+            return f"{one.reason} (a text may be the cause); run the same command to retry"
+        return (
+            f"{one.reason} (caused by the text of a skill that is not rateable); the others are compared with the"
+            " next ones"
+        )
 
     reasons = Counter(cause(one) for one in outcomes if one.played is None)
     for reason, count in reasons.most_common(_MOST_REASONS):

@@ -1,9 +1,9 @@
-"""A corpus on disk: where it lies, its files, and whether they are what they say.
+"""A corpus on disk: its place, its files, and their verification.
 
-The index is replaced whole, a text never changes under its name, and matches are only ever added at the end: a process
-that is killed leaves the old state or the new one. One process at a time may write.
+The index is replaced as a whole, a text never changes under its name, and matches are only appended: a killed process
+leaves the old state or the new one. Only one process at a time may write.
 """
-# ruff: noqa: PTH103, PTH108, PTH112, PTH114, PTH117, PTH118
+# ruff: noqa: PTH103, PTH108, PTH112, PTH114, PTH118
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ except ImportError:  # Windows
 TOOL = Tool(version=__version__)
 MAX_BYTES = 256 << 20  # of one file; a corpus of 2,000 skills has about 30 MB of text and 10 MB of matches
 LONGEST = 2_000  # characters of a name, a category or a path
-MOST_PAGES = 1_000  # of one skill; a search keeps 300 and those it takes for instructions
-MOST_CHARACTERS = 16 << 20  # of one skill; a search keeps 8 MB with the main file
+MOST_PAGES = 1_000  # of one skill; a search reads 300 and those it takes for instructions
+MOST_CHARACTERS = 16 << 20  # of one skill; a search reads 8 MB with the main file
 _INDEX, _MATCHES, _TEXTS, _LOCK = "index.json", "matches.jsonl", "texts", "lock"
 _DIGITS = 2 * DIGEST_BYTES
 _BADGES = frozenset(badge.value.lower() for badge in Badge)
@@ -62,16 +62,16 @@ T = TypeVar("T")
 
 
 def document(value: object, indent: int | None = None) -> bytes:
-    """Write a value as JSON on one line, or indented; what UTF-8 lacks is escaped."""
+    """Return a value as JSON on one line, or indented, in ASCII."""
     separators = (",", ":") if indent is None else (",", ": ")
     return (json.dumps(encode(value), indent=indent, separators=separators) + "\n").encode("ascii")
 
 
 def read_document(cls: type[T], data: bytes, where: str) -> T:
-    """Read a value of a type from JSON that anybody may have written.
+    """Read a value of a type from untrusted JSON.
 
     Raises:
-        UsageError: it is none, or is nested too deep.
+        UsageError: it is not valid, or nested too deeply.
     """
     try:
         parsed = json.loads(data, parse_constant=_refused)
@@ -79,7 +79,7 @@ def read_document(cls: type[T], data: bytes, where: str) -> T:
         raise UsageError(f"{where} is not JSON: {type(error).__name__}: {str(error)[:200]}") from None
     tag: tuple[str, str] | None = getattr(cls, "TAG", None)
     if tag is not None and (not isinstance(parsed, dict) or parsed.get(tag[0]) != tag[1]):
-        raise UsageError(f"{where} is no document of the kind {tag[1]!r}")
+        raise UsageError(f"{where} is not a document of kind {tag[1]!r}")
     try:
         return decode(cls, parsed)
     except CodecError as error:
@@ -87,51 +87,42 @@ def read_document(cls: type[T], data: bytes, where: str) -> T:
 
 
 def _refused(word: str) -> None:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def read_bytes(path: str) -> bytes | None:
-    """Read a file, None where there is none.
+    """Read a file; None if it does not exist.
 
     Raises:
-        UsageError: it cannot be read, is none, or is too large.
+        UsageError: it cannot be read, is not a file, or is too large.
     """
     try:
-        with open(path, "rb", opener=_waitless) as file:
+        with open(path, "rb", opener=files.waitless) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes")
     return data
 
 
-def _waitless(path: str, flags: int) -> int:
-    """Open without waiting for the writer of a pipe that somebody may have put there."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _unlinked(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
-
-
 @contextmanager
 def _writable(path: str) -> Iterator[None]:
-    """Raise UsageError where a file of the corpus cannot be written."""
+    """Raise UsageError if a file of the corpus cannot be written."""
     try:
         yield
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: {error.strerror or error}; --{settings.CORPUS_DIR.key} names another folder"
+            f"cannot write {path}: {error.strerror or error}; choose another directory with --{settings.CORPUS_DIR.key}"
         ) from error
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock an open file, without waiting; closing it lets go, and the system does so however the process ends.
+    """Lock an open file without waiting; the lock ends when the file is closed or the process ends.
 
-    False where another has it, in this process too.
+    Return False if it is already locked, even in this process.
     """
     try:
         if sys.platform == "win32":
@@ -149,15 +140,15 @@ class Matches(NamedTuple):
     """The matches of a corpus, in the order in which they were decided."""
 
     played: tuple[Played, ...] = ()
-    problems: tuple[str, ...] = ()  # lines that cannot be read
-    torn: bool = False  # the last one was not written to its end, as when a run is killed: it counts as not there
+    problems: tuple[str, ...] = ()  # unreadable lines
+    torn: bool = False  # whether the last line is incomplete, as after a killed run; it is ignored
 
 
 class Store:
-    """The files of one corpus. Reading needs no lock; whatever writes does so within :meth:`writing`."""
+    """The files of one corpus. Reading needs no lock; write only within :meth:`writing`."""
 
     def __init__(self, folder: str) -> None:
-        """Take the folder, absolute; it need not exist."""
+        """Store the absolute directory, which may not exist."""
         self.folder = folder
 
     @property
@@ -166,7 +157,7 @@ class Store:
         return os.path.lexists(os.path.join(self.folder, _INDEX))
 
     def index(self) -> CorpusIndex | None:
-        """Read the index, None where there is none.
+        """Read the index; None if there is none.
 
         Raises:
             UsageError: it cannot be read.
@@ -178,16 +169,16 @@ class Store:
         index = read_document(CorpusIndex, data, path)
         if index.corpus_version != CORPUS_VERSION:
             raise UsageError(
-                f"{path} is of version {index.corpus_version}, and this program reads {CORPUS_VERSION}: use the"
-                " skillgate that wrote it, or build the corpus in another folder"
+                f"{path} has version {index.corpus_version}, and this program reads version {CORPUS_VERSION}; use the"
+                " skillgate that wrote it, or build the corpus in another directory"
             )
         for one in (*index.members, *index.former):
             if not is_digest(one.digest):
-                raise UsageError(f"{path} names a skill by {one.digest[:80]!r}, which is no digest")
+                raise UsageError(f"{path}: {one.digest[:80]!r} is not a digest")
         return index
 
     def text(self, digest: str) -> SkillText | None:
-        """Read the pages of a skill, as they are stored; None where there are none that can be read."""
+        """Read the stored pages of a skill; None if they are missing or unreadable."""
         try:
             path = self._text(digest)
             data = read_bytes(path)
@@ -196,7 +187,7 @@ class Store:
             return None
 
     def matches(self) -> Matches:
-        """Read all matches; none where there is no file.
+        """Read all matches; none if there is no file.
 
         Raises:
             UsageError: the file cannot be read.
@@ -216,11 +207,11 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only one that writes, within the block; the folder is made where it is missing.
+        """Hold the write lock within the block; make the directory if it is missing.
 
         Raises:
-            IncompleteError: another process writes.
-            UsageError: the folder cannot be written.
+            IncompleteError: another process is writing.
+            UsageError: the directory cannot be written.
         """
         texts = os.path.join(self.folder, _TEXTS)
         with _writable(self.folder):
@@ -231,10 +222,10 @@ class Store:
             descriptor = os.open(os.path.join(self.folder, _LOCK), flags, 0o666)
         try:
             if not _locked(descriptor):
-                raise IncompleteError(f"another run is writing the corpus in {self.folder}: wait until it has ended")
+                raise IncompleteError(f"another run is writing the corpus in {self.folder}; wait for it to end")
             yield
         finally:
-            os.close(descriptor)  # which lets go of the lock
+            os.close(descriptor)  # releases the lock
 
     def put_index(self, index: CorpusIndex) -> None:
         """Replace the index.
@@ -263,14 +254,14 @@ class Store:
         if not data:
             return
         path = os.path.join(self.folder, _MATCHES)
-        with _writable(path), open(path, "ab+", opener=_unlinked) as file:
+        with _writable(path), open(path, "ab+", opener=files.unlinked) as file:
             _drop_torn(file)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
 
     def keep_texts(self, digests: Iterable[str]) -> None:
-        """Remove the texts of all other skills; what cannot be removed stays and does no harm."""
+        """Remove the texts of all other skills; what cannot be removed stays."""
         wanted = {f"{digest}.json" for digest in digests}
         with suppress(OSError):
             for name in os.listdir(os.path.join(self.folder, _TEXTS)):  # noqa: PTH208
@@ -280,7 +271,7 @@ class Store:
 
     def _text(self, digest: str) -> str:
         if not is_digest(digest):
-            raise UsageError(f"{digest[:80]!r} is no digest")
+            raise UsageError(f"{digest[:80]!r} is not a digest")
         return os.path.join(self.folder, _TEXTS, f"{digest}.json")
 
     @staticmethod
@@ -290,7 +281,7 @@ class Store:
 
 
 def _drop_torn(file: Any) -> None:  # noqa: ANN401 - a binary file, open for reading and appending
-    """Cut off a last line that has no end: the process that wrote it was killed."""
+    """Cut off an incomplete last line, left by a killed process."""
     end = file.seek(0, os.SEEK_END)
     position = end
     while position:
@@ -306,18 +297,18 @@ def _drop_torn(file: Any) -> None:  # noqa: ANN401 - a binary file, open for rea
 
 
 def is_digest(text: str) -> bool:
-    """Whether a text may be a digest: nothing else ever becomes the name of a file."""
+    """Whether a text may be a digest; nothing else is ever used as a file name."""
     return len(text) == _DIGITS and not text.strip("0123456789abcdef")
 
 
 def content_digest(pages: Iterable[Text | PageText]) -> str:
-    """Return the digest of a skill: of the paths and texts of all its pages, in their order."""
+    """Return the digest of a skill: of the paths and texts of all its pages, in order."""
     parts = (part for page in pages for part in (page.path, page.text))
     return digest_of(*(part.encode("utf-8", "surrogatepass") for part in parts))
 
 
 def origin_of(folder: str, directory: str) -> str:
-    """Return a directory relative to a corpus, so that both may move together; as it is where that cannot be said."""
+    """Return a directory relative to a corpus, so that both can move together; unchanged if that is impossible."""
     real = os.path.realpath(directory)
     try:
         return os.path.relpath(real, os.path.realpath(folder)).replace(os.sep, "/")
@@ -326,34 +317,28 @@ def origin_of(folder: str, directory: str) -> str:
 
 
 def is_below(folder: str, origin: str, directory: str) -> bool:
-    """Whether what :func:`origin_of` returned lies in a directory, or is it."""
+    """Whether a result of :func:`origin_of` is a directory or inside it."""
     place = os.path.normpath(os.path.join(os.path.realpath(folder), origin))
     top = os.path.realpath(directory)
     return origin != "" and os.path.join(place, "").startswith(os.path.join(top, ""))
 
 
 def place_of(environ: Mapping[str, str], wanted: str | None, base: str) -> str:
-    """Return where the corpus lies; ``""`` where the system has no place for data.
+    """Return the directory of the corpus; ``""`` if the system's data directory is not known.
 
-    ``wanted`` is relative to the absolute directory ``base``; None for the system's place, which ``environ`` names.
+    ``wanted`` is relative to the absolute directory ``base``; None for the system's data directory, from ``environ``.
     """
     if wanted:
         return os.path.normpath(os.path.join(base, os.path.expanduser(wanted)))  # noqa: PTH111
-    if os.name == "nt":
-        top = environ.get("LOCALAPPDATA", "")
-    else:
-        top = environ.get("XDG_DATA_HOME", "")
-        if not os.path.isabs(top):  # as the XDG specification says: a relative path is ignored
-            home = environ.get("HOME", "")
-            top = os.path.join(home, ".local", "share") if os.path.isabs(home) else ""
-    return os.path.join(top, "skillgate", "corpus") if os.path.isabs(top) else ""
+    top = files.system_folder(environ, "XDG_DATA_HOME", ".local", "share")
+    return os.path.join(top, "skillgate", "corpus") if top else ""
 
 
 def store_of(corpus_dir: str | None, session: Console, *, writes: bool = False) -> Store:
-    """Return the corpus that is meant: of the option, else of the setting, else the system's place for data.
+    """Return the corpus of the option, else of the setting, else in the system's data directory.
 
     Raises:
-        UsageError: there is no such place, or nothing must be written there.
+        UsageError: there is no such place, or it must not be written.
     """
     config = session.config
     if corpus_dir is not None:
@@ -361,28 +346,28 @@ def store_of(corpus_dir: str | None, session: Console, *, writes: bool = False) 
     set_to = config.get(settings.CORPUS_DIR)
     place = place_of(session.environ, set_to, config.base(settings.CORPUS_DIR))
     if not place:
-        raise UsageError(f"there is no place to keep a corpus (HOME is not set): give --{settings.CORPUS_DIR.key}")
+        raise UsageError(f"no directory for a corpus (HOME is not set); use --{settings.CORPUS_DIR.key}")
     if os.path.lexists(place) and not os.path.isdir(place):
-        raise UsageError(f"{place} is not a directory: --{settings.CORPUS_DIR.key} names the folder of a corpus")
+        raise UsageError(f"{place} is not a directory; --{settings.CORPUS_DIR.key} must name the directory of a corpus")
     if writes and set_to:
         files.require_place(place, session.cwd)
     return Store(place)
 
 
 def require_index(store: Store) -> CorpusIndex:
-    """Read the index of a corpus that has to be there.
+    """Read the index of a corpus that must exist.
 
     Raises:
-        UsageError: there is none, or it cannot be read.
+        UsageError: it is missing, or cannot be read.
     """
     index = store.index()
     if index is None:
-        raise UsageError(f"there is no corpus in {store.folder}: skillgate corpus build DIR makes one")
+        raise UsageError(f"no corpus in {store.folder}; build one with skillgate corpus build DIR")
     return index
 
 
 def rerated(index: CorpusIndex, played: Sequence[Played], source: str) -> CorpusIndex:
-    """Rate a corpus anew, as :func:`~skillgate.ranking.corpus.rated` does.
+    """Compute all ratings of a corpus again, with :func:`~skillgate.ranking.corpus.rated`.
 
     Raises:
         IncompleteError: numpy is not installed.
@@ -394,11 +379,11 @@ def rerated(index: CorpusIndex, played: Sequence[Played], source: str) -> Corpus
 
 
 def verify(corpus_dir: str | None, session: Console) -> tuple[CorpusVerify, str]:
-    """Look a corpus through, and return its folder too; what cannot be read at all is a defect.
+    """Verify a corpus, and return its directory too; an unreadable file is a defect.
 
     Raises:
         UsageError: there is no corpus.
-        IncompleteError: numpy is not installed, and there are ratings to be computed anew.
+        IncompleteError: numpy is not installed, and there are ratings to compute.
     """
     store = store_of(corpus_dir, session)
     if not store.exists:
@@ -417,62 +402,67 @@ def verify(corpus_dir: str | None, session: Console) -> tuple[CorpusVerify, str]
 
 
 def _defects(store: Store, index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Yield what is wrong with a corpus: a sentence each, without the folder."""
+    """Yield the defects of a corpus as sentences, without its directory."""
     yield from _skill_faults((*index.members, *index.former))
     for one in index.members:
         text = store.text(one.digest)
         if text is None:
-            yield f"the text of {one.name} ({one.digest}) is missing or cannot be read"
+            yield f"the text of {one.name} ({one.digest}) is missing or unreadable"
         elif text.digest != one.digest or content_digest(text.pages) != one.digest:
-            yield f"the text of {one.name} ({one.digest}) is another one than was indexed"
+            yield f"the text of {one.name} ({one.digest}) is not the indexed one"
     yield from rating_faults(index, matches)
 
 
 def rating_faults(index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Yield where ratings are not those that the matches give: a sentence each. Reads no text."""
+    """Yield ratings that do not follow from the matches, as sentences. Reads no text."""
     yield from matches.problems
     yield from _match_faults(index, matches.played)
     fit = index.fit
     refused = None if fit is None else refused_by(index, matches.played[: fit.read], fit.source)
     for one in index.members:
         if not one.rateable and refused is not None and one.digest not in refused:
-            yield f"{one.name} ({one.digest}) is marked as not rateable, and no two pairs without a verdict say so"
+            yield (
+                f"{one.name} ({one.digest}) is marked as not rateable, but no two pairs without a verdict confirm it"
+            )
     if fit is not None and fit.read > len(matches.played):
-        yield f"ratings were fitted to {fit.read} matches, of which {len(matches.played)} are left"
+        yield f"ratings were computed from {fit.read} matches, but only {len(matches.played)} are left"
         return
     for one, standing in misfits(index, matches.played):
         yield (
-            f"{one.name} ({one.digest}) is rated {one.rating:.2f} by {one.matches} matches; its matches give"
+            f"{one.name} ({one.digest}) is rated {one.rating:.2f} by {one.matches} matches, but its matches give"
             f" {standing.rating:.2f} by {standing.matches}"
         )
 
 
 def _notes(index: CorpusIndex, matches: Matches) -> Iterator[str]:
-    """Yield what is worth knowing of a corpus and no defect."""
+    """Yield notes on a corpus that are not defects."""
     if matches.torn:
-        yield "the last match was not written to its end, as when a run is killed; it counts as not played"
+        yield "the last match is incomplete (the run was probably killed); it is ignored"
     for one in index.members:
         if not one.rateable:
-            yield f"{one.name} ({one.digest}) is not rateable: its text keeps the judge from verdicts; nobody meets it"
+            yield (
+                f"{one.name} ({one.digest}) is not rateable: its text keeps the judge from verdicts; no skill is"
+                " compared with it"
+            )
     pairs = resting_on(index, matches.played)
     if brought := sum(one.origin != "" for one in pairs):
         yield f"{brought} of {len(pairs)} rated pairs are decided by imported matches"
     left = len(matches.played) - (0 if index.fit is None else index.fit.read)
     if left > 0:
-        yield f"{left} matches are not in the ratings yet: skillgate corpus rate counts them"
+        yield f"{left} matches are not in the ratings yet; run skillgate corpus rate"
 
 
 def _skill_faults(skills: Sequence[Indexed]) -> Iterator[str]:
     for digest, count in Counter(one.digest for one in skills).items():
         if count > 1:
-            yield f"the skill {digest[:80]} stands there {count} times"
+            yield f"skill {digest[:80]} occurs {count} times"
     for one in skills:
         if not is_digest(one.digest):
-            yield f"{one.digest[:80]!r} is no digest"
+            yield f"{one.digest[:80]!r} is not a digest"
         if max(len(one.name), len(one.path), len(one.category)) > LONGEST:
             yield f"the name, path or category of {one.digest[:80]} has more than {LONGEST:,} characters"
         if one.badge is not None and one.badge not in _BADGES:
-            yield f"{one.badge[:80]!r} of {one.digest[:80]} is no badge"
+            yield f"{one.badge[:80]!r} of {one.digest[:80]} is not a badge"
 
 
 def _match_faults(index: CorpusIndex, played: Iterable[Played]) -> Iterator[str]:
@@ -481,34 +471,34 @@ def _match_faults(index: CorpusIndex, played: Iterable[Played]) -> Iterator[str]
     for number, one in enumerate(played, start=1):
         unknown = [digest[:80] for digest in (one.first, one.second) if digest not in known]
         if unknown:
-            yield f"match {number} is of {' and '.join(unknown)}, which the corpus does not have"
+            yield f"match {number} names {' and '.join(unknown)}, which the corpus does not have"
         if one.first >= one.second:
             yield f"match {number} does not name two skills in the order of their digests"
         if len(one.orders) != 2 or not set(one.orders) <= set(_ORDERS):
-            yield f"match {number} does not say how both orders came out"
+            yield f"match {number} lacks the results of both orders"
         elif (one.result, one.position_bias) != (_RESULTS.get(one.orders, 0.5), one.orders not in _RESULTS):
-            yield f"match {number} has another result than its two orders give"
+            yield f"the result of match {number} does not follow from its two orders"
         if identity(one) in seen:
-            yield f"match {number} stands there a second time"
+            yield f"match {number} is a duplicate"
         seen.add(identity(one))
 
 
 def arrival_faults(exported: CorpusExport) -> Iterator[str]:
-    """Yield what is wrong with a corpus that somebody else has written."""
+    """Yield the defects of an untrusted corpus file."""
     index = CorpusIndex(members=exported.members, former=exported.former)
     yield from _skill_faults((*index.members, *index.former))
     if Counter(text.digest for text in exported.texts) != Counter(one.digest for one in exported.members):
-        yield "the texts are not those of the members, one each"
+        yield "texts and members do not match one to one"
     for text in exported.texts:
         name = text.digest[:80]
         if not 1 <= len(text.pages) <= MOST_PAGES:
-            yield f"the text {name} has {len(text.pages)} pages; 1 to {MOST_PAGES:,} are taken"
+            yield f"text {name} has {len(text.pages)} pages (allowed: 1 to {MOST_PAGES:,})"
         elif max(len(page.path) for page in text.pages) > LONGEST:
             yield f"a path in the text {name} has more than {LONGEST:,} characters"
         elif sum(len(page.text) for page in text.pages) > MOST_CHARACTERS:
             yield f"the text {name} has more than {MOST_CHARACTERS:,} characters"
         elif content_digest(text.pages) != text.digest:
-            yield f"the text {name} has another digest than it says: {content_digest(text.pages)}"
+            yield f"text {name} has the wrong digest: {content_digest(text.pages)}"
     yield from _match_faults(index, exported.matches)
     for number, match in enumerate(exported.matches, start=1):
         if max(map(len, (match.model, match.prompt_version, match.source))) > LONGEST:
