@@ -1,8 +1,8 @@
-"""A reference that only another reference leads to.
+"""A reference that only another reference links to.
 
 Why:
-    The specification asks for references one level deep from SKILL.md. A model that follows a chain tends to look only
-    at the beginning of the later files, and one that stops after the first never learns that the second is there.
+    The specification asks for references one level deep from SKILL.md. A model that follows a chain often reads only
+    the beginning of the later files, and one that stops after the first never learns that the second exists.
 
 Bad:
     SKILL.md links references/guide.md, and only that one links references/limits.md
@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, Skill
 from skillgate.skill.links import Names, folded
+from skillgate.static import rule
 
 
 def find(skill: Skill) -> Iterator[Hit]:
@@ -33,7 +34,7 @@ def find(skill: Skill) -> Iterator[Hit]:
     known |= {link.resolved[cut:] for link in main.links if link.resolved}
     for path, (document, link) in reached.items():
         if path[cut:] not in known:
-            message = f"{path[cut:]} is reached only through {document.file[cut:]}"
+            message = f"{path[cut:]} is linked only from {document.file[cut:]}"
             yield Hit(link.span, message, file=document.file)
 
 
@@ -48,11 +49,4 @@ def _reached(documents: list[Document], folder: str) -> dict[str, tuple[Document
     return found
 
 
-RULE = Rule(
-    id="NESTED_REFERENCE",
-    severity=Severity.INFO,
-    summary="a reference that only another reference leads to",
-    fix="link it from SKILL.md too, and say when to read it",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.INFO, "links", fix="link to it from SKILL.md too, and say when to read it")
