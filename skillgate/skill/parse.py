@@ -39,7 +39,7 @@ _BOM = "\ufeff"
 
 
 def parse(source: SkillSource) -> Skill:
-    """Parse a skill's main file and look at the files beside it."""
+    """Parse a skill's main file and look at the files next to it."""
     unscored = _unscorable(source)
     if unscored is not None:
         return Skill(root=source.root, frontmatter=Frontmatter(), problems=(unscored,), unscored=unscored.message)
@@ -54,7 +54,7 @@ def parse(source: SkillSource) -> Skill:
         head, found = frontmatter.parse(cut.yaml)
         problems += found
     if not cut.body.strip() and not (cut.yaml or "").strip():
-        empty = Problem(rule="empty_file", span=Span(), message="the file holds neither frontmatter nor instructions")
+        empty = Problem(rule="empty_file", span=Span(), message="the file has neither frontmatter nor instructions")
         return Skill(root=source.root, frontmatter=head, problems=(empty,), unscored=empty.message)
     return _assemble(source, text, cut, head, problems)
 
@@ -114,7 +114,7 @@ def _assemble(
 def _unscorable(source: SkillSource) -> Problem | None:
     """Name the reason why the bytes hold no document at all, None when they do."""
     if source.size > MAX_BYTES:
-        message = f"the file has {source.size:,} bytes; at most {MAX_BYTES:,} are read"
+        message = f"the file is {source.size:,} bytes long (maximum {MAX_BYTES:,})"
         return Problem(rule="file_too_large", span=Span(), message=message)
     if not source.data.strip():
         message = "the file is empty"
@@ -126,7 +126,7 @@ def _unscorable(source: SkillSource) -> Problem | None:
         message = f"the file is not UTF-8: byte 0x{source.data[error.start]:02x} at offset {error.start}"
         return Problem(rule="not_utf8", span=_span(source.data, error.start), message=message)
     if nul >= 0:
-        message = f"the file holds a NUL byte at offset {nul}"
+        message = f"the file contains a NUL byte at offset {nul}"
         return Problem(rule="nul_byte", span=_span(source.data, nul), message=message)
     return None
 
@@ -143,12 +143,12 @@ def _normalise(raw: str) -> tuple[str, list[Problem]]:
     text = raw
     if text.startswith(_BOM):
         text = text[1:]
-        message = "the file begins with a byte order mark, which some readers take for part of the first line"
+        message = "the file begins with a byte order mark, which some readers treat as part of the first line"
         problems.append(Problem(rule="byte_order_mark", span=Span(), message=message))
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         lone = text.find("\r")
-        name = "Windows line ends (CRLF)" if lone < 0 else "carriage returns alone as line ends"
+        name = "Windows line endings (CRLF)" if lone < 0 else "lone carriage returns as line endings"
         line = raw.count("\n", 0, raw.find("\r")) + 1 if lone < 0 else text.count("\n", 0, lone) + 1
         problems.append(Problem(rule="line_ends", span=Span(line=line), message=f"the file has {name}"))
         text = text.replace("\r", "\n")
@@ -172,7 +172,7 @@ def _lines(text: str, comments: list[tuple[int, int]]) -> int:
 def _misnamed(root: SkillRoot) -> list[Problem]:
     if root.file_name == "SKILL.md":
         return []
-    message = f"the file is called {root.file_name}; readers on most systems look for SKILL.md alone"
+    message = f"the file is named {root.file_name}; clients on most systems look only for SKILL.md"
     return [Problem(rule="file_name", span=Span(), message=message)]
 
 
@@ -183,7 +183,7 @@ def _clashes(root: SkillRoot, files: tuple[str, ...]) -> Iterator[Problem]:
     for path in files:
         other = first.setdefault(path.casefold(), path)
         if other != path:
-            message = f"{path[cut:]} beside {other[cut:]}: a file system that folds letter case keeps one of them"
+            message = f"{path[cut:]} and {other[cut:]} differ only in letter case: some file systems keep one of them"
             yield Problem(rule="file_name_clash", span=Span(), message=message, file=path)
 
 
@@ -192,10 +192,8 @@ def _not_directories(root: SkillRoot) -> Iterator[Problem]:
         entry = root.tree.entry(_below(root, name))
         if entry is None or entry.kind is EntryKind.DIRECTORY:
             continue
-        what = (
-            "a file" if entry.kind is EntryKind.FILE else "a link that leads nowhere inside the tree, or no plain file"
-        )
-        yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}, and should be a directory")
+        what = "a file" if entry.kind is EntryKind.FILE else "a link to nothing inside the tree, or not a regular file"
+        yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}; it must be a directory")
 
 
 def _below(root: SkillRoot, name: str) -> str:
@@ -301,7 +299,7 @@ def _walk(root: SkillRoot) -> tuple[Survey, bool]:
 
 
 def _is_closed(tree: Tree, directory: str, names: Sequence[str]) -> bool:
-    """Return whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
+    """Return whether a directory may not be read: its names, or what lies behind the first of them, are unknown."""
     entry = tree.entry(join(directory, names[0] if names else "a.md"))
     return entry is not None and entry.kind is EntryKind.UNREADABLE
 
@@ -371,17 +369,17 @@ class _Reach:
 
 
 def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
-    """Read and parse the Markdown files beside the main one that a model may come to follow.
+    """Read and parse the Markdown files next to the main one that a model may come to follow.
 
     Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
     no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
     skill as a whole where documents may be among the names that :func:`survey` did not look at.
     """
     if found.cut:
-        message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
+        message = f"the skill has more than {MAX_FILES:,} files; of the rest only linked files are checked"
         yield Problem("document_unread", Span(), message)
     for place in found.closed:
-        yield Problem("document_unread", Span(), "the directory may not be read, so nothing in it was checked", place)
+        yield Problem("document_unread", Span(), "the directory is not readable, so nothing in it was checked", place)
     seen = {root.tree.real(join(root.directory, root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
     wanted = [path for path in found.files if _instructs(root, path)]
@@ -392,7 +390,9 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
             continue
         seen.add(real)
         if count >= MAX_DOCUMENTS or left <= 0:
-            message = f"this and what follows it, {len(wanted) - index} documents, are not read: there are too many"
+            message = (
+                f"this document and those after it ({len(wanted) - index} in all) are not read: there are too many"
+            )
             yield Problem("document_unread", Span(), message, path)
             return
         text, reason = _text(root, path, min(MAX_DOCUMENT_BYTES, left))
@@ -474,11 +474,11 @@ def _text(root: SkillRoot, path: str, limit: int) -> tuple[str | None, str]:
     except OSError as error:
         return None, f"it cannot be read ({error.strerror or error})"
     if len(data) > limit:
-        return None, f"it has more than {limit:,} bytes"
+        return None, f"it is longer than {limit:,} bytes"
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         return None, f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
     if "\x00" in text:
-        return None, "it holds a NUL byte"
+        return None, "it contains a NUL byte"
     return text.replace("\r\n", "\n").replace("\r", "\n"), ""

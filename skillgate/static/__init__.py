@@ -1,19 +1,14 @@
 """Layer 1: deterministic checks."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
-from skillgate.model.finding import Client, Rule, Severity
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Skill
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from skillgate.model.finding import Hit
-    from skillgate.model.skill import Skill
-
-    F = TypeVar("F", bound=Callable[..., object])
+F = TypeVar("F", bound=Callable[..., object])
+Hits: TypeAlias = Iterator[Hit]
 
 
 def documented(text: str) -> Callable[[F], F]:
@@ -27,7 +22,7 @@ def documented(text: str) -> Callable[[F], F]:
 
 
 def rule(
-    find: Callable[[Skill], Iterator[Hit]],
+    find: Callable[[Skill], Hits],
     severity: Severity,
     group: str,
     *,

@@ -104,7 +104,7 @@ def test_every_figure_of_a_skill_is_told_in_words() -> None:
         "95 %, of averages by t; of error rates by Clopper–Pearson; of changes by Welch",
         "26 invocations without a total",
         "3 more weak components",
-        "Good 75 to under 90: watch that it stays so",
+        "Good 75 to under 90: watch for changes",
     ):
         assert words in said, words
     assert re.search(r"30 % legacy-migration efficiency : move what is seldom needed", said)

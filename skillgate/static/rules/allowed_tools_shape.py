@@ -15,16 +15,12 @@ Good:
 Source: Agent Skills specification, field `allowed-tools`; Claude Code documentation, skills, frontmatter reference.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield an error for a value that no client reads, an info for one that only Claude Code reads."""
     tools = skill.frontmatter.values.get("allowed-tools")
     span = Span(skill.frontmatter.line("allowed-tools"))

@@ -13,21 +13,18 @@ Good:
 Source: Agent Skills specification, file references; authoring guidance of Claude: forward slashes in all paths.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Link, LinkKind, Skill
 from skillgate.skill.links import SUFFIXES
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PATH = r"[\w. -]+(?:[\\/][\w. -]+)*\\[\w. -]*\.(\w+)"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     for document in skill.documents:
         targets: dict[str, Link] = {}

@@ -16,17 +16,13 @@ Good:
 Source: Agent Skills specification, section on progressive disclosure.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import BLOAT_LINES, Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.rules import BODY_LINES, BODY_TOKENS, CHARACTERS_PER_TOKEN
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the first line of the body."""
     if not skill.documents or (skill.effective_lines > BLOAT_LINES and not skill.references):
         return

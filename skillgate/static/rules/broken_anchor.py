@@ -15,18 +15,15 @@ Good:
 Source: field study of broken links in published skills.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Iterator
 from unicodedata import combining, normalize
 from urllib.parse import unquote
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Link, Skill, anchor_key
 from skillgate.skill.links import is_sample_anchor
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _REPEAT = r"(.+)-(\d{1,4})\Z"
@@ -37,7 +34,7 @@ _OWN_ID = r"\{[^{}]*#([\w:.-]+)[^{}]*\}"
 _LINK = r"!?\[([^\]]*)\]\([^)]*\)"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     documents = {document.file: document for document in skill.documents}
     written: dict[str, Counter[str]] = {}

@@ -19,15 +19,13 @@ Good:
 Source: Agent Skills specification, file references; field study of broken links in published skills.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from posixpath import normpath
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
 from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, target_path
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
@@ -42,7 +40,7 @@ _OF_PROJECTS = frozenset(
 _ANTI_PATTERNS = (LinkKind.REFERENCE, LinkKind.SKILL)  # in the main file they have their own rules
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     for document in skill.documents:
         main = document is skill.documents[0]

@@ -20,15 +20,12 @@ Good:
 Source: the parsers of the Python standard library for Python, JSON and TOML, and PyYAML for YAML 1.1.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import CodeBlock, Document, Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.code import certain_error
 from skillgate.static.text import hit
 
@@ -38,13 +35,13 @@ _COMMENT = r"(?m)(?:#|//|/\*|<!--)(.*)$"
 _SHOWN = {"py": "Python", "python3": "Python", "python": "Python", "yml": "YAML"}
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the opening fence of each such block."""
     for document in skill.documents:
         yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     parsed = 0
     lines: list[str] = []
     for block in document.code_blocks:

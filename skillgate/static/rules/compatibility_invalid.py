@@ -14,18 +14,14 @@ Good:
 Source: Agent Skills specification, field `compatibility`; quick_validate.py of the skill-creator in anthropics/skills.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 MAX_CHARACTERS = 500
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit; none where the field is absent or of another type."""
     head = skill.frontmatter
     value = head.values.get("compatibility", 0)

@@ -14,18 +14,14 @@ Good:
 Source: Claude Code documentation, skills, frontmatter reference; the limit can be set there (skillListingMaxDescChars).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.scoring.listing import LIMITS
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import excerpt, needs_no_trigger
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit, at when_to_use if set; the message quotes the text at the cut."""
     head = skill.frontmatter
     key = "when_to_use" if head.text("when_to_use") else "description"

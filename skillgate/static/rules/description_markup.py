@@ -16,21 +16,18 @@ Source: Claude platform documentation, Agent Skills, field requirements ("cannot
 of the skill-creator in anthropics/skills; the upload's message "SKILL.md description cannot contain XML tags".
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import excerpt
 
 _TAG = r"<[A-Za-z/!?][^<>]*>"
 _AROUND = 12  # characters quoted on both sides of a bracket that is not a tag
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit: at the first tag, else an info at the first bracket."""
     text = skill.frontmatter.text("description")
     first = next((place for place, character in enumerate(text) if character in "<>"), None)

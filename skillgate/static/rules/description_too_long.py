@@ -15,17 +15,13 @@ Source: Agent Skills specification, field `description`; quick_validate.py of th
 the skills loader of openai/codex (MAX_DESCRIPTION_LEN, later truncate_skill_description).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.rules import DESCRIPTION_CHARACTERS
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the description."""
     length = len(skill.frontmatter.text("description"))
     if length > DESCRIPTION_CHARACTERS:

@@ -13,19 +13,15 @@ Good:
 Source: Claude Code documentation, skills, frontmatter reference (as of 2026-11).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import excerpt
 
 VALUES = {"effort": ("low", "medium", "high", "xhigh", "max"), "context": ("fork",), "shell": ("bash", "powershell")}
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each field with another value; empty ones are ignored."""
     head = skill.frontmatter
     for key, known in VALUES.items():

@@ -17,16 +17,13 @@ Good:
 Source: Unicode Technical Report 36 and Technical Standard 39; CVE-2021-42574 (bidirectional overrides in source code).
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 MAX_HITS = 20  # of one file: a file full of icons needs no more
 _TAGS = "\U000e0000-\U000e007f"
@@ -54,7 +51,7 @@ _COMPLEX_TOO = ((0xFB1D, 0xFDFF), (0xFE70, 0xFEFE), (0xFF00, 0xFFEF), (0x10A00, 
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each line, at the first run, and another if a worse one follows."""
     main = skill.documents[0].file if skill.documents else ""
     texts = [(document.file, document.text) for document in skill.documents]
@@ -64,7 +61,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             yield from _in(text, None if file == main else file)
 
 
-def _in(text: str, file: str | None) -> Iterator[Hit]:
+def _in(text: str, file: str | None) -> Hits:
     seen: dict[int, int] = {}  # lines, with the rank of the worst hit on each
     line, counted = 1, 0
     for item in _invisible(text):

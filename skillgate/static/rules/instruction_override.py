@@ -17,16 +17,14 @@ Good:
 Source: OWASP Top 10 for LLM Applications, LLM01 prompt injection.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
 
 _DROP = r"\b(?:ignore|disregard|forget|override|bypass)(?: (?:all|any|every|of|the|your|these|those|my|other|and))*"
@@ -108,7 +106,7 @@ LIST_LINES = 40  # the longest list or block below words that announce attacks
 _CONDITION = r"[ ,]*(?:if|when|where|unless|for|in (?:this|that) (?:file|section))\b"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each passage that does so."""
     for document in skill.documents:
         subjects: _Subjects | None = None

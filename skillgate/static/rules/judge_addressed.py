@@ -14,14 +14,11 @@ Good:
 Source: Shi et al., Optimization-based Prompt Injection Attack to LLM-as-a-Judge, 2024.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
 
 _THIS = r"this (?:agent )?(?:skill(?:\.md)?|plugin|document|file|text)"
@@ -90,7 +87,7 @@ _CONDITION = r"[^.!?]*\b(?:if|only|unless|where|when|for each|for correct|otherw
 _WORDS = (*("this skill", "this agent skill", "this plugin", "this document", "this file", "this text"), *_ROLES)
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each passage that does so."""
     for document in skill.documents:
         first = document is skill.documents[0]

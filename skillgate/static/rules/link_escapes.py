@@ -14,18 +14,14 @@ Good:
 Source: Agent Skills specification, file references: paths are relative to the skill's directory.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
 from skillgate.skill.links import Resolver, first_links
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     directory, resolver = skill.root.directory, Resolver(skill.root)
     for document in skill.documents:

@@ -21,20 +21,18 @@ Source: Agent Skills specification, field `metadata` (its validator does not che
 openai/codex (SkillFrontmatterMetadata).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import excerpt
 
 _NAMED = 3  # keys that a message lists
 _TO_CODEX = "short-description"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield a hit if it is not a mapping, else one for nested values and one for other values that are not strings."""
     metadata = skill.frontmatter.values.get("metadata")
     span = Span(skill.frontmatter.line("metadata"))
@@ -46,7 +44,7 @@ def find(skill: Skill) -> Iterator[Hit]:
         yield Hit(span, message, refused_by=(Client.SPEC, Client.CODEX))
 
 
-def _values(metadata: Mapping[object, object], span: Span) -> Iterator[Hit]:
+def _values(metadata: Mapping[object, object], span: Span) -> Hits:
     wrong = {key: value for key, value in metadata.items() if not isinstance(value, str)}
     if wrong.get(_TO_CODEX) is not None:
         del wrong[_TO_CODEX]

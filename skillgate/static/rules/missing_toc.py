@@ -19,14 +19,11 @@ Source: authoring guidance of Claude (a table of contents in longer references);
     509 published documents exceed it.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Skill, Span, anchor_key
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.rules import TOC_LINES
 
 MIN_SECTIONS = 3
@@ -39,7 +36,7 @@ _CONTENTS = (
 _AFTER_NAME = r" \| |: | [-–—] "  # a description follows
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each such document, on its first line."""
     for document in skill.documents[1:]:
         lines = document.text.removesuffix("\n").count("\n") + 1

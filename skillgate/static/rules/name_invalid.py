@@ -16,20 +16,16 @@ Source: Agent Skills specification, field `name`, and its validator; quick_valid
 anthropics/skills; the skills loader of openai/codex (MAX_NAME_LEN).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.frontmatter import MAX_NAME_LENGTH, name_defect
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 _STRICT = (Client.SPEC, Client.CLAUDE_UPLOAD)
 _UPLOAD = (Client.CLAUDE_UPLOAD,)
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit that names the first rule broken."""
     name = skill.frontmatter.text("name")
     reason = name_defect(name) if name else None

@@ -13,17 +13,13 @@ Good:
 Source: Agent Skills specification, field `name`, and its validator, which compares both after NFKC.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.frontmatter import same_name
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the name."""
     name = skill.frontmatter.text("name")
     if name and skill.root.name and not same_name(name, skill.root.name):

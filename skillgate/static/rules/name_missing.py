@@ -14,16 +14,12 @@ Source: Agent Skills specification, field `name`; quick_validate.py of the skill
 Code documentation, skills; the skills loader of openai/codex (default_skill_name).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit; none if the frontmatter could not be read."""
     head = skill.frontmatter
     name = head.values.get("name") or ""

@@ -14,18 +14,14 @@ Source: Claude platform documentation, Agent Skills, field requirements ("cannot
 message "Skill name in SKILL.md cannot contain the reserved word 'claude'" for the name above.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 RESERVED = ("anthropic", "claude")
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit that names the first reserved word in the name."""
     name = skill.frontmatter.text("name")
     word = next((word for word in RESERVED if word in name.lower()), None)

@@ -13,17 +13,13 @@ Good:
 Source: Agent Skills specification, file references: one level deep.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, Skill
 from skillgate.skill.links import Names, folded
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each such document, at the first link that leads to it."""
     main, *others = skill.documents
     cut = len(skill.root.directory) + 1 if skill.root.directory else 0

@@ -13,17 +13,13 @@ Good:
 Source: POSIX.1-2017, 3.206: a line ends with a newline; common editors and version control warn if it is missing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each document, after its last character."""
     for document in skill.documents:
         text = document.text

@@ -13,17 +13,13 @@ Good:
 Source: Agent Skills specification, frontmatter; Claude Code documentation, skills, frontmatter reference.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.rules import CLAUDE_CODE
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each such field."""
     for field in CLAUDE_CODE:
         if field in skill.frontmatter.values:

@@ -15,14 +15,11 @@ Good:
 Source: Agent Skills specification, file references: relative paths from the skill's root.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _HARNESS = (
@@ -36,14 +33,14 @@ _WORDS = ("~/.", "HOME", "/Users/", "/home/", ":\\", "%USERPROFILE%")
 _PATH = f"(?P<harness>{_HARNESS})|(?P<own>{_OWN})|(?P<windows>{_WINDOWS})"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each path of a document, at its first place."""
     for document in skill.documents:
         if any(word in document.text for word in _WORDS):
             yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     text = document.text
     about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
     seen: set[str] = set()

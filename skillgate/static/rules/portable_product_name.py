@@ -13,14 +13,11 @@ Good:
 Source: Agent Skills specification: any client that knows the format can read a skill.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PRODUCT = r"(?P<name>Claude|Codex|Copilot|Gemini|ChatGPT)"
@@ -31,7 +28,7 @@ _ADDRESSED = (
 )
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each such paragraph."""
     for document in skill.documents:
         if re.search(_PRODUCT, document.text) is None:

@@ -14,19 +14,16 @@ Good:
 Source: Claude Code documentation, skills, available string substitutions and dynamic context.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 _FILLED = r"(?<!\\)(?:\$ARGUMENTS(?:\[\d+\])?|\$\{CLAUDE_[A-Z_]+\})|(?<!\S)!`[^`\n]+`|^```!"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each in the body of the main file, at its first place."""
     document = skill.documents[0] if skill.documents else None
     if document is None or ("$" not in document.text and "!`" not in document.text and "```!" not in document.text):

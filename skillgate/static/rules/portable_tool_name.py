@@ -14,14 +14,11 @@ Good:
 Source: tool names of the Claude Code documentation; the Agent Skills specification names no tools.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit, without_fences
 
 _NAMES = (
@@ -38,7 +35,7 @@ _LISTED = r"`[^`\n]+`|\((?:e\.g\.|such as|like)[^()\n]*\)"  # a list of tools, o
 _ABOUT = r"claude code|\bhooks?\b|permission|agent teams?|settings"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each tool, where it is first named outside of fenced code and tables."""
     about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')}".lower()
     if re.search(_ABOUT, about):

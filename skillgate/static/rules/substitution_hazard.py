@@ -20,14 +20,11 @@ Good:
 Source: Claude Code documentation, skills, available string substitutions; anthropics/claude-code issues 78759, 94709.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Document, Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import is_absent
 
 _PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
@@ -37,7 +34,7 @@ _DECLARED = ("argument-hint", "arguments")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each line, at its first placeholder."""
     document = skill.documents[0] if skill.documents else None
     if document is None or "$" not in document.text:

@@ -21,17 +21,13 @@ Good:
 Source: CommonMark 0.31, section 4.5: an unclosed block runs to the end of its container or of the document.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import CodeBlock, Document, Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at each opening fence that has no end, the first of a document that swallows the rest."""
     for document in skill.documents:
         if not document.complete or all(block.closed for block in document.code_blocks):

@@ -16,13 +16,9 @@ Source: Agent Skills specification, frontmatter; its validator (ALLOWED_FIELDS);
 in anthropics/skills; Claude Code documentation, skills, frontmatter reference (as of 2026-11).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.rules import CLAUDE_CODE, SPECIFIED
 from skillgate.static.text import excerpt
 
@@ -31,7 +27,7 @@ _LONG = 7  # letters; shorter words are similar by chance
 _NEAR = 0.85  # difflib's ratio: one letter in seven
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each field, at its line."""
     for key in skill.frontmatter.values:
         if key not in SPECIFIED:

@@ -18,14 +18,12 @@ Source: npm (and its libnpmexec), uv, pnpm, Bun and pipx documentation of these 
 pinned dependencies.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit, without_fences
 
 _RUNNER = r"npx|npm exec|bunx|uvx|uv tool run|pnpm dlx|yarn dlx|pipx run"
@@ -72,14 +70,14 @@ _WORDS = ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run")
 MAX_WORDS = 40  # of a command that are looked at
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each package of a document, at its first command."""
     for document in skill.documents:
         if any(word in document.text for word in _WORDS):
             yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     seen: set[str] = set()
     for line, runner, words, executed in _commands(document):
         package = _unpinned(runner, words)

@@ -17,18 +17,14 @@ Good:
 Source: PluginEval method, improvement tips for code_template_quality; CommonMark 0.31, info strings.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Hit, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 from skillgate.static.code import certain_language
 from skillgate.static.text import hit
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the opening fence of each such block."""
     for document in skill.documents:
         for block in document.code_blocks:

@@ -14,23 +14,20 @@ Good:
 Source: Agent Skills specification, references/ is loaded on demand; field study of unused files.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.links import Names, folded
 from skillgate.skill.parse import other_texts
-from skillgate.static import rule
+from skillgate.static import Hits, rule
 
 MAX_HITS = 10
 _PATH = r"references/[\w./-]+"
 _NO_INSTRUCTIONS = (".", "thumbs.db", "desktop.ini", "license", "licence", "readme")  # how the names begin
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each file, ten at most, then one for the rest; all on the first line of the main file."""
     unused = sorted(_unused(skill))
     for path in unused[:MAX_HITS]:
