@@ -106,6 +106,14 @@ class SkillRoot(NamedTuple):
     plugin: str | None = None  # the tree path of the plugin the skill belongs to, None without one
     repository_path: str | None = None  # the directory from the top of its repository
 
+    def tree_path(self, name: str) -> str:
+        """Return the tree path of a file, given by its path below the skill's directory."""
+        return f"{self.directory}/{name}" if self.directory else name
+
+    def inside(self, path: str) -> str:
+        """Return the path below the skill's directory of one of its files, given by its tree path."""
+        return path[len(self.directory) + 1 :] if self.directory else path
+
 
 class SkillSource(NamedTuple):
     """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read.

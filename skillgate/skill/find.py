@@ -344,7 +344,7 @@ def read(root: SkillRoot) -> SkillSource | Unreadable:
 
     Where the system does not give the bytes (permission, I/O, something else in place of the file), return the reason.
     """
-    path = f"{root.directory}/{root.file_name}" if root.directory else root.file_name
+    path = root.tree_path(root.file_name)
     try:
         data = root.tree.read(path, limit=MAX_BYTES + 1)
     except OSError as error:

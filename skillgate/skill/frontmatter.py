@@ -145,21 +145,17 @@ def _tabs(source: str) -> Iterator[Problem]:
 
 
 def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:
-    for key in TEXT_KEYS:
+    wanted = dict.fromkeys(TEXT_KEYS, "str") | dict.fromkeys(FLAG_KEYS, "bool")
+    for key, wanted_kind in wanted.items():
         value = frontmatter.values.get(key)
-        if value is not None and not isinstance(value, str):
-            yield _wrong_type(frontmatter, key, "a string", value)
-    for key in FLAG_KEYS:
-        value = frontmatter.values.get(key)
-        if value is not None and not isinstance(value, bool):
-            yield _wrong_type(frontmatter, key, "true or false", value)
+        kind = type(value).__name__
+        if value is not None and kind != wanted_kind:
+            message = f"{key} must be {_KINDS[wanted_kind]}, not {_KINDS.get(kind, kind)}"
+            yield _problem("field_type", message, frontmatter.line(key))
 
 
-def _wrong_type(frontmatter: Frontmatter, key: str, expected: str, value: object) -> Problem:
-    names = {"int": "a number", "float": "a number", "bool": "true or false", "str": "a string"}
-    kind = type(value).__name__
-    found = names.get(kind, {"list": "a list", "dict": "a mapping", "date": "a date"}.get(kind, kind))
-    return _problem("field_type", f"{key} must be {expected}, not {found}", frontmatter.line(key))
+_KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "str": "a string"}
+_KINDS |= {"list": "a list", "dict": "a mapping", "date": "a date"}
 
 
 def _problem(rule: str, message: str, line: int = 1) -> Problem:

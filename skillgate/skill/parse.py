@@ -70,9 +70,9 @@ def _assemble(
         message = "only part of the file is read: it is too long, or made to keep a parser busy"
         problems.append(Problem(rule="partly_read", span=Span(line=cut.body_line), message=message))
     if not body.holds_anything:
-        message = "there are no instructions below the frontmatter"
-        problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
-    main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
+        span = Span(max(1, cut.body_line - 1))
+        problems.append(Problem("no_body", span, "there are no instructions below the frontmatter"))
+    main = body.document(root.tree_path(root.file_name), text)
     names = survey(root, main)
     problems += _clashes(root, names.files)
     read = tuple(documents(root, names))
@@ -98,8 +98,8 @@ def _assemble(
         prose_lines=tuple(body.prose_lines),
         related=frozenset(path for path in related if path is not None),
         linked=linked,
-        references=frozenset(_files(root.tree, _below(root, "references"))),
-        assets=frozenset(_files(root.tree, _below(root, "assets"))),
+        references=frozenset(_files(root.tree, root.tree_path("references"))),
+        assets=frozenset(_files(root.tree, root.tree_path("assets"))),
         prose=BETWEEN_BLOCKS.join(block.text for block in body.blocks if block.prose).lower(),
         siblings=source.siblings,
         prose_words=sum(block.words for block in body.blocks if block.prose),
@@ -114,11 +114,9 @@ def _assemble(
 def _unscorable(source: SkillSource) -> Problem | None:
     """Name the reason why the bytes hold no document at all, None when they do."""
     if source.size > MAX_BYTES:
-        message = f"the file is {source.size:,} bytes long (maximum {MAX_BYTES:,})"
-        return Problem(rule="file_too_large", span=Span(), message=message)
+        return Problem("file_too_large", Span(), f"the file is {source.size:,} bytes long (maximum {MAX_BYTES:,})")
     if not source.data.strip():
-        message = "the file is empty"
-        return Problem(rule="empty_file", span=Span(), message=message)
+        return Problem("empty_file", Span(), "the file is empty")
     nul = source.data.find(b"\x00")
     try:
         source.data.decode("utf-8")
@@ -126,8 +124,7 @@ def _unscorable(source: SkillSource) -> Problem | None:
         message = f"the file is not UTF-8: byte 0x{source.data[error.start]:02x} at offset {error.start}"
         return Problem(rule="not_utf8", span=_span(source.data, error.start), message=message)
     if nul >= 0:
-        message = f"the file contains a NUL byte at offset {nul}"
-        return Problem(rule="nul_byte", span=_span(source.data, nul), message=message)
+        return Problem("nul_byte", _span(source.data, nul), f"the file contains a NUL byte at offset {nul}")
     return None
 
 
@@ -178,26 +175,22 @@ def _misnamed(root: SkillRoot) -> list[Problem]:
 
 def _clashes(root: SkillRoot, files: tuple[str, ...]) -> Iterator[Problem]:
     """Find files whose paths differ in letter case alone: capitals come first in their order, as in ``SKILL.md``."""
-    cut = len(root.directory) + 1 if root.directory else 0
     first: dict[str, str] = {}
     for path in files:
         other = first.setdefault(path.casefold(), path)
         if other != path:
-            message = f"{path[cut:]} and {other[cut:]} differ only in letter case: some file systems keep one of them"
-            yield Problem(rule="file_name_clash", span=Span(), message=message, file=path)
+            both = f"{root.inside(path)} and {root.inside(other)}"
+            message = f"{both} differ only in letter case: some file systems keep only one"
+            yield Problem("file_name_clash", Span(), message, path)
 
 
 def _not_directories(root: SkillRoot) -> Iterator[Problem]:
     for name in ("references", "assets", "scripts"):
-        entry = root.tree.entry(_below(root, name))
+        entry = root.tree.entry(root.tree_path(name))
         if entry is None or entry.kind is EntryKind.DIRECTORY:
             continue
         what = "a file" if entry.kind is EntryKind.FILE else "a link to nothing inside the tree, or not a regular file"
         yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}; it must be a directory")
-
-
-def _below(root: SkillRoot, name: str) -> str:
-    return f"{root.directory}/{name}" if root.directory else name
 
 
 def _files(tree: Tree, directory: str) -> Iterator[str]:
@@ -323,7 +316,7 @@ def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[st
 
 
 class _Reach:
-    """Answers for one skill which of its files documents lead to; each path is asked about once, whoever names it."""
+    """Finds the files of one skill that documents lead to; each path is looked up once."""
 
     def __init__(self, root: SkillRoot) -> None:
         self._root = root
@@ -380,7 +373,7 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
         yield Problem("document_unread", Span(), message)
     for place in found.closed:
         yield Problem("document_unread", Span(), "the directory is not readable, so nothing in it was checked", place)
-    seen = {root.tree.real(join(root.directory, root.file_name))}
+    seen = {root.tree.real(root.tree_path(root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
     wanted = [path for path in found.files if _instructs(root, path)]
     wanted.sort(key=lambda path: (root.tree.real(path) != path, path))  # of two names the file's own
@@ -447,9 +440,8 @@ def _parsed(root: SkillRoot, path: str, text: str) -> Document:
 
 
 def _instructs(root: SkillRoot, path: str) -> bool:
-    inside = path[len(root.directory) + 1 :] if root.directory else path
-    *folders, name = inside.split("/")
-    if not name.lower().endswith(MARKDOWN) or path == join(root.directory, root.file_name):
+    *folders, name = root.inside(path).split("/")
+    if not name.lower().endswith(MARKDOWN) or path == root.tree_path(root.file_name):
         return False
     folders = [folder.lower() for folder in folders]
     apart = folders[:1] == [] or folders[0] not in REFERENCES
@@ -474,7 +466,7 @@ def _text(root: SkillRoot, path: str, limit: int) -> tuple[str | None, str]:
     except OSError as error:
         return None, f"it cannot be read ({error.strerror or error})"
     if len(data) > limit:
-        return None, f"it is longer than {limit:,} bytes"
+        return None, f"it has more than {limit:,} bytes"
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

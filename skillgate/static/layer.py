@@ -128,10 +128,9 @@ def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured
 
 def _claims(skill: Skill, declared: Iterable[Rule], group: str) -> Iterator[Claim]:
     root = skill.root
-    cut = len(root.directory) + 1 if root.directory else 0
     for rule in declared:
         for hit in rule.find(skill):
-            yield claim(rule, hit, root.file_name if hit.file is None else hit.file[cut:], group)
+            yield claim(rule, hit, root.file_name if hit.file is None else root.inside(hit.file), group)
 
 
 def claim(rule: Rule, hit: Hit, file: str, group: str) -> Claim:

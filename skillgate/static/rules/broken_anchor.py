@@ -46,7 +46,7 @@ def find(skill: Skill) -> Hits:
                 continue
             seen.add(link.target)
             if _leads_nowhere(link.target.partition("#")[2], target, written) and not is_sample_anchor(document, link):
-                where = "this document" if target is document else _shown(skill, target)
+                where = "this document" if target is document else skill.root.inside(target.file)
                 message = f"{where} has no section with the anchor #{link.target.partition('#')[2]}"
                 yield hit(document, skill, link.span, message)
 
@@ -87,11 +87,6 @@ def _keys(heading: str) -> set[str]:
 def _bare(key: str) -> str:
     """Drop accents, as some sites do."""
     return "".join(character for character in normalize("NFKD", key) if not combining(character))
-
-
-def _shown(skill: Skill, document: Document) -> str:
-    directory = skill.root.directory
-    return document.file[len(directory) + 1 :] if directory else document.file
 
 
 RULE = rule(find, Severity.WARNING, "links", fix="use the anchor of the current heading, or remove the link")

@@ -112,8 +112,9 @@ def _hit(skill: Skill, document: Document, link: Link, severity: Severity) -> Hi
 def _near(skill: Skill, document: Document, path: str) -> str | None:
     """Find the one other file of the skill that has the target's name, or for a page its name but for the suffix."""
     name = path.rpartition("/")[2].lower()
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    names = [(file[cut:], file.rpartition("/")[2].lower()) for file in skill.files if file != document.file]
+    names = [
+        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
+    ]
     alike = [file for file, other in names if other == name]
     if not alike and (name.endswith(_PAGES) or "." not in name):
         alike = [file for file, other in names if other.endswith(_PAGES) and _stem(other) == _stem(name)]

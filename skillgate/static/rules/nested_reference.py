@@ -22,15 +22,15 @@ from skillgate.static import Hits, rule
 def find(skill: Skill) -> Hits:
     """Yield one hit for each such document, at the first link that leads to it."""
     main, *others = skill.documents
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    reached = _reached(others, f"{skill.root.directory}/references/".lstrip("/"))
+    inside = skill.root.inside
+    reached = _reached(others, skill.root.tree_path("references/"))
     if not reached:
         return
-    known = Names(path[cut:] for path in reached).named_in(folded(main.text))
-    known |= {link.resolved[cut:] for link in main.links if link.resolved}
+    known = Names(inside(path) for path in reached).named_in(folded(main.text))
+    known |= {inside(link.resolved) for link in main.links if link.resolved}
     for path, (document, link) in reached.items():
-        if path[cut:] not in known:
-            message = f"{path[cut:]} is linked only from {document.file[cut:]}"
+        if inside(path) not in known:
+            message = f"{inside(path)} is linked only from {inside(document.file)}"
             yield Hit(link.span, message, file=document.file)
 
 

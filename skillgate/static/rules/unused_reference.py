@@ -37,20 +37,20 @@ def find(skill: Skill) -> Hits:
 
 
 def _unused(skill: Skill) -> set[str]:
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    left = {path[cut:] for path in skill.references & set(skill.files) if not _is_paper(path)}
+    inside = skill.root.inside
+    left = {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)}
     for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
-        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {document.file[cut:]}
+        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
     names = Names(left)
     for document in skill.documents if left else ():
-        left -= names.named_in(folded(document.text)) - {document.file[cut:]}
-        left -= {link.resolved[cut:] for link in document.links if link.resolved and link.resolved != document.file}
+        left -= names.named_in(folded(document.text)) - {inside(document.file)}
+        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
     if not left:
         return left
     for read in other_texts(skill.root, skill.files, {document.file for document in skill.documents}):
         if read is None or not left:
             return set()  # an unread file may name them
-        left -= names.named_in(folded(read[1])) - {read[0][cut:]}
+        left -= names.named_in(folded(read[1])) - {inside(read[0])}
     return left
 
 
