@@ -223,7 +223,7 @@ def test_all_problems_of_a_file_come_together_with_their_lines(place: Place) -> 
     ("text", "message"),
     [
         ("a: [\n", ".skillgate.yaml:1:1: while parsing"),
-        ("- threshold: 3\n", ".skillgate.yaml:1:1: a list, where a mapping"),
+        ("- threshold: 3\n", ".skillgate.yaml:1:1: a list; a mapping of keys"),
         ("threshold: 80\n---\nx: 1\n", ".skillgate.yaml:2:1: a second document"),
         ("overrides: 3\n", ".skillgate.yaml:1: overrides: expected a list"),
         ("overrides: false\n", ".skillgate.yaml:1: overrides: expected a list"),

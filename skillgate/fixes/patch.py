@@ -125,7 +125,7 @@ def _line(sign: str, line: str, *, terminal: bool) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Write a path as git does in a patch: in quotes where a character needs it, with a tab after one with blanks."""
+    """Write a path as git does in a patch: in quotes where a character needs it, with a tab after one with spaces."""
     if name.isprintable() and '"' not in name and "\\" not in name:
         return f"{name}\t" if " " in name else name
     return '"' + "".join(map(_escaped, name)) + '"'

@@ -1,7 +1,7 @@
-"""From a skill to the changes that mend it, and from those to the disk.
+"""Plan the changes that fix a skill, and write them.
 
-Before a repair is made that a reader could notice, the skill is parsed and judged as it would be afterwards. What would
-change its meaning, lower one of its scores or bring a new finding is left out.
+A repair that a reader could notice is tried first: the skill is parsed and checked as it would be afterwards. Repairs
+that change its meaning, lower one of its scores or cause a new finding are left out.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from skillgate.skill.find import read
 from skillgate.skill.parse import MAX_BYTES, parse
 from skillgate.static import layer
 
-LINKED = "it is a symbolic link, or lies behind one: mend the file itself"
+LINKED = "it is a symbolic link, or its path contains one; fix the file itself"
 CHANGED = "it changed while it was read"
-HARMFUL = "the repair would change what the file says, or bring another finding"
+HARMFUL = "the fix would change the meaning of the file, or cause another finding"
 
 
 class Disk(Protocol):
-    """What can put new bytes in the place of a file's old ones."""
+    """Replaces the bytes of a file."""
 
     def replace(self, file: str, before: bytes, after: bytes) -> str | None:
         """Write a file, given by tree path, that still holds ``before``; a note says what else one should know.
@@ -38,8 +38,8 @@ class Change(NamedTuple):
         file: its tree path.
         path: the file as shown to people: the skill's directory as it was given, then the file in it, with ``/``.
         before, after: its bytes.
-        rules: the ids of the findings that are mended, sorted.
-        skipped: why the file is left as it is, although it has such findings; None where it is to be written.
+        rules: the ids of the findings that are fixed, sorted.
+        skipped: why the file is left as it is, although it has such findings; None if it is to be written.
     """
 
     file: str
@@ -69,14 +69,14 @@ class _Repair(NamedTuple):
 
 
 def plan(root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "") -> tuple[Change, ...]:
-    """Say what would mend a skill, without touching it.
+    """Plan the changes that fix a skill, without writing them.
 
-    ``wanted`` says of a rule's id whether its findings are to be mended; comments with an end are held against
-    ``today``, an ISO date (``""``: all of them hold).
+    ``wanted`` returns whether to fix the findings of a rule, by its id. Comments with an end date before ``today``, an
+    ISO date, no longer apply (``""``: all of them apply).
 
     Returns:
-        A change for each file that has something to mend, its main file's first, then by path; and one more, skipped,
-        for what cannot be mended safely. Nothing for a skill that cannot be read, or is no text.
+        A change for each file that has something to fix, its main file's first, then by path; and one more, skipped,
+        for what cannot be fixed safely. Nothing for a skill that cannot be read, or is no text.
     """
     source = read(root)
     if isinstance(source, Unreadable):
@@ -124,7 +124,7 @@ def _bytes(root: SkillRoot, document: Document) -> bytes:
 
 
 def _repairs(skill: Skill, pages: Iterable[Page], wanted: Callable[[str], bool], today: str) -> Iterator[_Repair]:
-    """Find what could be mended, without what is not wanted or set aside by a comment."""
+    """Find the repairs of wanted findings that no comment suppresses."""
     fixes = [(rule, fix) for rule, fix in FIXES.items() if wanted(rule)]
     for page in pages:
         file = page.document.file
@@ -192,12 +192,11 @@ def _changes(page: Page, repairs: Sequence[_Repair], harmless: frozenset[_Repair
 def _change(
     root: SkillRoot, file: str, before: bytes, after: bytes, repairs: Iterable[_Repair], skipped: str | None
 ) -> Change:
-    inside = file[len(root.directory) + 1 :] if root.directory else file
     rules = tuple(sorted({repair.rule for repair in repairs}))
-    return Change(file, str(root.path / inside), before, after, rules, skipped)
+    return Change(file, str(root.path / root.inside(file)), before, after, rules, skipped)
 
 
-# -- A skill as it would be after repairs: parsed and judged in memory, and held against what it is
+# -- A skill as it would be after repairs: parsed and judged in memory, and compared with what it is
 
 MOST = 24  # trials of one skill: each parses all of it, and its author may wish that to take long
 
@@ -224,7 +223,7 @@ class _Changed(NamedTuple):
 
 
 class Trial:
-    """Holds one skill against what repairs would make of it. ``left`` is how many more times it can be asked."""
+    """Compares a skill with its state after repairs. ``left`` is how many more trials it allows."""
 
     def __init__(self, source: SkillSource, skill: Skill) -> None:
         self.left = MOST

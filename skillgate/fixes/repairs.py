@@ -1,4 +1,4 @@
-"""Every repair, by the rule whose finding it mends, where there is one right way to."""
+"""Every repair, by the rule whose finding it fixes, where there is one right way to."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Edit(NamedTuple):
 
 
 class Page(NamedTuple):
-    """One file of a skill, as it stands and as it was parsed.
+    """One file of a skill, as it is and as it was parsed.
 
     Attributes:
         skill: the skill it belongs to.
         document: its facts; their line numbers are those of ``lines``, counted from 1.
         main: whether it is the skill's main file.
         raw: all of it, with its byte order mark and its own line ends.
-        lines: its lines without their ends; the last is ``""`` where the file ends with a line end.
+        lines: its lines without their ends; the last is ``""`` if the file ends with a line end.
         ends: the end of each line but the last.
         starts: where each line begins in ``raw``.
     """
@@ -45,7 +45,7 @@ class Page(NamedTuple):
     starts: tuple[int, ...]
 
     def edited(self, edits: Iterable[Edit]) -> str:
-        """Return the text with edits made. A line end that one adds is the file's, unless those are mended too."""
+        """Return the text with edits made. A line end that one adds is the file's, unless those are fixed too."""
         made = sorted(edits, key=lambda edit: (edit.start, edit.stop))
         mends_ends = any("\r" in self.raw[edit.start : edit.stop] for edit in made)
         newline = "\n" if mends_ends or not self.ends else self.ends[-1]
@@ -70,7 +70,7 @@ class Fix(NamedTuple):
 
 
 def page_of(skill: Skill, document: Document, data: bytes) -> Page | None:
-    """Cut the bytes of a document into lines; None where they are no longer what was parsed."""
+    """Cut the bytes of a document into lines; None if they are no longer what was parsed."""
     try:
         raw = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -98,7 +98,7 @@ def _byte_order_mark(page: Page) -> Iterator[Edit]:
 
 
 def _frontmatter_tab(page: Page) -> Iterator[Edit]:
-    """Put one blank in place of the white space with a tab between a frontmatter key and its value."""
+    """Put one space in place of the white space with a tab between a frontmatter key and its value."""
     for problem in page.skill.problems_of("frontmatter_tab") if page.main else ():
         line = problem.span.line
         gap = re.match(r"[^:]+:([ \t]+)", page.lines[line - 1])
@@ -126,7 +126,7 @@ def _name_mismatch(page: Page) -> Iterator[Edit]:
     """Return the skill the name of its directory.
 
     Only where the directory's name is a valid one and the name is written plainly on one line. A skill that is the root
-    of its repository keeps its name: what a checkout is called is nobody's decision.
+    of its repository keeps its name: what a checkout is called has no meaning.
     """
     skill = page.skill
     if not page.main or not _differs(skill):
@@ -178,7 +178,7 @@ def _untagged_code(page: Page) -> Iterator[Edit]:
 
 
 def _language(block: CodeBlock) -> str | None:
-    """Tell the language of an untagged block; None where a tag would bring a finding of its own."""
+    """Tell the language of an untagged block; None if a tag would bring a separate finding."""
     if block.language or not block.closed or not block.lines:
         return None
     language = certain_language(block.code)

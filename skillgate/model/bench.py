@@ -31,7 +31,7 @@ class Status(Enum):
 
 
 class ErrorKind(Enum):
-    """What kind of failure it was; never inferred from a text.
+    """What kind of failure it was; never inferred from text.
 
     The skill's: the first group. The evaluator's, always ``skipped``: the second.
     """
@@ -74,7 +74,7 @@ class Output:
     value: Any
     size_bytes: Count  # of the whole, written as JSON
     truncated: bool = False  # whether it was cut; scoring saw all of it
-    sha256: str | None = None  # of the same bytes; None where it was not cut
+    sha256: str | None = None  # of the same bytes; None if it was not cut
 
 
 @camel
@@ -108,15 +108,15 @@ class TaskResult:
     skill_id: str
     run: Annotated[int, Range(1, None)]  # from 1
     status: Status
-    score: Ratio | None  # in [0, 1]; 0 for error and timeout, None where skipped
+    score: Ratio | None  # in [0, 1]; 0 for error and timeout, None if skipped
     latency_ms: Milliseconds | None  # of the last attempt; a timeout's is its limit
-    scorer_type: str = ""  # the scorer's name; ``""`` where it did not come to scoring
-    output: Output | None = None  # what was answered, None where nothing was
+    scorer_type: str = ""  # the scorer's name; ``""`` if it did not come to scoring
+    output: Output | None = None  # what was answered, None if nothing was
     error: str | None = None  # in words, at most 2,000 characters
     error_kind: ErrorKind | None = None
     reason: str | None = None
     attempts: tuple[Attempt, ...] = ()
-    usage: BenchUsage | None = None  # None where nobody said
+    usage: BenchUsage | None = None  # None if unknown
     weight: float = 1.0
     tags: tuple[str, ...] = ()
     golden: bool = False
@@ -128,7 +128,7 @@ _NO_GATE = Verdict(passed=None)
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """A share with its 95 % Wilson interval over tasks; None where ``n`` is 0, and ``reason`` says why.
+    """A share with its 95 % Wilson interval over tasks; None if ``n`` is 0, and ``reason`` says why.
 
     ``n`` counts what is independent: tasks. Repeated runs of a task are one cluster.
     """
@@ -235,10 +235,10 @@ class CompletionReport:
     benchmark_digest: str = ""
     scoring_method: Method = Method.MEAN
     max_latency_ms: int = 30_000
-    token_cost: BenchUsage | None = None  # what was reported; None where nothing was
+    token_cost: BenchUsage | None = None  # what was reported; None if nothing was
     by_tag: Mapping[str, TagRow] = field(default_factory=dict)  # one row for each tag, by name
     gate: Verdict = _NO_GATE
-    incomplete: str | None = None  # why it does not hold all results, None where it does
+    incomplete: str | None = None  # why it does not hold all results, None if it does
     model: str | None = None
 
 
@@ -253,7 +253,7 @@ class RunSettings:
     retries: Count = 0
     evaluator: str = "exact"
     sandbox: str = "none"  # ``none`` or ``bwrap``, as it was in force
-    isolated: tuple[str, ...] = ()  # what the skills' processes were kept from, in words; empty where nothing was run
+    isolated: tuple[str, ...] = ()  # what the skills' processes were kept from, in words; empty if nothing was run
     answers_readable: bool | None = None  # whether programs of skills may have been able to read the expected answers
     run_as_caller: bool = False  # whether programs ran as the calling user, which for root is no isolation at all
     shard: str | None = None  # ``i/n``; None for all of it
@@ -331,9 +331,9 @@ class Metric:
     """One figure before and after."""
 
     name: str  # its key in the report, as in ``completionRate``
-    a: float | None  # a, b: None where it was not measured
+    a: float | None  # a, b: None if it was not measured
     b: float | None
-    delta: float | None  # b − a, None where either is missing
+    delta: float | None  # b − a, None if either is missing
     better: bool | None = None  # whether a change of this sign is good; None for none or no change
     noise: bool = False  # whether the change lies inside what repeated runs show (latency)
 
@@ -369,7 +369,7 @@ class Rerun:
     a_total: Count = 0
     b_passed: Count = 0
     b_total: Count = 0
-    reason: str | None = None  # why it could not be run again, None where it could
+    reason: str | None = None  # why it could not be run again, None if it could
 
 
 @camel

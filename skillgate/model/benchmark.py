@@ -51,7 +51,7 @@ _Plain = Annotated[str, Form(pattern=NO_NUL)]
 
 
 class AuthType(Enum):
-    """How an http skill wants its token: ``Authorization: Bearer``, ``X-API-Key``, or not at all."""
+    """How an http skill expects its token: ``Authorization: Bearer``, ``X-API-Key``, or not at all."""
 
     NONE = "none"
     BEARER = "bearer"
@@ -79,7 +79,7 @@ class AdapterConfig:
     pass_env: tuple[str, ...] = ()  # names of the user's variables to hand on; each needs ``--allow-env``
     timeout_ms: Annotated[int, Range(100, 86_400_000)] | None = None
     retries: Annotated[int, Range(0, 100)] | None = None
-    max_concurrency: Annotated[int, Range(1, 256)] | None = None  # the most calls of this skill at once
+    max_concurrency: Annotated[int, Range(1, 256)] | None = None  # maximum calls of this skill at once
     persistent: bool = False  # whether one process answers many requests, one line each
     work_dir: Annotated[str, Form(enum=WORK_DIRS)] = "shared"  # ``shared``: the skill's directory
     tool_name: str | None = None  # the MCP tool; without it that of the skill's id, or the only one there is
@@ -98,7 +98,7 @@ class Executable:
         "else": {"properties": {"entrypoint": {"pattern": NOT_BLANK}}},
     }
 
-    id: Annotated[str, Form(pattern=whole(SKILL_ID))]  # ``[a-z0-9_-]+``; tells skills apart
+    id: Annotated[str, Form(pattern=whole(SKILL_ID))]  # ``[a-z0-9_-]+``; distinguishes skills
     name: Annotated[str, Form(pattern=NOT_BLANK)]
     version: Annotated[str, Form(pattern=whole(VERSION))]  # a semantic version (2.0.0 of that specification)
     adapter_type: AdapterType
@@ -120,7 +120,7 @@ class Runnable:
     root: str  # the absolute directory that holds it
     shown: str
     digest: str  # of the contents of all files below ``root``
-    key: str  # what reports know it by: the id, or ``id@version`` where another of the same id stands beside it
+    key: str  # what reports know it by: the id, or ``id@version`` where another of the same id stands next to it
 
 
 class Absent(Enum):
@@ -186,7 +186,7 @@ class Evaluator:
     normalize: bool = False  # whether texts are compared in Unicode's form NFC
     custom_scorer_path: str | None = None  # ``file.py:function``, relative to the benchmark's file
     command: tuple[str, ...] = ()
-    pass_threshold: Annotated[float, Range(0, 1)] | None = None  # the least score in [0, 1] that passes
+    pass_threshold: Annotated[float, Range(0, 1)] | None = None  # the minimum score in [0, 1] that passes
     model: str | None = None  # of a judge; None: the run's
     timeout_ms: Annotated[int, Range(100, 600_000)] | None = None
 
@@ -294,7 +294,7 @@ class Order(Enum):
 
 
 BETTER_LOW = frozenset({SortKey.LATENCY, SortKey.TOKEN_COST})
-"""Keys of which less is better: they rank in ascending order where nobody says otherwise."""
+"""Keys of which less is better: they rank in ascending order by default."""
 
 
 @camel
@@ -304,7 +304,7 @@ class Filters:
 
     CLOSED: ClassVar[bool] = True
 
-    min_completion_rate: Ratio | None = None  # the least share of tasks that passed
+    min_completion_rate: Ratio | None = None  # the minimum share of tasks that passed
     max_error_rate: Ratio | None = None  # the largest share of tasks that ended in an error or a timeout
     max_latency_p95_ms: Milliseconds | None = None  # the largest 95th percentile of latencies
     adapter_types: tuple[AdapterType, ...] = ()
@@ -366,7 +366,7 @@ class Choice(NamedTuple):
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a skill's evaluation says of it; None where it was not measured."""
+    """What a skill's evaluation says of it; None if it was not measured."""
 
     completion_rate: Ratio | None = None
     partial_score: Ratio | None = None
@@ -384,8 +384,8 @@ class Past:
 
     completion_rate: Ratio  # the share of tasks that passed
     source: str  # ``store`` for what was measured here, ``skill.json`` for what the skill says of itself
-    benchmark_id: str | None = None  # on what; None where nobody says
-    measured_at: datetime | None = None  # None where nobody says
+    benchmark_id: str | None = None  # on what; None if unknown
+    measured_at: datetime | None = None  # None if unknown
 
 
 @camel
@@ -400,7 +400,7 @@ class FoundSkill:
     description: str = ""
     tags: tuple[str, ...] = ()
     path: str = ""
-    completion: Past | None = None  # what it completed when it was last evaluated; None where nobody knows
+    completion: Past | None = None  # what it completed when it was last evaluated; None if unknown
     relevance: Count | None = None  # how well it matches the query, None without one
 
 

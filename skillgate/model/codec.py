@@ -89,7 +89,7 @@ def _foreign_encoder(cls: type) -> _Encoder:
 
     def encode_time(value: datetime) -> str:
         if value.utcoffset() is None:
-            raise _Unencodable("a time with its zone", f"the naive {value.isoformat()}")
+            raise _Unencodable("a time with a time zone", f"{value.isoformat()} without one")
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
     def refuse(value: object) -> Json:
@@ -143,7 +143,7 @@ def _encode_set(values: frozenset[object]) -> Json:
     out = _encode_sequence(tuple(values))
     try:
         return sorted(out)
-    except TypeError:  # dicts and mixed types have no order of their own
+    except TypeError:  # dicts and mixed types have no natural order
         return sorted(out, key=repr)
 
 

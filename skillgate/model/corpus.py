@@ -68,7 +68,7 @@ class Played(NamedTuple):
 
 
 class Provoked(NamedTuple):
-    """Two skills of which the judge gave no verdict, and a text may be why; the lesser digest first.
+    """Two skills of which the judge gave no verdict, and text may be why; the lesser digest first.
 
     ``reason`` says what happened; ``model``, ``prompt_version`` and ``source`` are as of a :class:`Played`.
     """
@@ -99,7 +99,7 @@ class SkillText(NamedTuple):
 class CorpusIndex:
     """The index of a corpus: its members, those that have left and have matches still, and what the ratings rest on.
 
-    ``provoked`` are the pairs that a text may have kept from a verdict. They are not exported: a stranger's word must
+    ``provoked`` are the pairs that text may have kept from a verdict. They are not exported: a stranger's word must
     not keep a skill from being rated.
     """
 
@@ -128,7 +128,7 @@ class CorpusExport:
 
 
 class ListedSkill(NamedTuple):
-    """A member as ``corpus list`` shows it; ``rating`` is None where it has no decided match, or is not rateable."""
+    """A member as ``corpus list`` shows it; ``rating`` is None if it has no decided match, or is not rateable."""
 
     name: str
     digest: str

@@ -1,7 +1,7 @@
 """The documents that skillgate writes and reads back, besides reports of benchmarks and invocations.
 
-They are told apart by ``kind``; a score of one skill and one of several by ``results``. Field types are imported at run
-time because the codec reads them. Texts come from skills: whoever shows them makes them inert first.
+They are distinguished by ``kind``; a score of one skill and one of several by ``results``. Field types are imported at
+run time because the codec reads them. Strings come from skills: a view makes them inert first.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class CheckReport(Header):
 
 
 class DimensionChange(NamedTuple):
-    """One dimension on both sides of a comparison; ``change`` is None where one side did not measure it."""
+    """One dimension on both sides of a comparison; ``change`` is None if one side did not measure it."""
 
     a: Ratio | None
     b: Ratio | None
@@ -211,8 +211,8 @@ class SampledChange(NamedTuple):
     name: str  # of a session's measure as its layer names it, or ``mc_score``, ``elo``, ``bradley_terry``, ``lift``
     before: Estimate  # before, after: the figure with its interval and n
     after: Estimate
-    change: float | None = None  # after less before; None where one is missing, or the two are not the same measurement
-    reason: str | None = None  # why there is no change, None where there is one
+    change: float | None = None  # after less before; None if one is missing, or the two are not the same measurement
+    reason: str | None = None  # why there is no change, None if there is one
 
 
 class SkillChange(NamedTuple):
@@ -222,7 +222,7 @@ class SkillChange(NamedTuple):
     state: State
     before: Side | None  # None for a new skill
     after: Side | None  # None for a removed one
-    change: float | None = None  # composite points, None where one side has no score
+    change: float | None = None  # composite points, None if one side has no score
     dimensions: Mapping[Dimension, DimensionChange] = {}
     new: tuple[Finding, ...] = ()  # new, fixed: findings that came and went
     fixed: tuple[Finding, ...] = ()
@@ -275,7 +275,7 @@ class Diff(Header):
     """``report diff A B``, and what a pull request does: from ``a`` (before) to ``b`` (after).
 
     ``of`` is the kind of both documents; ``skills`` are sorted by path; ``listing`` has the characters of ``a`` as
-    ``before``; ``across`` is None where the documents do not say; ``hints`` say what a difference may come from.
+    ``before``; ``across`` is None if the documents do not say; ``hints`` say what a difference may come from.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "diff")
@@ -308,21 +308,21 @@ class CertifiedSkill(NamedTuple):
     name: str
     certified: bool  # whether the certificate vouches for the badge; where not, ``reason`` says why
     content: Content
-    composite: Points | None  # composite, ci_low, ci_high: 0–100, None where not measured
+    composite: Points | None  # composite, ci_low, ci_high: 0–100, None if not measured
     badge: Badge | None  # None below the least badge, or where there can be none
     reason: str | None = None
     ci_low: Points | None = None
     ci_high: Points | None = None
     elo: float | None = None  # None without a ranking
     provisional: bool = False  # whether chance alone may have given the Elo that the badge asks for
-    dimensions: Mapping[Dimension, Ratio | None] = MappingProxyType({})  # blended scores; None where not measured
+    dimensions: Mapping[Dimension, Ratio | None] = MappingProxyType({})  # blended scores; None if not measured
     judged_by: tuple[str, ...] = ()  # each judge's model, in their order
     tested: str | None = None  # the model that sessions were simulated with, None without
     graded_by: str | None = None  # the model that graded their answers, None without
     ranked_by: str | None = None  # the model that judged matches, None without
     corpus: str | None = None  # the digest of the ratings that it was ranked against, None without
     prompts: Mapping[str, str] = MappingProxyType({})  # digests of what was asked
-    gate: bool | None = None  # whether it passed its gate; None where none was asked for
+    gate: bool | None = None  # whether it passed its gate; None if none was asked for
     errors: Count = 0
 
 
@@ -416,12 +416,12 @@ class ActionRun:
     tool: Tool
     reasons: tuple[str, ...] = ()  # why it did not pass, the first one first in log and comment
     event: str = ""  # GitHub's name of it, ``""`` outside of GitHub
-    head: str = ""  # head, base: commits; ``base`` is None where there is nothing to compare with
+    head: str = ""  # head, base: commits; ``base`` is None if there is nothing to compare with
     base: str | None = None
     change: str = ""  # the pull request's own head, where what is checked out is GitHub's merge of it; else ``""``
     compared: str = ""  # how the base was found, in words that can follow "compared with"
     policy: str = ""  # whose gates, rules and suppressions held, in words that can follow "policy from"
-    policy_commit: str = ""  # the commit that they were read from; ``""`` where that is ``head`` itself
+    policy_commit: str = ""  # the commit that they were read from; ``""`` if that is ``head`` itself
     policy_changes: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     changed_only: bool = False  # whether only skills that the change touches can fail it
@@ -447,7 +447,7 @@ class PastEvaluation:
     benchmark_version: str
     benchmark_digest: str
     model: str | None
-    comparable: str  # what two evaluations must share beside skill and benchmark: scorer, filters, shard; a text
+    comparable: str  # what two evaluations must share beside skill and benchmark: scorer, filters, shard; text
     completion_rate: Ratio | None
     completion_low: Ratio | None  # completion_low, completion_high: the 95 % interval over tasks
     completion_high: Ratio | None
@@ -462,10 +462,10 @@ class PastEvaluation:
     latency_p95_ms: Milliseconds | None
     tokens_total: Count | None
     cost_usd: float | None
-    gate_passed: bool | None  # None where no gate was asked for
-    incomplete: str | None  # why it does not hold all results, None where it does
+    gate_passed: bool | None  # None if no gate was asked for
+    incomplete: str | None  # why it does not hold all results, None if it does
     origin: str  # ``eval`` for a run, ``import`` for a file
-    commit_id: str | None  # commit_id, branch: of the working directory, None where nobody knew
+    commit_id: str | None  # commit_id, branch: of the working directory, None if nobody knew
     branch: str | None
 
 
@@ -479,13 +479,13 @@ class PastScore:
     skill_path: str
     depth: str
     scoring_version: int
-    composite: Points | None  # composite, ci_low, ci_high: 0–100; None where not measured
+    composite: Points | None  # composite, ci_low, ci_high: 0–100; None if not measured
     ci_low: Points | None
     ci_high: Points | None
     badge: str | None
     elo: float | None
     models: tuple[str, ...]
-    dimensions: Mapping[str, Ratio | None]  # blended scores; None where not measured
+    dimensions: Mapping[str, Ratio | None]  # blended scores; None if not measured
     errors: Count
     warnings: Count
     evaluated: bool

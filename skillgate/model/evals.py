@@ -26,17 +26,17 @@ class TriggerCase(NamedTuple):
 
 
 class Check(NamedTuple):
-    """What an answer is held to."""
+    """What an answer is checked against."""
 
     kind: str  # ``assertion``
     text: str
-    file: str  # file, line: where it stands
+    file: str  # file, line: where it is
     line: int
     can_fail: bool = True
 
 
 class TaskCase(NamedTuple):
-    """A task, and what its answer is held to.
+    """A task, and what its answer is checked against.
 
     ``expected`` describes a good answer, ``""`` for none; ``attached`` are the files that it is given, as written.
     """
@@ -53,7 +53,7 @@ class TaskCase(NamedTuple):
 class Unread(NamedTuple):
     """Something below ``evals/`` that was not read, and why.
 
-    ``unreadable`` tells that the operating system refused: nothing is known of the file.
+    ``unreadable`` means that the operating system refused: nothing is known of the file.
     """
 
     file: str
@@ -70,7 +70,7 @@ class Recorded(NamedTuple):
     arm: str  # with or without the skill, as the record calls it
     passed: int
     runs: int
-    file: str  # file, line: where the record stands
+    file: str  # file, line: where the record is
     line: int
     paired: bool = True  # whether the record is of a kind that can have an arm without the skill
 
@@ -104,7 +104,7 @@ class EvalSet(NamedTuple):
 class ShownCase(NamedTuple):
     """A case as ``evals show`` lists it.
 
-    ``should_trigger`` is None for a task; ``checks`` counts what its answer is held to.
+    ``should_trigger`` is None for a task; ``checks`` counts what its answer is checked against.
     """
 
     prompt: str
@@ -138,7 +138,7 @@ _NO_GATE = Verdict(passed=None)
 class EvalsReport(Header):
     """``evals lint`` and ``evals show``: the sets that were found, and what is wrong with them.
 
-    ``threshold`` is the rate that the sets should be able to show, None where nothing was linted; ``skills`` how many
+    ``threshold`` is the rate that the sets should be able to show, None if nothing was linted; ``skills`` how many
     were looked at, with eval sets or without; ``complete`` is False where something could not be read.
     """
 

@@ -66,10 +66,10 @@ class Reply(NamedTuple):
 
     content: tuple[Mapping[str, Any], ...]  # its blocks, as in the Messages API
     stop_reason: str  # ``end_turn``, ``max_tokens``, ``refusal``, …
-    tokens: Tokens | None  # None where the reply said nothing of them
+    tokens: Tokens | None  # None if the reply said nothing of them
     model: str
     request_id: str = ""  # the provider's, ``""`` without one
-    category: str = ""  # of a refusal, ``""`` where none is given
+    category: str = ""  # of a refusal, ``""`` if none is given
 
     @property
     def text(self) -> str:
@@ -114,15 +114,15 @@ class Answer(NamedTuple):
 
     status: Status
     value: Any = None  # the decoded JSON or the text, where the status is ``OK``
-    reply: Reply | None = None  # what the model gave, None where nothing came
+    reply: Reply | None = None  # what the model gave, None if nothing came
     cause: Cause | None = None  # of an ``ERROR``
     reason: str = ""  # one sentence for people, ``""`` for ``OK``
-    cached: bool = False  # whether it was kept from an earlier run; then nothing was sent
+    cached: bool = False  # whether it was cached by an earlier run; then nothing was sent
     sent: int = 0
-    cost_usd: float | None = 0.0  # what it cost now: 0.0 where it was kept, None where the price is unknown
-    tokens: Tokens = Tokens()  # of every reply that was paid for now; none where it was kept
+    cost_usd: float | None = 0.0  # what it cost now: 0.0 if it was cached, None if the price is unknown
+    tokens: Tokens = Tokens()  # of every reply that was paid for now; none if it was cached
     seconds: float = 0.0  # from when the request that was answered was sent until its reply was there
-    first_seconds: float | None = None  # of an answer that was kept: those of when it was asked
+    first_seconds: float | None = None  # of a cached answer: those of when it was asked
 
 
 class Together(NamedTuple):

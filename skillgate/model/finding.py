@@ -1,4 +1,4 @@
-"""Findings, the declarations of checks, and what is known of one skill by itself, also as text to be cached.
+"""Findings, the declarations of checks, and what is known of one skill alone, also as text to be cached.
 
 Annotations are evaluated: as text each would be compiled once more at start-up.
 """
@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     summary: str
     fix: str
     find: Callable[[Skill], Iterator[Hit]]
-    advice: str | None = None  # the key of the piece of advice that mends it, where there is one
+    advice: str | None = None  # the key of the piece of advice that fixes it, where there is one
     blocks_badge: bool = False
     group: str = ""  # a word that ``--select`` and ``--ignore`` know it by, beside its id
     optional: bool = False  # reported only where it, its group or ``all`` is selected
@@ -98,7 +98,7 @@ class Claim(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A claim that stands.
+    """A claim that applies.
 
     ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``. ``clients``
     are those that refuse or drop the skill for it (empty: it is about no client in particular, or about all). ``tool``
@@ -121,10 +121,10 @@ class Finding(NamedTuple):
 
 
 class Suppressed(NamedTuple):
-    """A finding that was set aside: it gates nothing, and is counted and shown as such. It changes no score.
+    """A finding that was suppressed: it gates nothing, and is counted and shown as such. It changes no score.
 
     ``by`` is ``comment`` (in the file), ``configuration`` (``ignore``) or ``known`` (the file of known findings);
-    ``until`` is an ISO date, None where it never ends.
+    ``until`` is an ISO date, None if it never ends.
     """
 
     finding: Finding
@@ -146,7 +146,7 @@ class ListingUse(NamedTuple):
 
 
 class AcrossChange(NamedTuple):
-    """What a change does to findings across skills, beside a baseline: those that came and those that went."""
+    """What a change does to findings across skills, next to a baseline: those that came and those that went."""
 
     new: tuple[Finding, ...]
     fixed: tuple[Finding, ...]
@@ -159,7 +159,7 @@ class Listing(NamedTuple):
     description: str  # stripped, ``""`` without one
     when_to_use: str = ""  # the field of that name, which one client joins to the description
     listed: bool = True  # whether a model sees it at all (not where only the user, or a path, starts it)
-    name_line: int = 1  # name_line, description_line: where they stand in the main file
+    name_line: int = 1  # name_line, description_line: where they are in the main file
     description_line: int = 1
 
 
@@ -194,7 +194,7 @@ class Detail(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """One skill, judged by itself."""
+    """One skill, judged alone."""
 
     name: str  # the frontmatter's name, ``""`` without one
     unscored: str | None  # why there is nothing to score, else None
@@ -210,7 +210,7 @@ class Assessment(NamedTuple):
     texts: Callable[[], SkillTexts]  # gives what is compared with other skills; read only where that is done
     detail: Callable[[], Detail]  # gives the evidence; read only where it is shown
     outside: tuple[str, ...] = ()  # tree paths outside the skill's directory that judging it asked for
-    mark: str = ""  # a digest of ``texts`` and ``listing``, ``""`` where nobody made one
+    mark: str = ""  # a digest of ``texts`` and ``listing``, ``""`` if nobody made one
 
 
 class Member(NamedTuple):
@@ -273,7 +273,7 @@ _DIMENSIONS = {dimension.value: dimension for dimension in Dimension}
 _CLIENTS = {client.value: client for client in Client}
 
 UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
-"""What reading a text that :func:`assessment_text` did not make may raise."""
+"""What reading text that :func:`assessment_text` did not make may raise."""
 
 
 def assessment_text(facts: Assessment) -> str:
@@ -297,7 +297,7 @@ def assessment_text(facts: Assessment) -> str:
 
 
 def read_assessment(lines: Sequence[str], assess: Callable[[], Assessment]) -> Assessment:
-    """Read the three lines of :func:`assessment_text`; ``assess`` judges anew where one that is read later is broken.
+    """Read the three lines of :func:`assessment_text`; ``assess`` judges again where one that is read later is broken.
 
     Raises:
         ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError: the text is something else.

@@ -52,7 +52,7 @@ class Invocation(NamedTuple):
     model: str | None = None
     source: str = "log"  # ``log``, ``claude-code`` or ``otlp``: how it came to us
     ending: Ending | None = None
-    error_count: int | None = None  # how many errors it met; None where nobody kept count
+    error_count: int | None = None  # how many errors it met; None if unknown
     recovered: bool | None = None  # recovered, partial_completion, workaround_used, failure_explained
     partial_completion: bool | None = None
     workaround_used: bool | None = None
@@ -87,7 +87,7 @@ class Invocation(NamedTuple):
 
 
 class Component(Enum):
-    """One of the four parts of a score; ``points`` is the most it can give, and they add up to 100."""
+    """One of the four parts of a score; ``points`` is its maximum, and they add up to 100."""
 
     COMPLETION = "completion"
     EFFICIENCY = "efficiency"
@@ -96,7 +96,7 @@ class Component(Enum):
 
     @property
     def points(self) -> int:
-        """Return the most points. Source: the rubric's table of components."""
+        """Return the maximum points. Source: the rubric's table of components."""
         return _POINTS[self.value]
 
 
@@ -130,11 +130,11 @@ class Tier(Enum):
 
 
 _TIERS = {
-    "Excellent": (90, "keep it as an example for others"),
-    "Good": (75, "watch that it stays so"),
-    "Acceptable": (60, "look for what its weaker runs share"),
+    "Excellent": (90, "use it as an example for others"),
+    "Good": (75, "watch for changes"),
+    "Acceptable": (60, "look for what its weaker runs have in common"),
     "Below Average": (40, "improve it before others"),
-    "Poor": (20, "attend to it now"),
+    "Poor": (20, "fix it now"),
     "Failing": (0, "find out why it fails at all"),
 }
 
@@ -147,7 +147,7 @@ class InvocationScore(NamedTuple):
     efficiency: float | None
     quality: float | None
     satisfaction: float | None
-    total: float | None  # 0–100; None where not measured, or where too little was observed to be rated
+    total: float | None  # 0–100; None if not measured, or where too little was observed to be rated
     coverage: float  # which share of the points that can apply was observed, in [0, 1]
     baseline: str  # the category whose baselines were used
 
@@ -166,8 +166,8 @@ class Read(NamedTuple):
     """What one place of a file gave: an invocation, or why there is none; warnings in either case."""
 
     line: int  # counted from 1; of a file that is one document, the number of the entry
-    invocation: Invocation | None  # None where there is none
-    problem: str | None = None  # why the line was rejected; None where nothing is wrong with it
+    invocation: Invocation | None  # None if there is none
+    problem: str | None = None  # why the line was rejected; None if nothing is wrong with it
     warnings: tuple[str, ...] = ()
     unit: str = "line"  # what ``line`` counts
     unused: str | None = None
@@ -203,7 +203,7 @@ class Fate(Enum):
     NEW = "new"
     KNOWN = "known"  # it is there already, and says the same
     CONFLICT = "conflict"  # it is there already and says something else; nothing was written
-    UPDATED = "updated"  # likewise, and it was replaced
+    UPDATED = "updated"  # as above, and it was replaced
 
 
 _NO_GATE = Verdict(passed=None)
@@ -220,7 +220,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentFigure:
-    """The mean of one component over the invocations that measure it, and its share of the most it can give."""
+    """The mean of one component over the invocations that measure it, and its share of its maximum."""
 
     mean: float | None
     share: Ratio | None
@@ -273,7 +273,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvocationTrend:
-    """One skill: its last seven days beside the days before."""
+    """One skill: its last seven days next to the days before."""
 
     skill: str
     status: str  # ``ok``, or ``insufficient_data`` where a window has under five rated invocations
@@ -283,7 +283,7 @@ class InvocationTrend:
     previous_avg: Points | None
     change: float | None  # of these in points; ``change_percent`` of the earlier one
     change_percent: float | None
-    interval: Interval | None  # of the change, None where all totals of each window are the same
+    interval: Interval | None  # of the change, None if all totals of each window are the same
     bootstrap: Interval | None
     trend: Direction | None  # None with insufficient data
     weak_component: str | None  # of those that five invocations measure the one with the smallest share
@@ -301,7 +301,7 @@ class GateCheck:
     kind: str  # ``requirement`` or ``trigger``
     description: str
     status: str  # ``passed``, ``failed``, ``triggered``, ``clear``, ``insufficient_data``
-    passed: bool | None  # None where it could not be decided
+    passed: bool | None  # None if it could not be decided
     failures: tuple[str, ...]  # why it failed or triggered; of ``clear`` and ``insufficient_data`` why not
     stats: SkillFigures
     days_since_improvement: int | None = None

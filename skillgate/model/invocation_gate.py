@@ -46,8 +46,8 @@ OF_REQUIREMENTS = tuple(name for name in BOUNDS if name != "max_score")
 # Source: the rubric's table of gates.
 _PACKAGED = (
     Gate("publish", REQUIREMENT, "What a skill must reach before it is published.", 70, None, 10, 0.1),
-    Gate("feature", REQUIREMENT, "What a skill must reach to be shown to others as a good one.", 85, None, 50, 0.05),
-    Gate("deprecation", TRIGGER, "When to ask whether a skill should be given up.", None, 40, 20, None, None, 90),
+    Gate("feature", REQUIREMENT, "What a skill must reach to serve as a good example.", 85, None, 50, 0.05),
+    Gate("deprecation", TRIGGER, "When to consider removing a skill.", None, 40, 20, None, None, 90),
 )
 PACKAGED: Mapping[str, Gate] = {gate.name: gate for gate in _PACKAGED}
 

@@ -17,7 +17,7 @@ class Usage(NamedTuple):
     cached: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
-    cost_usd: float | None = 0.0  # None where a price is unknown; ``cost_reason`` says which
+    cost_usd: float | None = 0.0  # None if a price is unknown; ``cost_reason`` says which
     cache_read_tokens: Count = 0
     cache_write_tokens: Count = 0
     retries: Count = 0
@@ -49,13 +49,13 @@ class Quotation(NamedTuple):
 class Assessment(NamedTuple):
     """One judged dimension: the mean over the judges, what they said, and the lines they quoted."""
 
-    score: Ratio | None  # in [0, 1]; None where no judge answered, and ``reason`` says why
+    score: Ratio | None  # in [0, 1]; None if no judge answered, and ``reason`` says why
     reason: str | None = None
     reasoning: tuple[str, ...] = ()  # each judge's, in their order
     quotations: tuple[Quotation, ...] = ()
     ratings: tuple[Count, ...] = ()  # from 0 to 10, one for each judge that answered
     dropped: Count = 0  # quotations that are not in the text
-    ci_low: Ratio | None = None  # ci_low, ci_high: a 95 % interval, None where ``ci_reason`` says why there is none
+    ci_low: Ratio | None = None  # ci_low, ci_high: a 95 % interval, None if ``ci_reason`` says why there is none
     ci_high: Ratio | None = None
     ci_reason: str | None = None
     corrected: Estimate | None = None  # the score as a calibration set says people would give it; None without one
@@ -67,7 +67,7 @@ class TriggerPrompt(NamedTuple):
     prompt: str
     should_trigger: bool  # whether the skill is meant for it
     style: str = "direct"  # ``direct`` (names the task) or ``indirect`` (only describes the situation)
-    predicted: tuple[bool | None, ...] = ()  # each judge's answer, in their order; None where there is none
+    predicted: tuple[bool | None, ...] = ()  # each judge's answer, in their order; None if there is none
 
 
 class Triggering(NamedTuple):
@@ -115,13 +115,13 @@ class Trust(NamedTuple):
 class DropTest(NamedTuple):
     """Whether a judged score really fell below its baseline's: a paired test over the judges' answers."""
 
-    drop: float | None  # composite points lost, negative for a gain; None where a side has no score
+    drop: float | None  # composite points lost, negative for a gain; None if a side has no score
     certain: float | None = None  # of these, what the static layer accounts for alone
     p: Ratio | None = None  # one-sided, corrected for all skills of the run (Holm)
     units: Count = 0
     smallest_detectable: float | None = None  # the drop that the gate would find in 80 of 100 such comparisons
     flip_rate: Ratio | None = None  # of comparisons of two judgings of one text, the share that the gate would fail
-    reason: str | None = None  # why the two cannot be compared, None where they can
+    reason: str | None = None  # why the two cannot be compared, None if they can
     p_alone: Ratio | None = None  # the same before the correction, for whoever joins parts of a run
 
 
@@ -145,7 +145,7 @@ class JudgeLayer(NamedTuple):
     kappa_trigger: float | None = None
     models: tuple[str, ...] = ()  # of each judge, in their order, as asked for
     assessments: Mapping[Dimension, Assessment] = MappingProxyType({})  # by dimension; only those that were asked about
-    reason: str | None = None  # why there is nothing, or not all; None where every question was answered
+    reason: str | None = None  # why there is nothing, or not all; None if every question was answered
     provider: str = "anthropic"  # where the answers come from
     live: bool = True  # False for a scripted or replayed model; its numbers say nothing of the skill
     agreement: Agreement | None = None  # over the run, None for one judge
@@ -176,7 +176,7 @@ MEASURED_BY: Mapping[Dimension, str] = MappingProxyType(
         Dimension.TOKEN_EFFICIENCY: "efficiency",
     }
 )
-"""The measures that are dimensions of their own; robustness is 1 − failures, triggering the F1 or the activation."""
+"""The measures that are separate dimensions; robustness is 1 − failures, triggering the F1 or the activation."""
 
 
 class Simulation(NamedTuple):
@@ -191,8 +191,8 @@ class Simulation(NamedTuple):
     kind: str | None = None  # of a failure or of what kept it from being measured, in a word or two
     activated: bool | None = None  # whether the model loaded the skill; None unless measured
     quality: Ratio | None = None  # the grade of the final answer, in [0, 1]
-    tokens: Count | None = None  # what the skill added; None where it was not loaded, or no reply told of tokens
-    delivers: bool | None = None  # whether the answer is the work itself rather than handing it on; None where ungraded
+    tokens: Count | None = None  # what the skill added; None if it was not loaded, or no reply reported tokens
+    delivers: bool | None = None  # whether the answer is the work itself rather than handing it on; None if ungraded
     covers: bool | None = None  # whether the answer covers the request within what the skill is for
     turns: Count = 0
     loaded: tuple[str, ...] = ()  # the skills that were loaded, in their order, each once
@@ -259,12 +259,12 @@ class MonteCarloLayer(NamedTuple):
     completed: Count  # completed, failed, not_measured: of all sessions, near misses included
     failed: Count
     not_measured: Count
-    mc_score: Ratio | None  # None where one of its parts was not measured; ``mc_reason`` says which
+    mc_score: Ratio | None  # None if one of its parts was not measured; ``mc_reason`` says which
     # activation_rate, activation_rate_wilson, false_activation_rate, precision, f1, quality, quality_cv, failure_rate,
     # tokens, efficiency, orchestration, scope: each with its n
     measures: Mapping[str, Estimate] = MappingProxyType({})
     prompts_digest: str | None = None  # of prompts and labels; only runs on the same prompts are compared
-    stopped_early: str | None = None  # why the run ended before all sessions, None where it did not
+    stopped_early: str | None = None  # why the run ended before all sessions, None if it did not
     reason: str | None = None  # what could not be evaluated, an outage or too many lost grades
     near_misses: Count = 0  # sessions asked for with prompts that should not load it
     scores: Mapping[Dimension, Estimate] = MappingProxyType({})  # all but triggering times ``loads.factor``
@@ -288,9 +288,9 @@ class MonteCarloLayer(NamedTuple):
     silenced: str | None = None
     answered_by: tuple[str, ...] = ()
     obeyed: Count = 0  # grades that a control question showed to obey the text that was graded; they count nowhere
-    mc_reason: str | None = None  # why there is no ``mc_score``, None where there is one
-    short: str | None = None  # that fewer prompts could be had than were asked for, None where there were enough
-    loads: Loads | None = None  # None where the sessions were not measured, or ended early
+    mc_reason: str | None = None  # why there is no ``mc_score``, None if there is one
+    short: str | None = None  # that fewer prompts could be had than were asked for, None if there were enough
+    loads: Loads | None = None  # None if the sessions were not measured, or ended early
 
 
 class Rating(NamedTuple):
@@ -310,7 +310,7 @@ class Match(NamedTuple):
     opponent: str
     opponent_digest: str
     opponent_rating: float
-    result: Ratio | None  # 1.0 won, 0.5 drawn, 0.0 lost; None where an order was not judged, and ``reason`` says why
+    result: Ratio | None  # 1.0 won, 0.5 drawn, 0.0 lost; None if an order was not judged, and ``reason`` says why
     orders: tuple[str, ...] = ()  # who won with the skill first and with it second: ``win``, ``loss`` or ``draw``
     position_bias: bool = False  # whether the two orders disagree, which makes a draw
     won: tuple[Dimension, ...] = ()  # won, lost: dimensions on which both orders say so
@@ -320,7 +320,7 @@ class Match(NamedTuple):
 
 @tagged("name", "ranking")
 class RankingLayer(NamedTuple):
-    """Matches against a corpus: Elo as the method has it, Bradley–Terry beside it."""
+    """Matches against a corpus: Elo as the method has it, Bradley–Terry next to it."""
 
     duration_ms: Count
     matches: Count
@@ -345,11 +345,11 @@ class RankingLayer(NamedTuple):
     prompt_version: str = ""
     seed: int = 0
     silenced: str | None = None
-    unrated: Count = 0  # opponents that stand at the rating every one begins with, which no match of theirs bears out
+    unrated: Count = 0  # opponents that stand at the rating every one begins with, which no match of theirs confirms
 
 
 class Expectation(NamedTuple):
-    """One thing an answer was held to, and whether it met it; None where nobody could tell, with ``evidence`` why."""
+    """One thing an answer was checked against, and whether it met it; None if unknown, with ``evidence`` why."""
 
     text: str
     passed: bool | None
@@ -361,9 +361,9 @@ class Arm(NamedTuple):
 
     outcome: str  # as of a :class:`Simulation`
     score: Ratio | None  # the share of expectations that were met, else the grade of the answer
-    expectations: tuple[Expectation, ...] = ()  # each of them, empty where the task has none
-    tokens: Count | None = None  # of all replies, input and output; None where unknown
-    duration_s: float | None = None  # from sending each request to its answer, when it was asked where it was kept
+    expectations: tuple[Expectation, ...] = ()  # each of them, empty if the task has none
+    tokens: Count | None = None  # of all replies, input and output; None if unknown
+    duration_s: float | None = None  # from sending each request to its answer, when it was asked if it was cached
     reason: str | None = None  # why there is no score
 
 
@@ -371,7 +371,7 @@ class LiftTask(NamedTuple):
     """A task in both arms.
 
     ``preferred`` is which answer a judge who does not know the arms prefers in both orders: ``with``, ``without``,
-    ``neither`` (a draw, or the orders disagree); None where that was not measured.
+    ``neither`` (a draw, or the orders disagree); None if that was not measured.
     """
 
     id: str
@@ -405,10 +405,10 @@ class Lift(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """What a run took from the one it goes on from: it ended before it could write its report.
+    """What a run took from the one it continues from: it ended before it could write its report.
 
     ``answers`` were on disk and not asked for again; ``repeated`` requests were on their way when it ended, and were
-    sent once more; ``cost_usd`` is what it had spent, None where a price is unknown.
+    sent once more; ``cost_usd`` is what it had spent, None if a price is unknown.
     """
 
     answers: Count

@@ -1,8 +1,8 @@
 """The report: what an evaluation gives, for people and as JSON. Its JSON Schema is made from these types.
 
-A document is one of a union told apart by ``kind`` (a score of one skill and of several by ``results``); a layer is one
-of a union told apart by ``name``. Every number that was not measured is None with a reason beside it. Ratios are in [0,
-1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
+A document is one of a union distinguished by ``kind`` (a score of one skill and of several by ``results``); a layer
+is one of a union distinguished by ``name``. Every number that was not measured is None with a reason. Ratios are in
+[0, 1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
 Named tuples, not dataclasses: a quarter of the cost at start-up, and there are many. For the same reason annotations
 are evaluated here: as text each would be compiled once more.
 """
@@ -45,7 +45,7 @@ class SkillName(NamedTuple):
     name: str
     path: str  # its directory as given, with ``/``
     repository_path: str | None = None  # its directory from the top of its repository
-    digest: str | None = None  # of its main file; None where that could not be read whole
+    digest: str | None = None  # of its main file; None if that could not be read whole
 
 
 class DimensionScore(NamedTuple):
@@ -67,7 +67,7 @@ class DimensionScore(NamedTuple):
 class Composite(NamedTuple):
     """The one number, its badge and what they rest on."""
 
-    score: Points | None  # 0–100, None where nothing could be scored; then ``reason`` says why
+    score: Points | None  # 0–100, None if nothing could be scored; then ``reason`` says why
     badge: Badge | None  # None below the least badge, and where ``badge_reason`` says why there can be none
     elo: float | None = None  # None unless a ranking was run; then ``elo_reason`` is None
     ci_low: Points | None = None
@@ -95,7 +95,7 @@ class StaticLayer(NamedTuple):
     """Layer 1: deterministic, no model.
 
     ``anti_patterns`` holds one id for each finding that counts in the penalty, suppressed or not; ``recoverable`` is
-    how many composite points mending all of them would bring.
+    how many composite points fixing all of them would bring.
     """
 
     duration_ms: Count
@@ -113,13 +113,13 @@ class Advice(NamedTuple):
 
     action: str
     dimension: Dimension | None  # what it raises most; None when it only removes anti-patterns
-    gain: float  # composite points it would bring by itself
+    gain: float  # composite points it would bring alone
     effort: str  # ``very low``, ``low`` or ``medium``, from the method's table
     before: Ratio | None
     after: Ratio | None
     line: int | None = None  # where in the main file, None when it concerns no line
     removes: Count = 0
-    rule: str | None = None  # the id of the finding that it mends where that is no anti-pattern
+    rule: str | None = None  # the id of the finding that it fixes where that is no anti-pattern
 
 
 class Tool(NamedTuple):
@@ -185,8 +185,8 @@ class PluginScore(NamedTuple):
 class Summary(NamedTuple):
     """Many skills in a few numbers.
 
-    ``lowest`` is the least composite among those that have one; ``found`` how many skills there were, also those that
-    were not asked about (None where nobody counted).
+    ``lowest`` is the lowest composite among those that have one; ``found`` how many skills there were, also those that
+    were not asked about (None if unknown).
     """
 
     skills: Count
@@ -209,8 +209,8 @@ class Report(NamedTuple):
     ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
     ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
     that belong to no evaluated skill; ``usage`` what all skills together asked of models, ``agreement`` how far the
-    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people bear them out;
-    ``resumed`` what the run took from one that was cut short, ``shard`` which part of the skills it asked about, as
+    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people confirm them;
+    ``resumed`` what the run took from one that was cut short, ``shard`` which part of the skills it evaluated, as
     ``2/4``; None for none and for all.
     """
 

@@ -90,11 +90,11 @@ class Grade(Enum):
 
 
 _GRADES = {
-    "A": (0.90, "excellent: nothing worth an hour is left to do"),
+    "A": (0.90, "excellent: no significant improvements left"),
     "B": (0.80, "good: small gaps"),
-    "C": (0.70, "adequate: one or two plain things to improve"),
-    "D": (0.60, "marginal: wants deliberate work"),
-    "F": (0.00, "failing: wants to be done again"),
+    "C": (0.70, "adequate: one or two clear improvements to make"),
+    "D": (0.60, "marginal: needs substantial work"),
+    "F": (0.00, "failing: needs a rewrite"),
 }
 
 
@@ -142,7 +142,7 @@ _BADGES = {
     "Platinum": (90, 1600, 5, "a reference for others"),
     "Gold": (80, 1500, 4, "ready for production"),
     "Silver": (70, 1400, 3, "works, and can be improved"),
-    "Bronze": (60, 1300, 2, "the least that is viable; not for users yet"),
+    "Bronze": (60, 1300, 2, "minimum viable; not for users yet"),
 }
 
 
@@ -265,7 +265,7 @@ _CAMEL: set[type] = set()
 
 
 Json: TypeAlias = Any  # None, bool, int, float, str, and lists and str-keyed dicts of them
-MAX_PROBLEMS = 20  # a document of the wrong kind has thousands, and nobody reads them
+MAX_PROBLEMS = 20  # a document of the wrong kind has thousands, and they help no reader
 
 
 class Field(NamedTuple):

@@ -22,7 +22,7 @@ class Kind(Enum):
     TEXT = "text"  # str
     CHOICE = "one of"  # str
     CHOICES = "a list of"  # tuple of str
-    TEXTS = "a list of texts"  # tuple of str
+    TEXTS = "a list of strings"  # tuple of str
     NUMBERS = "a mapping of names to numbers"  # dict of str to float
     TABLES = "a mapping of names to mappings of"  # dict of str to dict of str to float, int or str
     FLAG = "true or false"  # bool
@@ -38,7 +38,7 @@ REQUIREMENT, TRIGGER = "requirement", "trigger"  # the kinds of gates of recorde
 class Group(NamedTuple):
     """A group of options in the help of the commands that have it."""
 
-    title: str  # its heading; ``""`` for options that stand in no group of their own
+    title: str  # its heading; ``""`` for options that stand in no separate group
     commands: tuple[str, ...]
     titles: Mapping[str, str] = {}  # other headings, by command
     shows_default: bool = False  # whether help and messages give the default and what fits, and not the known words
@@ -47,7 +47,7 @@ class Group(NamedTuple):
 class Option(NamedTuple):
     """What a setting is as an option of the command line."""
 
-    group: Group  # where it stands in the help
+    group: Group  # where it is in the help
     metavar: str = ""  # what its value is called there; ``""`` for a flag
     commands: tuple[str, ...] = ()  # those that take it; empty for all of the group
     everyday: bool = False  # whether ``--help`` shows it, and not ``--help-all`` alone
@@ -62,7 +62,7 @@ class Input(NamedTuple):
     form: str = ""  # how its text is read, where the kind of the setting does not say it
     origin: str = ""  # of an input that names files or directories, where they come from in a change
     without: tuple[str, ...] = ()  # choices of the setting that it does not take
-    configures: bool = True  # whether its value is laid over the configuration; else the run reads it by itself
+    configures: bool = True  # whether its value is laid over the configuration; else the run reads it alone
 
 
 class UnfitError(ValueError):
@@ -79,10 +79,10 @@ class Setting(NamedTuple, Generic[T_co]):
     key: str  # the name in files and on the command line, as in ``max-drop``
     kind: Kind
     help: str  # one sentence, shown by ``--help`` and written into a new configuration file
-    default: Value = None  # the value where nobody set one; None where there is none, and then ``null`` may be written
+    default: Value = None  # the value where nobody set one; None if there is none, and then ``null`` may be written
     choices: Sequence[str] = ()
-    minimum: float | None = None  # the least number allowed, for NUMBER, INTEGER and each of NUMBERS
-    maximum: float | None = None  # the greatest; of a TEXT the most characters, of TABLES the most names
+    minimum: float | None = None  # the minimum number allowed, for NUMBER, INTEGER and each of NUMBERS
+    maximum: float | None = None  # the greatest; the most characters of a TEXT, the most names of TABLES
     example: Value = None  # a value to show where there is no default
     per_path: bool = False  # whether an override may set it for some paths only
     personal: bool = False  # whether only options, environment and the user's own file may set it
@@ -219,7 +219,7 @@ def _is_name(name: object) -> bool:
 
 def _shown(name: object) -> str:
     text = str(name)[:80]
-    return text if text.isprintable() else repr(text)  # a line break in it would begin a problem of its own
+    return text if text.isprintable() else repr(text)  # a line break in it would begin a separate problem
 
 
 def _unknown(key: str, known: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """How JSON is read, and its JSON Schema: the half of the codec that encoding does without.
 
 A shape is made once for a type and reads any number of values; what is wrong with one is noted with its path, and
-reading goes on. The doors are ``decode`` and ``schema`` of :mod:`skillgate.model.codec`.
+reading continues. The doors are ``decode`` and ``schema`` of :mod:`skillgate.model.codec`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Reading:
         """Note a problem; the twentieth is the last. Raises CodecError: with all of them, when there are enough."""
         self.problems.append(line(where, expected, found))
         if len(self.problems) == MAX_PROBLEMS:
-            self.problems.append(f"these are the first {MAX_PROBLEMS} problems; there may be more")
+            self.problems.append(f"only the first {MAX_PROBLEMS} problems are shown")
             self.finish()
 
     def finish(self) -> None:
@@ -179,7 +179,7 @@ class Array(Shape):
             return None
         built = self.build(values)
         if len(built) < len(values):
-            reading.problem(where, "a list without repeats", "one with some")
+            reading.problem(where, "a list without repeats", "a list with repeats")
         return built
 
 
@@ -204,7 +204,7 @@ class Map(Shape):
 
 
 class Either(Shape):
-    """A union told apart by the kind of the JSON value: null, true or false, integer, number, string, list, object."""
+    """A union distinguished by the kind of JSON value: null, true or false, integer, number, string, list, object."""
 
     def __init__(self, members: Sequence[Shape]) -> None:
         self.by_kind: dict[type, Shape] = {}
@@ -263,27 +263,15 @@ def scalars() -> dict[object, Shape]:
         Any: Shape(),
         float: Scalar(float, _finite),
         PurePosixPath: Scalar(str, PurePosixPath),
-        datetime: Scalar(str, _aware, expected="an ISO 8601 time with its zone", form="date-time"),
+        datetime: Scalar(str, _aware, expected="an ISO 8601 time with a time zone", form="date-time"),
     }
 
 
-_ABSENT = "nothing, though the key is required"
-
-
-class _Field(typing.NamedTuple):
-    """One field of a dataclass, as decoding and the schema need it."""
-
-    name: str
-    key: str
-    shape: Shape
-    required: bool
-    omit_none: bool
-    init: bool
-    doc: str
+_ABSENT = "nothing (the key is required)"
 
 
 @functools.cache
-def _record_fields(cls: type) -> tuple[_Field, ...]:
+def _record_fields(cls: type) -> tuple[tuple[Field, Shape], ...]:
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
@@ -291,13 +279,13 @@ def _record_fields(cls: type) -> tuple[_Field, ...]:
             f"{cls.__module__}.{cls.__qualname__} cannot be decoded or published: its field type {error.name!r} is not "
             "there at run time; import it at the top of the module, outside `if TYPE_CHECKING`"
         ) from error
-    return tuple(_field(field, shape_of(hints[field.name])) for field in json_keys(cls))
+    shapes = ((field, shape_of(hints[field.name])) for field in json_keys(cls))
+    return tuple((_may_be_missing(field, shape), shape) for field, shape in shapes)
 
 
-def _field(field: Field, shape: Shape) -> _Field:
+def _may_be_missing(field: Field, shape: Shape) -> Field:
     omit_none = field.omit_none and type(None) in shape.kinds
-    required = field.required and not omit_none
-    return _Field(field.name, field.key, shape, required, omit_none, field.init, field.doc)
+    return field._replace(required=field.required and not omit_none, omit_none=omit_none)
 
 
 class Record(Shape):
@@ -316,21 +304,23 @@ class Record(Shape):
         values, before, fields = {}, len(reading.problems), _record_fields(self.cls)
         if self.tag is not None and data.get(self.tag[0]) != self.tag[1]:
             _wrong_tag(data, where, self.tag[0], (self.tag[1],), reading)
-        for field in fields:
+        for field, shape in fields:
             if field.key in data:
-                values[field.name] = field.shape.read(data[field.key], (where, field.key), reading)
+                values[field.name] = shape.read(data[field.key], (where, field.key), reading)
             elif field.required:
-                reading.problem((where, field.key), field.shape.expected, _ABSENT)
+                reading.problem((where, field.key), shape.expected, _ABSENT)
             elif field.omit_none:
                 values[field.name] = None
         if reading.strict or getattr(self.cls, "CLOSED", False):
-            known = [field.key for field in fields] + ([self.tag[0]] if self.tag else [])
+            known = [field.key for field, _ in fields] + ([self.tag[0]] if self.tag else [])
             free = getattr(self.cls, "FREE", None)
             unknown = [key for key in data if key not in known and not (free and re.search(free, key))]
             _refuse_unknown(unknown, where, known, reading)
         if len(reading.problems) > before:
             return None
-        return self.cls(**{field.name: values[field.name] for field in fields if field.init and field.name in values})
+        return self.cls(
+            **{field.name: values[field.name] for field, _ in fields if field.init and field.name in values}
+        )
 
 
 def _wrong_tag(data: dict[str, Json], where: Where, key: str, tags: Sequence[str], reading: Reading) -> None:
@@ -359,20 +349,20 @@ def definitions(shape: Shape) -> dict[str, dict[str, Json]]:
         if record.__name__ in defs:
             raise TypeError(f"{record.__module__}.{record.__qualname__}: another dataclass of the schema has its name")
         defs[record.__name__] = _definition(record)
-        found = dict.fromkeys(inner for field in _record_fields(record) for inner in field.shape.records)
+        found = dict.fromkeys(inner for _, shape in _record_fields(record) for inner in shape.records)
         waiting += [inner for inner in found if inner not in seen]
         seen.update(found)
     return defs
 
 
 def _definition(cls: type) -> dict[str, Json]:
-    """Write the JSON Schema of one dataclass, as it stands under ``$defs``."""
+    """Write the JSON Schema of one dataclass, as it is under ``$defs``."""
     fields = _record_fields(cls)
     tag = tag_of(cls)
     properties: dict[str, Json] = {tag[0]: {"const": tag[1]}} if tag else {}
-    required = [*properties, *(field.key for field in fields if field.required)]
-    for field in fields:
-        properties[field.key] = field.shape.fragment | ({"description": field.doc} if field.doc else {})
+    required = [*properties, *(field.key for field, _ in fields if field.required)]
+    for field, shape in fields:
+        properties[field.key] = shape.fragment | ({"description": field.doc} if field.doc else {})
     doc = cls.__doc__ or ""
     if doc.startswith(f"{cls.__name__}("):  # the signature that dataclass writes where there is no docstring
         doc = ""
@@ -416,7 +406,7 @@ def shape_of(hint: object) -> Shape:
     """Find the shape of an evaluated annotation.
 
     Raises:
-        TypeError: for a type that the codec does not know, or a union whose members cannot be told apart.
+        TypeError: for a type that the codec does not know, or a union whose members cannot be distinguished.
     """
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is None:

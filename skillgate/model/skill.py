@@ -23,7 +23,7 @@ class EntryKind(Enum):
     FILE = "file"
     DIRECTORY = "directory"
     OTHER = "other"  # a pipe, a device, a link that leads nowhere or outside the tree
-    UNREADABLE = "unreadable"  # below a directory that may not be read: nobody can tell whether it is there
+    UNREADABLE = "unreadable"  # below a directory that may not be read: it is unknown whether it is there
 
 
 class Entry(NamedTuple):
@@ -45,7 +45,7 @@ class Tree(Protocol):
         """Describe a path, symbolic links followed; None when there is nothing."""
 
     def real(self, path: str) -> str | None:
-        """Return the path without symbolic links; None where it leads nowhere or outside the root."""
+        """Return the path without symbolic links; None if it leads nowhere or outside the root."""
 
     def names(self, path: str) -> tuple[str, ...]:
         """List a directory, sorted by code point; empty when it is none or cannot be read."""
@@ -59,7 +59,7 @@ class Tree(Protocol):
 
 
 class Language(Enum):
-    """Whether a text is English, as far as its letters and function words tell."""
+    """Whether text is English, as far as its letters and function words tell."""
 
     ENGLISH = "english"
     OTHER = "other"  # mostly non-Latin letters, or the function words of another language clearly dominate
@@ -99,18 +99,26 @@ class SkillRoot(NamedTuple):
     """Where a skill was found."""
 
     tree: Tree
-    directory: str  # the skill's directory in ``tree`` (``""`` where it is the root)
+    directory: str  # the skill's directory in ``tree`` (``""`` if it is the root)
     file_name: str  # ``SKILL.md``, or what stands in its place, such as ``skill.md``
     name: str  # the directory's own name, which the skill's name should equal
     path: PurePosixPath
     plugin: str | None = None  # the tree path of the plugin the skill belongs to, None without one
     repository_path: str | None = None  # the directory from the top of its repository
 
+    def tree_path(self, name: str) -> str:
+        """Return the tree path of a file, given by its path below the skill's directory."""
+        return f"{self.directory}/{name}" if self.directory else name
+
+    def inside(self, path: str) -> str:
+        """Return the path below the skill's directory of one of its files, given by its tree path."""
+        return path[len(self.directory) + 1 :] if self.directory else path
+
 
 class SkillSource(NamedTuple):
     """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read.
 
-    ``siblings`` is how many other skills lie beside it, counted up to 4.
+    ``siblings`` is how many other skills lie next to it, counted up to 4.
     """
 
     root: SkillRoot
@@ -141,7 +149,7 @@ class Problem(NamedTuple):
 class Frontmatter(NamedTuple):
     """The YAML mapping at the head of a skill.
 
-    ``values`` holds what was parsed (empty where nothing could be), ``lines`` the line of each key; ``valid`` is False
+    ``values`` holds what was parsed (empty if nothing could be), ``lines`` the line of each key; ``valid`` is False
     when there is no mapping to speak of: absent, unterminated, not YAML, not a mapping, too large. ``repeated`` holds
     the keys that stand more than once; nested ones are written as in ``metadata.category``.
     """
@@ -171,7 +179,7 @@ class LinkKind(Enum):
 
 
 class Link(NamedTuple):
-    """A link of the document. ``resolved`` is the tree path it leads to, None where nothing is there (or ``OTHER``)."""
+    """A link of the document. ``resolved`` is the tree path it leads to, None if nothing is there (or ``OTHER``)."""
 
     target: str
     kind: LinkKind
@@ -238,7 +246,7 @@ class TextBlock(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A Markdown file of a skill, parsed: its main file or one that lies beside it."""
+    """A Markdown file of a skill, parsed: its main file or one that lies next to it."""
 
     file: str
     text: str  # all of it, line ends normalised, without a byte order mark
@@ -260,10 +268,10 @@ class TextFile(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """A comment in a file that sets findings aside."""
+    """A comment in a file that suppress findings."""
 
     file: str
-    line: int  # where the comment stands
+    line: int  # where the comment is
     rules: tuple[str, ...]
     first: int  # first, last: the lines it covers; a comment for the whole file covers all
     last: int
@@ -293,10 +301,10 @@ class Skill(NamedTuple):
     references: frozenset[str] = frozenset()  # non-empty files below the directory of that name
     assets: frozenset[str] = frozenset()
     prose: str = ""  # of the prose blocks, lower-cased: what is not in it need not be looked for block by block
-    siblings: int = 0  # how many other skills lie beside it, counted up to 4
+    siblings: int = 0  # how many other skills lie next to it, counted up to 4
     prose_words: int = 0
     has_body: bool = False  # whether there is text below the frontmatter, or a code block that holds code
-    documents: tuple[Document, ...] = ()  # its Markdown files: the main one first, then those beside it by path
+    documents: tuple[Document, ...] = ()  # its Markdown files: the main one first, then those next to it by path
     scripts: tuple[TextFile, ...] = ()
     files: tuple[str, ...] = ()  # tree paths of all its files, those of skills below it left out; at most 2,000
     waivers: tuple[Waiver, ...] = ()
@@ -320,7 +328,7 @@ def anchor_key(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence goes on across it
+BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence continues across it
 BLOAT_LINES = 800
 MAX_BODY_TOKENS = 10_000
 
@@ -329,7 +337,7 @@ DIGEST_BYTES = 16  # 128 bits: no two contents are found to share one
 
 
 def digest(*parts: bytes) -> str:
-    """Return 32 hexadecimal digits for byte strings, each told from its neighbours by its length."""
+    """Return 32 hexadecimal digits for byte strings, each separated from its neighbours by its length."""
     found = blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         found.update(len(part).to_bytes(8, "little"))

@@ -1,4 +1,4 @@
-"""YAML from files that nobody vouches for: counted before it is built, and every failure one exception.
+"""YAML from files that are not trusted: counted before it is built, and every failure one exception.
 
 A configuration file or a skill's frontmatter may come from a stranger's pull request. libyaml builds its tree by
 recursion in C and takes the process down on deep nesting, and a few aliases can stand for millions of nodes. So the
@@ -40,7 +40,7 @@ BLOCK_LIMITS = Limits(nodes=20_000)
 
 
 class YamlProblem(ValueError):  # noqa: N818 - what a finding or an error is made of, not always an error itself
-    """Why a text is not the YAML that was expected, and where: ``line`` and ``column`` count from 1."""
+    """Why text is not the YAML that was expected, and where: ``line`` and ``column`` count from 1."""
 
     def __init__(self, message: str, *, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class MappingDocument(NamedTuple):
 
 
 def load_mapping(text: str, *, limits: Limits = DOCUMENT_LIMITS) -> MappingDocument:
-    """Read a text that must be one YAML mapping.
+    """Read text that must be one YAML mapping.
 
     Keys of the mapping that YAML takes for an integer or a boolean (``on:``, ``7:``) are kept as they were written.
 
@@ -80,7 +80,7 @@ def load_mapping(text: str, *, limits: Limits = DOCUMENT_LIMITS) -> MappingDocum
 
 
 def check_syntax(text: str, *, limits: Limits = BLOCK_LIMITS) -> YamlProblem | None:
-    """Return why a text is not YAML, or None when it is: any number of documents, any shape, tags of any kind."""
+    """Return why text is not YAML, or None when it is: any number of documents, any shape, tags of any kind."""
     try:
         _count(text, limits=limits, single=False)
     except YamlProblem as problem:
@@ -136,10 +136,10 @@ def _count(text: str, *, limits: Limits, single: bool) -> None:
 
 def _add_alias(event: yaml.AliasEvent, stack: list[_Frame], anchors: dict[str, _Frame]) -> None:
     if any(frame.anchor == event.anchor for frame in stack):
-        raise _problem(f"the alias *{event.anchor} stands inside of what it names", event)
+        raise _problem(f"the alias *{event.anchor} is inside its own anchor", event)
     target = anchors.get(event.anchor or "")
     if target is None:
-        raise _problem(f"the alias *{event.anchor} names nothing", event)
+        raise _problem(f"the alias *{event.anchor} has no anchor", event)
     stack[-1].add(target.nodes, target.height)
 
 
@@ -185,8 +185,8 @@ def _compose(text: str) -> yaml.MappingNode:
         return root
     found = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
     if root is None or root.tag == _TAG + "null":
-        raise YamlProblem("empty, where a mapping of keys to values is expected")
-    raise _problem(f"{found}, where a mapping of keys to values is expected", root)
+        raise YamlProblem("empty; a mapping of keys to values is required")
+    raise _problem(f"{found}; a mapping of keys to values is required", root)
 
 
 def _text_key(key: yaml.Node) -> yaml.ScalarNode:
@@ -196,8 +196,8 @@ def _text_key(key: yaml.Node) -> yaml.ScalarNode:
         if key.tag in (_TAG + "int", _TAG + "bool"):
             return yaml.ScalarNode(_TAG + "str", key.value, key.start_mark, key.end_mark)
         if key.tag == _TAG + "merge":
-            raise _problem("merge keys (<<) are not read", key)
-    raise _problem("this key is not text", key)
+            raise _problem("merge keys (<<) are not supported", key)
+    raise _problem("this key is not a string", key)
 
 
 def _survey(node: yaml.Node, path: str, places: dict[str, int], duplicates: list[tuple[str, int]]) -> None:
@@ -211,7 +211,7 @@ def _survey(node: yaml.Node, path: str, places: dict[str, int], duplicates: list
         seen = set()
         for key, value in node.value:
             if key.tag == _TAG + "merge":
-                raise _problem("merge keys (<<) are not read", key)
+                raise _problem("merge keys (<<) are not supported", key)
             name = key.value if isinstance(key, yaml.ScalarNode) else "?"
             place, line = (f"{path}.{name}" if path else name), _place(key)[0]
             if isinstance(key, yaml.ScalarNode) and (key.tag, name) in seen:
@@ -272,7 +272,7 @@ def _translated(error: BaseException, text: str) -> YamlProblem:
             return YamlProblem(words, line=last)
         return YamlProblem(words, line=mark.line + 1, column=mark.column + 1)
     if isinstance(error, UnicodeError):
-        return _character(text, "half of a surrogate pair, which is no character")
+        return _character(text, "half of a surrogate pair, which is not a character")
     if isinstance(error, yaml.YAMLError):
         return _character(text, "a control character, which YAML does not allow")
     return YamlProblem("too deep or too large to parse")

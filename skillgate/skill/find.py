@@ -93,7 +93,7 @@ def discover_commit(
             or ``..``.
         cwd: a directory in the repository; None for the current one.
         excluded: as :func:`discover` has it.
-        linked: likewise.
+        linked: as :func:`discover` has it.
 
     Raises:
         UsageError: there is no repository, no such commit, or no such path in it.
@@ -146,15 +146,15 @@ def _directory(path: str, base: str) -> str:
         reason = getattr(error, "strerror", None) or error
         if isinstance(error, FileNotFoundError):
             leads_nowhere = os.path.islink(os.path.join(base, path))
-            reason = "is a symbolic link that leads nowhere" if leads_nowhere else "does not exist"
+            reason = "is a broken symbolic link" if leads_nowhere else "does not exist"
         raise UsageError(f"{path!r} {reason}" if isinstance(reason, str) else f"{path!r}: {reason}") from None
     if not mode:
-        raise UsageError("an empty path was given")
+        raise UsageError("the path is empty")
     if stat.S_ISDIR(mode):
         return path
     if os.path.basename(path).upper() == SKILL_FILE.upper():
         return os.path.dirname(path)
-    raise UsageError(f"{path!r} is not a skill: give a directory or a {SKILL_FILE}")
+    raise UsageError(f"{path!r} is not a skill; pass a directory or a {SKILL_FILE} file")
 
 
 def _shown(path: str, base: str) -> str:
@@ -279,10 +279,10 @@ def _commit_start(tree: GitTree, rev: str, path: str, here: str) -> Folder:
     real = tree.real("" if wanted == "." else wanted)
     entry = None if real is None or wanted.startswith(("/", "../")) else tree.entry(real)
     if real is None or entry is None:
-        raise NotInCommitError(f"{rev} has no {path!r}: paths count from the top of the repository, or begin with ./")
+        raise NotInCommitError(f"{rev} has no {path!r}; paths start at the top of the repository, or with ./")
     if entry.kind is not EntryKind.DIRECTORY:
         if posixpath.basename(wanted).upper() != SKILL_FILE.upper():
-            raise UsageError(f"{path!r} of {rev} is not a skill: give a directory or a {SKILL_FILE}")
+            raise UsageError(f"{path!r} of {rev} is not a skill; pass a directory or a {SKILL_FILE} file")
         wanted = posixpath.dirname(wanted)
         real = tree.real(wanted) or ""
     shown = posixpath.relpath(wanted or ".", here)
@@ -297,7 +297,7 @@ def _prefetch(tree: GitTree, found: Iterable[Found]) -> None:
 
 
 def _roots(found: Iterable[tuple[Found, Forest]], base: str, repository: str = "") -> list[SkillRoot]:
-    """Return where skills were found; ``repository`` is that of all of them, ``""`` where each says its own."""
+    """Return where skills were found; ``repository`` is that of all of them, ``""`` if each says its own."""
     plugins: dict[str, Plugins] = {}
     return [_root(one, tree, base, plugins.setdefault(tree.origin, Plugins(tree)), repository) for one, tree in found]
 
@@ -330,12 +330,12 @@ MAX_BYTES = 5_000_000
 """Bytes from which on a skill's main file is too large to be evaluated (decision 0.2: 5 MB)."""
 
 _REASONS = {
-    errno.ENOENT: "has gone, or is a symbolic link that leads nowhere",
+    errno.ENOENT: "no longer exists, or is a broken symbolic link",
     errno.EISDIR: "is a directory, not a file",
     errno.EINVAL: "is not a regular file (a pipe, a socket, a device or a submodule)",
     errno.ENXIO: "is not a regular file (a pipe, a socket, a device or a submodule)",
-    errno.ELOOP: "is a symbolic link that leads to itself",
-    errno.EXDEV: "is a symbolic link that leads outside the skill's repository or folder; put the file itself there",
+    errno.ELOOP: "is a symbolic link to itself",
+    errno.EXDEV: "is a symbolic link to a file outside the skill's repository or folder; replace it with the file",
 }
 
 
@@ -344,7 +344,7 @@ def read(root: SkillRoot) -> SkillSource | Unreadable:
 
     Where the system does not give the bytes (permission, I/O, something else in place of the file), return the reason.
     """
-    path = f"{root.directory}/{root.file_name}" if root.directory else root.file_name
+    path = root.tree_path(root.file_name)
     try:
         data = root.tree.read(path, limit=MAX_BYTES + 1)
     except OSError as error:

@@ -27,14 +27,14 @@ MAX_NAME_LENGTH = 64
 
 
 def name_defect(name: str) -> str | None:
-    """Return which part of the rule a non-empty name breaks first, None where it breaks none.
+    """Return which part of the rule a non-empty name breaks first, None if it breaks none.
 
     A name has 1 to 64 lower-case letters (of any script, as the specification's text allows), digits and single
     hyphens, none of them at an end.
     """
     folded = unicodedata.normalize("NFKC", name)
     if len(folded) > MAX_NAME_LENGTH:
-        return f"has {len(folded)} characters; {MAX_NAME_LENGTH} are the most"
+        return f"is {len(folded)} characters long (maximum {MAX_NAME_LENGTH})"
     if folded != folded.lower():
         return "has capital letters"
     if not all(character.isalnum() or character == "-" for character in folded):
@@ -60,7 +60,7 @@ FLAG_KEYS = ("disable-model-invocation", "user-invocable")
 
 
 class Split(NamedTuple):
-    """A document cut at its frontmatter. ``yaml`` is None where there is none; ``body_line`` counts from 1."""
+    """A document cut at its frontmatter. ``yaml`` is None if there is none; ``body_line`` counts from 1."""
 
     yaml: str | None
     body: str
@@ -76,7 +76,7 @@ def split(text: str) -> Split:
     """
     first, newline, rest = text.partition("\n")
     if first.rstrip() != DELIMITER:
-        message = "the file does not begin with a --- line, so it has no frontmatter"
+        message = "the file does not start with a --- line, so it has no frontmatter"
         return Split(yaml=None, body=text, body_line=1, problem=_problem("frontmatter_missing", message))
     position = 0
     for number, line in enumerate(rest.split("\n"), start=2):
@@ -94,7 +94,7 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     """Read the YAML between the delimiters; what is wrong with it becomes problems, never an exception."""
     size = len(source.encode())
     if size > MAX_BYTES:
-        message = f"the frontmatter has {size:,} bytes; at most {MAX_BYTES:,} are read"
+        message = f"the frontmatter is {size:,} bytes long (maximum {MAX_BYTES:,})"
         return Frontmatter(), (_problem("frontmatter_too_large", message),)
     if not source.strip():
         return Frontmatter(), (_problem("frontmatter_invalid", "the frontmatter is empty"),)
@@ -109,7 +109,7 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
     repeated_keys = frozenset(key for key, _ in document.duplicates)
     frontmatter = Frontmatter(values=document.values, lines=lines, valid=True, repeated=repeated_keys)
     repeated = (
-        _problem("duplicate_key", f"the key {key!r} stands twice; readers keep one or refuse the file", line + 1)
+        _problem("duplicate_key", f"key {key!r} appears twice; readers keep one or reject the file", line + 1)
         for key, line in document.duplicates
     )
     return frontmatter, (*tabs, *repeated, *_type_problems(frontmatter))
@@ -129,7 +129,9 @@ def _message(source: str, problem: YamlProblem) -> str:
         load_mapping("\n".join([*lines[:index], quoted, *lines[index + 1 :]]))
     except YamlProblem:
         return problem.message
-    return f"{problem.message}; if it is text, put the value of {found[1]} in quotes"
+    if problem.message.startswith("mapping values are not allowed"):
+        return f"invalid YAML: {found[1]} contains ': '; put the value in quotes"
+    return f"{problem.message}; if {found[1]} is a string, put its value in quotes"
 
 
 def _tabs(source: str) -> Iterator[Problem]:
@@ -138,26 +140,22 @@ def _tabs(source: str) -> Iterator[Problem]:
         found = _TAB.match(line)
         if found:
             span = Span(line=number, column=found.end(1) + 1)
-            message = "a tab stands between the key and its value; some readers refuse the file for it"
+            message = "a tab separates the key from its value; some readers reject the file"
             yield Problem(rule="frontmatter_tab", span=span, message=message)
 
 
 def _type_problems(frontmatter: Frontmatter) -> Iterator[Problem]:
-    for key in TEXT_KEYS:
+    wanted = dict.fromkeys(TEXT_KEYS, "str") | dict.fromkeys(FLAG_KEYS, "bool")
+    for key, wanted_kind in wanted.items():
         value = frontmatter.values.get(key)
-        if value is not None and not isinstance(value, str):
-            yield _wrong_type(frontmatter, key, "text", value)
-    for key in FLAG_KEYS:
-        value = frontmatter.values.get(key)
-        if value is not None and not isinstance(value, bool):
-            yield _wrong_type(frontmatter, key, "true or false", value)
+        kind = type(value).__name__
+        if value is not None and kind != wanted_kind:
+            message = f"{key} must be {_KINDS[wanted_kind]}, not {_KINDS.get(kind, kind)}"
+            yield _problem("field_type", message, frontmatter.line(key))
 
 
-def _wrong_type(frontmatter: Frontmatter, key: str, expected: str, value: object) -> Problem:
-    names = {"int": "a number", "float": "a number", "bool": "true or false", "str": "text"}
-    kind = type(value).__name__
-    found = names.get(kind, {"list": "a list", "dict": "a mapping", "date": "a date"}.get(kind, kind))
-    return _problem("field_type", f"{key} must be {expected}, and is {found}", frontmatter.line(key))
+_KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "str": "a string"}
+_KINDS |= {"list": "a list", "dict": "a mapping", "date": "a date"}
 
 
 def _problem(rule: str, message: str, line: int = 1) -> Problem:
@@ -166,7 +164,7 @@ def _problem(rule: str, message: str, line: int = 1) -> Problem:
 
 _ENTRY = re.compile(r"([A-Za-z][\w-]*):(?=\s|$)")
 _MARKS = " \t\n|>[]'\"+-"  # of YAML, around a value
-_OTHERS = ("metadata", "disable-model-invocation", "paths")  # that points rest on, beside the texts
+_OTHERS = ("metadata", "disable-model-invocation", "paths")  # that points rest on, next to the texts
 EXAMPLE = (
     "Does one kind of work on the files that it is given, and says what was done. Use when the user asks for that work."
 )
@@ -230,7 +228,7 @@ def _entries(lines: list[str]) -> dict[str, str]:
 
 
 def _value(key: str, source: str) -> object:
-    """Return the value of an entry that is YAML by itself, None for any other."""
+    """Return the value of an entry that is YAML alone, None for any other."""
     try:
         return load_mapping(source).values.get(key)
     except YamlProblem:
@@ -315,7 +313,7 @@ class Sentence:
         return self._calls or any(self._insists(at) for at in range(len(self.words)) if not self.denied[at])
 
     def word(self, at: int) -> str:
-        """Return the word or mark at a place; ``""`` where the sentence has none."""
+        """Return the word or mark at a place; ``""`` if the sentence has none."""
         return self.words[at] if 0 <= at < len(self.words) else ""
 
     def written(self, first: int, last: int) -> str:
@@ -343,12 +341,12 @@ class Sentence:
             self.denied[at] = bool(denial)
 
     def _accept(self, start: int, at: int, end: int) -> None:
-        """Record a phrase from ``start`` to ``end`` whose key word stands ``at``."""
+        """Record a phrase from ``start`` to ``end`` whose key word is ``at``."""
         self._calls = self._calls or self.words[at] in _CALLING
         answer = start == self._condition and start < at
         self.plain[start] = False
         while at > start and (not answer or self.words[at - 1] in _FILLER or self.words[at - 1] in _ITSELF):
-            at -= 1  # what stands between a condition and its answer are use cases
+            at -= 1  # the words between a condition and its answer are use cases
         self.plain[at:end] = [False] * (end - at)
         self.clause = min(self.clause, start)
         if not (answer and self.triggers):
@@ -356,7 +354,7 @@ class Sentence:
             self.triggers.append(Trigger(phrase=self._text[first:last], start=first, end=last))
 
     def _phrase(self, at: int, *, denied: bool) -> tuple[int, int, _Stance]:
-        """Return start, end and stance of the trigger phrase whose key word stands here; the end is 0 without one."""
+        """Return start, end and stance of the trigger phrase whose key word is here; the end is 0 without one."""
         word = self.words[at]
         if word in _VERBS:
             return self._instruction(at, denied=denied)
@@ -438,7 +436,7 @@ class Sentence:
         return (0, at) if self._condition < 0 else (end, self._condition)
 
     def _stance(self, at: int, end: int) -> _Stance:
-        """Judge by the words before a verb in its clause who is told what."""
+        """Judge by the words before a verb in its clause who is addressed."""
         before, closed = self._before(at)
         if any(_denies(word, following) for word, following in pairwise([*before, self.words[at]])):
             return _Stance.DENIED
@@ -551,7 +549,7 @@ def analyse(text: str) -> Routing:
 
 
 def _use_cases(sentence: Sentence) -> list[str]:
-    """List what stands between commas, semicolons and "or" from the first trigger phrase on, where not denied."""
+    """List the words between commas, semicolons and "or" from the first trigger phrase on, where not denied."""
     cases, piece = [], list[int]()
     for at in range(sentence.clause, len(sentence.words)):
         if _separates(sentence, at):
@@ -584,7 +582,7 @@ def _separates(sentence: Sentence, at: int) -> bool:
 
 
 def _use_case(sentence: Sentence, piece: list[int]) -> str:
-    """Fold the words at these places into a use case; ``""`` where nothing but connecting words is left."""
+    """Fold the words at these places into a use case; ``""`` if nothing but connecting words is left."""
     while piece and sentence.words[piece[0]] in _LEADING:
         piece = piece[1:]
     if all(sentence.words[at] in _NO_USE_CASE or not sentence.words[at].isalnum() for at in piece):

@@ -68,14 +68,14 @@ def ignored(repo_dir: str, paths: Iterable[str]) -> frozenset[str]:
     names = b"".join(b"./" + path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
     done = git(repo_dir, "check-ignore", "-z", "--stdin", stdin=names)
     if done.returncode not in (0, 1):
-        raise IncompleteError(f"git cannot tell ignored files: {complaint(done)}")
+        raise IncompleteError(f"git cannot list ignored files: {complaint(done)}")
     return frozenset(path[2:] for path in _words(done.stdout))
 
 
 def tracked(repo_dir: str, name: str) -> frozenset[str]:
     """Return the tracked files of one name, without wildcards, in any letter case, at any depth below the top."""
     # It fails in the words of the question that a walk asks as well, so that both are one notice.
-    return frozenset(_words(_output("tell ignored files", repo_dir, "ls-files", "-z", "--", f":(icase,glob)**/{name}")))
+    return frozenset(_words(_output("list ignored files", repo_dir, "ls-files", "-z", "--", f":(icase,glob)**/{name}")))
 
 
 def changes(repo_dir: str, since: str | None = None, *, committed: bool = False) -> dict[str, bool]:
@@ -117,7 +117,7 @@ def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -
     template for the same. A file that git does not track yet is new to it. ``committed`` is that of :func:`changes`.
     """
     options = ("-z", "--name-status", "--find-renames=70%", "--diff-filter=R", *_PLAIN_DIFF, commit)
-    files, what = ("--", f":(icase,glob,top)**/{name}"), "tell what moved"
+    files, what = ("--", f":(icase,glob,top)**/{name}"), "list renamed files"
     if committed:
         words = _words(_output(what, repo_dir, "diff-tree", "-r", *options, "HEAD", *files))
     else:
@@ -127,7 +127,7 @@ def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -
 
 
 def commit_of(repo_dir: str, rev: str) -> str | None:
-    """Return the full name of a commit that is in the repository; None where it is not."""
+    """Return the full name of a commit that is in the repository; None if it is not."""
     return _first_word(git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"))
 
 
@@ -154,12 +154,12 @@ def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
 
 
 def merge_base(repo_dir: str, one: str, other: str) -> str | None:
-    """Return the commit where two histories part; None where they do not meet in this clone."""
+    """Return the commit where two histories part; None if they do not meet in this clone."""
     return _first_word(git(repo_dir, "merge-base", one, other))
 
 
 def ref(repo_dir: str, name: str) -> str | None:
-    """Return the commit of exactly this ref, as ``refs/remotes/origin/main``; None where there is no such ref."""
+    """Return the commit of exactly this ref, as ``refs/remotes/origin/main``; None if there is no such ref."""
     word = _first_word(git(repo_dir, "show-ref", "--verify", "--hash", "--", name))
     return None if word is None else commit_of(repo_dir, word)
 
@@ -197,8 +197,8 @@ def holds_submodule(repo_dir: str, path: str) -> bool:
 def _own_index(repo_dir: str) -> Iterator[Mapping[str, str]]:
     """Let a diff write what it learns of the working tree into a copy of the index.
 
-    The repository's own would belong to whoever runs this: on a runner to root, and nobody else could write it again.
-    The copy keeps its time, by which git knows which files changed after it was written.
+    The repository's own would belong to the user who runs this: on a runner to root, and no other user could write it
+    again. The copy keeps its time, by which git knows which files changed after it was written.
     """
     place = decoded(git(repo_dir, "rev-parse", "--git-path", "index").stdout.rstrip(b"\n"))
     with tempfile.TemporaryDirectory(prefix="skillgate-") as folder:
@@ -209,7 +209,7 @@ def _own_index(repo_dir: str) -> Iterator[Mapping[str, str]]:
 
 
 def _paths(repo_dir: str, command: str, *arguments: str, env: Mapping[str, str] = _ENVIRONMENT) -> list[str]:
-    return _words(_output("tell what changed", repo_dir, "--literal-pathspecs", command, "-z", *arguments, env=env))
+    return _words(_output("list changed files", repo_dir, "--literal-pathspecs", command, "-z", *arguments, env=env))
 
 
 def _base(repo_dir: str, since: str | None) -> str:
@@ -238,7 +238,7 @@ def complaint(done: Completed) -> str:
     """Return the first line of what git said, without its ``fatal:``."""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     if any("lazy fetching disabled" in line for line in lines):
-        return "the clone is partial, and what is missing is not fetched; drop `filter` from actions/checkout"
+        return "the clone is partial, and missing objects are not fetched; remove `filter` from actions/checkout"
     return lines[0].removeprefix("fatal: ").removeprefix("error: ") if lines else f"exit status {done.returncode}"
 
 
@@ -412,7 +412,7 @@ class GitTree:
         if entry.kind is _DIRECTORY:
             return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if self.real(path) is None:
-            return OSError(errno.EXDEV, "a symbolic link that leads outside the commit, to nothing or to itself", path)
+            return OSError(errno.EXDEV, "a symbolic link out of the commit, to nothing or to itself", path)
         return OSError(errno.EINVAL, "not a regular file", path)
 
 
@@ -429,7 +429,7 @@ def check_out(repo_dir: str, commit: str, folder: str) -> None:
     submodules, are left out.
     """
     where = ("rev-parse", "--path-format=absolute", "--git-path", "objects")
-    objects = _output("say where its objects are", repo_dir, *where)
+    objects = _output("show the path of its objects", repo_dir, *where)
     with tempfile.TemporaryDirectory(prefix="skillgate-git-") as own:
         _require(["git", "init", "--quiet", "--bare", own], "make a repository")
         os.makedirs(os.path.join(own, "info"), exist_ok=True)

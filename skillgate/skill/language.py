@@ -1,4 +1,4 @@
-"""What can be told of a text without a model: how many words it has, whether it is English, whether it reads as prose.
+"""What a text shows without a model: how many words it has, whether it is English, whether it reads as prose.
 
 Everything here is decided by function words, the small closed class ("the", "when", "pour", "если") that sentences
 cannot do without and keyword lists do not have. All of it is linear in the length of the text.
@@ -14,7 +14,7 @@ from skillgate.model.skill import Language
 
 
 def word_set(*lines: str) -> frozenset[str]:
-    """Read words, separated by blanks, as a set: a closed class of words in the form it is easiest to read."""
+    """Read words, separated by spaces, as a set: a closed class of words in the form it is easiest to read."""
     return frozenset(" ".join(lines).split())
 
 
@@ -90,7 +90,7 @@ _SPACELESS = (
 )
 _SPACELESS_PER_WORD = 2  # written Chinese has about 1.5 characters a word, Japanese 2, Thai 4
 _FEW = 8  # letters that are cheaper to count one by one
-_SAMPLE = 20_000  # characters; what a text is shows long before that
+_SAMPLE = 20_000  # characters; what text is shows long before that
 
 
 _MIN_PROSE_WORDS = 3
@@ -103,7 +103,7 @@ _JOINING_WEIGHT = 0.5
 _GERUND = 5  # letters that a word in "ing" must exceed: "thing", "bring" and "using" alone show nothing
 _SERIES = 8  # words of a sentence that enumerates phrases, and
 _SERIES_PHRASE = 2.5  # how many each phrase must have on average
-_LONG = 9  # words; a text this long with one function word, however often, is no sentence
+_LONG = 9  # words; text this long with one function word, however often, is no sentence
 _VARIED, _DENSE = 3, 0.25  # so few different function words are stuffing, unless they stand as thick as in a sentence
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
 
@@ -133,7 +133,7 @@ def language_of(text: str) -> Language:
     """Tell English from anything else, by the first 20,000 characters.
 
     One English function word is enough where no other language shows; another language must have more than twice as
-    many, and at least three beside any English word, so that "de facto" or a list of country codes changes nothing.
+    many, and at least three next to any English word, so that "de facto" or a list of country codes changes nothing.
     """
     sample = text[:_SAMPLE]
     latin, foreign = _letters(sample)
@@ -264,7 +264,7 @@ def _letters(text: str) -> tuple[int, int]:
 
 
 def _words(text: str) -> list[str]:
-    """Split a text into words without their punctuation; an elided article (l', d') is a word of its own."""
+    """Split text into words without their punctuation; an elided article (l', d') is a separate word."""
     return _WORD.findall(text.replace("’", " ").replace("'", " ").replace("—", " "))
 
 
@@ -274,7 +274,7 @@ def _is_code(word: str) -> bool:
 
 
 def sentences_of(text: str) -> list[list[Token]]:
-    """Cut a text into sentences of words and marks.
+    """Cut text into sentences of words and marks.
 
     A bulleted list belongs to the sentence whose colon opens it, each bullet a ``;``. A dash between spaces is ``—``.
     Markup, and full stops that end nothing ("e.g.", "SKILL.md", "2.2"), are left out. Some sentences may be empty.

@@ -93,7 +93,7 @@ class Resolver:
         return None
 
     def sibling(self, name: str) -> str | None:
-        """Find a skill beside this one by a name that is plainly one: hyphenated, or with its plugin before a colon."""
+        """Find a skill next to this one by a name that is plainly one: hyphenated, or with its plugin and a colon."""
         if not _PLUGIN_NAME.match(name) or ("-" not in name and ":" not in name):
             return None
         directory = _join(self._skills, name.rpartition(":")[2])
@@ -138,7 +138,7 @@ def _points_at_skill(parts: list[str]) -> bool:
 
 
 def _join(base: str, path: str) -> str | None:
-    """Join and normalise; None where the path climbs out of the tree."""
+    """Join and normalise; None if the path climbs out of the tree."""
     parts = base.split("/") if base else []
     for part in path.split("/"):
         if part == "..":
@@ -257,14 +257,14 @@ def _label(document: Document, span: Span) -> str | None:
     return before[start + 1 : -2].strip("*_` ").lower()
 
 
-# -- Files that a text names: by path, by name, by the stem as a word, or by their folder
+# -- Files that text names: by path, by name, by the stem as a word, or by their folder
 
 _WORD = r"\w+|[^\w ]"
 _READ = r"(?:read|search|grep|load|consult|browse|scan|open|list|use|check|see|all|each|any|one)"
 
 
 def folded(text: str) -> str:
-    """Lower a text; hyphens, underscores and runs of white space become one space each."""
+    """Lower text; hyphens, underscores and runs of white space become one space each."""
     return re.sub(r"[\s_-]+", " ", text.lower())
 
 
@@ -304,7 +304,7 @@ def _stem(name: str) -> str:
 
 
 def _names_folder(top: str, text: str) -> bool:
-    """Whether a text speaks of all of a folder: ``references/*.md``, ``"references"``, "search the references"."""
+    """Whether text speaks of all of a folder: ``references/*.md``, ``"references"``, "search the references"."""
     if folded(top) not in text:
         return False
     name = re.escape(folded(top))

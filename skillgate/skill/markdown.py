@@ -72,7 +72,7 @@ def parse_blocks(text: str) -> Blocks:
 
 
 def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | None:
-    """Parse the text of one block; None where it holds no inline structure, or where the budget for that is spent.
+    """Parse the text of one block; None if it holds no inline structure, or where the budget for that is spent.
 
     In the second case ``environment["inline work"]`` is below 0.
     """
@@ -156,7 +156,7 @@ def _comment_or_tag(state: StateInline, silent: bool) -> bool:
 
 
 def _last_comment_end(state: StateInline) -> int:
-    """Find the last ``-->`` of a text, once for each text."""
+    """Find the last ``-->`` of text, once for each text."""
     known = state.env.get(_COMMENT_END)
     if known is None or known[0] is not state.src:
         known = state.env[_COMMENT_END] = (state.src, state.src.rfind("-->"))
@@ -266,7 +266,7 @@ class InlineReader:
                 links.append(link)
                 shown.append(
                     "" if link.dead else f"{child.content} {link.target}"
-                )  # the words of a picture instruct nobody
+                )  # the words of a picture are no instructions
             elif child.content and kind != "html_inline":
                 text.append(child.content)
                 shown.append(child.content)
@@ -393,7 +393,7 @@ class _Section:
 class Body:
     """Collects the facts of one body.
 
-    ``first_line`` is the line of the file that the body begins on. ``counted`` is False for a document beside the main
+    ``first_line`` is the line of the file that the body begins on. ``counted`` is False for a document next to the main
     file: what only the scores are made from (words, prose, what a section holds) is then not asked for.
     """
 

@@ -39,7 +39,7 @@ _BOM = "\ufeff"
 
 
 def parse(source: SkillSource) -> Skill:
-    """Parse a skill's main file and look at the files beside it."""
+    """Parse a skill's main file and look at the files next to it."""
     unscored = _unscorable(source)
     if unscored is not None:
         return Skill(root=source.root, frontmatter=Frontmatter(), problems=(unscored,), unscored=unscored.message)
@@ -54,7 +54,7 @@ def parse(source: SkillSource) -> Skill:
         head, found = frontmatter.parse(cut.yaml)
         problems += found
     if not cut.body.strip() and not (cut.yaml or "").strip():
-        empty = Problem(rule="empty_file", span=Span(), message="the file holds neither frontmatter nor instructions")
+        empty = Problem(rule="empty_file", span=Span(), message="the file has neither frontmatter nor instructions")
         return Skill(root=source.root, frontmatter=head, problems=(empty,), unscored=empty.message)
     return _assemble(source, text, cut, head, problems)
 
@@ -70,9 +70,9 @@ def _assemble(
         message = "only part of the file is read: it is too long, or made to keep a parser busy"
         problems.append(Problem(rule="partly_read", span=Span(line=cut.body_line), message=message))
     if not body.holds_anything:
-        message = "there are no instructions below the frontmatter"
-        problems.append(Problem(rule="no_body", span=Span(line=max(1, cut.body_line - 1)), message=message))
-    main = body.document(f"{root.directory}/{root.file_name}" if root.directory else root.file_name, text)
+        span = Span(max(1, cut.body_line - 1))
+        problems.append(Problem("no_body", span, "there are no instructions below the frontmatter"))
+    main = body.document(root.tree_path(root.file_name), text)
     names = survey(root, main)
     problems += _clashes(root, names.files)
     read = tuple(documents(root, names))
@@ -98,8 +98,8 @@ def _assemble(
         prose_lines=tuple(body.prose_lines),
         related=frozenset(path for path in related if path is not None),
         linked=linked,
-        references=frozenset(_files(root.tree, _below(root, "references"))),
-        assets=frozenset(_files(root.tree, _below(root, "assets"))),
+        references=frozenset(_files(root.tree, root.tree_path("references"))),
+        assets=frozenset(_files(root.tree, root.tree_path("assets"))),
         prose=BETWEEN_BLOCKS.join(block.text for block in body.blocks if block.prose).lower(),
         siblings=source.siblings,
         prose_words=sum(block.words for block in body.blocks if block.prose),
@@ -114,11 +114,9 @@ def _assemble(
 def _unscorable(source: SkillSource) -> Problem | None:
     """Name the reason why the bytes hold no document at all, None when they do."""
     if source.size > MAX_BYTES:
-        message = f"the file has {source.size:,} bytes; at most {MAX_BYTES:,} are read"
-        return Problem(rule="file_too_large", span=Span(), message=message)
+        return Problem("file_too_large", Span(), f"the file is {source.size:,} bytes long (maximum {MAX_BYTES:,})")
     if not source.data.strip():
-        message = "the file is empty"
-        return Problem(rule="empty_file", span=Span(), message=message)
+        return Problem("empty_file", Span(), "the file is empty")
     nul = source.data.find(b"\x00")
     try:
         source.data.decode("utf-8")
@@ -126,8 +124,7 @@ def _unscorable(source: SkillSource) -> Problem | None:
         message = f"the file is not UTF-8: byte 0x{source.data[error.start]:02x} at offset {error.start}"
         return Problem(rule="not_utf8", span=_span(source.data, error.start), message=message)
     if nul >= 0:
-        message = f"the file holds a NUL byte at offset {nul}"
-        return Problem(rule="nul_byte", span=_span(source.data, nul), message=message)
+        return Problem("nul_byte", _span(source.data, nul), f"the file contains a NUL byte at offset {nul}")
     return None
 
 
@@ -143,12 +140,12 @@ def _normalise(raw: str) -> tuple[str, list[Problem]]:
     text = raw
     if text.startswith(_BOM):
         text = text[1:]
-        message = "the file begins with a byte order mark, which some readers take for part of the first line"
+        message = "the file begins with a byte order mark, which some readers treat as part of the first line"
         problems.append(Problem(rule="byte_order_mark", span=Span(), message=message))
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         lone = text.find("\r")
-        name = "Windows line ends (CRLF)" if lone < 0 else "carriage returns alone as line ends"
+        name = "Windows line endings (CRLF)" if lone < 0 else "lone carriage returns as line endings"
         line = raw.count("\n", 0, raw.find("\r")) + 1 if lone < 0 else text.count("\n", 0, lone) + 1
         problems.append(Problem(rule="line_ends", span=Span(line=line), message=f"the file has {name}"))
         text = text.replace("\r", "\n")
@@ -172,34 +169,28 @@ def _lines(text: str, comments: list[tuple[int, int]]) -> int:
 def _misnamed(root: SkillRoot) -> list[Problem]:
     if root.file_name == "SKILL.md":
         return []
-    message = f"the file is called {root.file_name}; readers on most systems look for SKILL.md alone"
+    message = f"the file is named {root.file_name}; clients on most systems look only for SKILL.md"
     return [Problem(rule="file_name", span=Span(), message=message)]
 
 
 def _clashes(root: SkillRoot, files: tuple[str, ...]) -> Iterator[Problem]:
     """Find files whose paths differ in letter case alone: capitals come first in their order, as in ``SKILL.md``."""
-    cut = len(root.directory) + 1 if root.directory else 0
     first: dict[str, str] = {}
     for path in files:
         other = first.setdefault(path.casefold(), path)
         if other != path:
-            message = f"{path[cut:]} beside {other[cut:]}: a file system that folds letter case keeps one of them"
-            yield Problem(rule="file_name_clash", span=Span(), message=message, file=path)
+            both = f"{root.inside(path)} and {root.inside(other)}"
+            message = f"{both} differ only in letter case: some file systems keep only one"
+            yield Problem("file_name_clash", Span(), message, path)
 
 
 def _not_directories(root: SkillRoot) -> Iterator[Problem]:
     for name in ("references", "assets", "scripts"):
-        entry = root.tree.entry(_below(root, name))
+        entry = root.tree.entry(root.tree_path(name))
         if entry is None or entry.kind is EntryKind.DIRECTORY:
             continue
-        what = (
-            "a file" if entry.kind is EntryKind.FILE else "a link that leads nowhere inside the tree, or no plain file"
-        )
-        yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}, and should be a directory")
-
-
-def _below(root: SkillRoot, name: str) -> str:
-    return f"{root.directory}/{name}" if root.directory else name
+        what = "a file" if entry.kind is EntryKind.FILE else "a link to nothing inside the tree, or not a regular file"
+        yield Problem(rule="not_a_directory", span=Span(), message=f"{name} is {what}; it must be a directory")
 
 
 def _files(tree: Tree, directory: str) -> Iterator[str]:
@@ -301,7 +292,7 @@ def _walk(root: SkillRoot) -> tuple[Survey, bool]:
 
 
 def _is_closed(tree: Tree, directory: str, names: Sequence[str]) -> bool:
-    """Return whether a directory may not be read: its names, or what lies behind the first of them, cannot be told."""
+    """Return whether a directory may not be read: its names, or what lies behind the first of them, are unknown."""
     entry = tree.entry(join(directory, names[0] if names else "a.md"))
     return entry is not None and entry.kind is EntryKind.UNREADABLE
 
@@ -325,7 +316,7 @@ def _linked(root: SkillRoot, main: Document, listed: Collection[str]) -> dict[st
 
 
 class _Reach:
-    """Answers for one skill which of its files documents lead to; each path is asked about once, whoever names it."""
+    """Finds the files of one skill that documents lead to; each path is looked up once."""
 
     def __init__(self, root: SkillRoot) -> None:
         self._root = root
@@ -371,18 +362,18 @@ class _Reach:
 
 
 def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
-    """Read and parse the Markdown files beside the main one that a model may come to follow.
+    """Read and parse the Markdown files next to the main one that a model may come to follow.
 
     Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
     no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
     skill as a whole where documents may be among the names that :func:`survey` did not look at.
     """
     if found.cut:
-        message = f"the skill has more than {MAX_FILES:,} files; of the rest only what is linked is looked at"
+        message = f"the skill has more than {MAX_FILES:,} files; of the rest only linked files are checked"
         yield Problem("document_unread", Span(), message)
     for place in found.closed:
-        yield Problem("document_unread", Span(), "the directory may not be read, so nothing in it was checked", place)
-    seen = {root.tree.real(join(root.directory, root.file_name))}
+        yield Problem("document_unread", Span(), "the directory is not readable, so nothing in it was checked", place)
+    seen = {root.tree.real(root.tree_path(root.file_name))}
     left, count = MAX_TOTAL_BYTES, 0
     wanted = [path for path in found.files if _instructs(root, path)]
     wanted.sort(key=lambda path: (root.tree.real(path) != path, path))  # of two names the file's own
@@ -392,7 +383,9 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
             continue
         seen.add(real)
         if count >= MAX_DOCUMENTS or left <= 0:
-            message = f"this and what follows it, {len(wanted) - index} documents, are not read: there are too many"
+            message = (
+                f"this document and those after it ({len(wanted) - index} in all) are not read: there are too many"
+            )
             yield Problem("document_unread", Span(), message, path)
             return
         text, reason = _text(root, path, min(MAX_DOCUMENT_BYTES, left))
@@ -447,9 +440,8 @@ def _parsed(root: SkillRoot, path: str, text: str) -> Document:
 
 
 def _instructs(root: SkillRoot, path: str) -> bool:
-    inside = path[len(root.directory) + 1 :] if root.directory else path
-    *folders, name = inside.split("/")
-    if not name.lower().endswith(MARKDOWN) or path == join(root.directory, root.file_name):
+    *folders, name = root.inside(path).split("/")
+    if not name.lower().endswith(MARKDOWN) or path == root.tree_path(root.file_name):
         return False
     folders = [folder.lower() for folder in folders]
     apart = folders[:1] == [] or folders[0] not in REFERENCES
@@ -480,5 +472,5 @@ def _text(root: SkillRoot, path: str, limit: int) -> tuple[str | None, str]:
     except UnicodeDecodeError as error:
         return None, f"it is not UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start})"
     if "\x00" in text:
-        return None, "it holds a NUL byte"
+        return None, "it contains a NUL byte"
     return text.replace("\r\n", "\n").replace("\r", "\n"), ""

@@ -1,6 +1,6 @@
 """How alike short texts are: BM25 over the name and description of skills, as a router's lexical stand-in.
 
-It measures how distinct a text is among the others; it predicts no activation.
+It measures how distinct text is among the others; it predicts no activation.
 
 Source: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", Foundations and Trends
 in Information Retrieval 3 (4), 2009, section 3. Their weight of a term falls to 0 and below where half of the documents
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 K1 = 1.2  # how soon repeats of a term stop counting: a usual value, Robertson & Zaragoza 2009, section 3.5
-B = 0.75  # how much a text's length counts, from 0 to 1: likewise
+B = 0.75  # how much a text's length counts, from 0 to 1: a usual value too
 
 SMALL = 20  # documents up to which also a term that more than half of them hold counts: our choice
 WIDEST = 32  # documents that may hold a term for it to lead from one of them to another: keeps a catalogue linear
@@ -59,7 +59,7 @@ class Likeness(NamedTuple):
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Split a text into the terms it is compared by, in order, repeats kept.
+    """Split text into the terms it is compared by, in order, repeats kept.
 
     A word is a run of letters, marks and digits of any script, in compatibility form and case-folded; apostrophes
     vanish, hyphens and everything else split. English stop words are dropped and ASCII words folded (``files``,
@@ -72,7 +72,7 @@ def terms(text: str) -> tuple[str, ...]:
 class Index:
     """The texts of a catalogue, inverted: building is linear in their length, a query in the documents of its terms.
 
-    Texts that share a key are documents of their own. What a term adds to a document's score is worked out once, so a
+    Texts that share a key are separate documents. What a term adds to a document's score is worked out once, so a
     query only adds up; ``postings_read`` counts the pairs of term and document added up so far, a cost without a clock.
     """
 
@@ -124,7 +124,7 @@ class Index:
         return tuple(self._words[term] for term, count in counts.items() if count > 1 and term not in others)
 
     def rank(self, query: str, *, exclude: str | None = None, limit: int = 5) -> tuple[Match, ...]:
-        """Find at most ``limit`` documents most like a text: the best first, ties by key, then by place.
+        """Find at most ``limit`` documents most like text: the best first, ties by key, then by place.
 
         A term counts once however often the query repeats it. Documents that share nothing with it, or have the key
         ``exclude``, are left out; these still count in how rare a term is.
@@ -150,7 +150,7 @@ class Index:
         return None if share < least else Likeness(self._keys[other], share, self._shared(sorted(common), other))
 
     def _named(self, text: str) -> Iterator[str]:
-        """Return the terms of a text and keep, of each, the shortest word."""
+        """Return the terms of text and keep, of each, the shortest word."""
         for term, word in _terms_and_words(text):
             known = self._words.setdefault(term, word)
             if (len(word), word) < (len(known), known):
@@ -202,7 +202,7 @@ _SEPARATORS = _Separators({ord("'"): None, ord("’"): None})
 
 
 def _terms_and_words(text: str) -> Iterator[tuple[str, str]]:
-    """Return the terms of a text, each with the word it stands for."""
+    """Return the terms of text, each with the word it stands for."""
     for run in unicodedata.normalize("NFKC", text).casefold().translate(_SEPARATORS).split():
         if run.isascii():
             if run not in _STOP_WORDS:

@@ -1,8 +1,8 @@
-"""Comments that set findings aside: ``<!-- skillgate: ignore RULE until 2027-01-31: why -->``.
+"""Comments that suppress findings: ``<!-- skillgate: ignore RULE until 2027-01-31: why -->``.
 
 A comment in lines of its own covers itself and the block below it, a whole code block included; next to other text it
 covers its lines. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``: in a line of
-its own it covers the key below. A reason has to stand there: what has none, or one such as ``x``, sets nothing aside
+its own it covers the key below. A reason has to stand there: what has none, or one such as ``x``, suppresses nothing
 and is reported.
 
 What looks like a comment in a code span, a link's title, an attribute, a script or a value of the frontmatter is text.
@@ -98,7 +98,7 @@ def in_yaml(source: str) -> Iterator[tuple[int, int, str]]:
 
     Both count from 0. Where the text is no YAML those behind the first error are text.
     """
-    if len(source) > MAX_BYTES:  # nobody reads it
+    if len(source) > MAX_BYTES:  # it is never read
         return
     spans, end = _scalars(source)
     firsts = [span.first for span in spans]
@@ -139,18 +139,18 @@ def _scalars(source: str) -> tuple[list[_Scalar], int]:
 
 
 def _holds(scalar: _Scalar, row: int, column: int) -> bool:
-    """Return whether a place behind the beginning of a value is inside of it, and not beside the ``|`` of a block."""
+    """Return whether a place behind the beginning of a value is inside of it, and not next to the ``|`` of a block."""
     return (row, column) < scalar.last and not (scalar.block and row == scalar.first[0])
 
 
-MAX_COMMENTS = 500  # of one file; each is held against every finding
+MAX_COMMENTS = 500  # of one file; each is compared with every finding
 MIN_WORDS = 2  # of a reason
 MIN_BYTES = 8  # of a reason of one word
 _FAR = 100  # characters before a place that are looked at, so that no search goes over a whole text
 _FORM = r"\s*ignore(?P<file>-file)?\s+(?P<rules>[A-Z][A-Z0-9_]*(?:\s*,\s*[A-Z][A-Z0-9_]*)*)"
 _FORM += r"(?:\s+until\s+(?P<until>[^\s:]+))?\s*:(?P<reason>.*)"
 _TOKEN = r"`+|<!--|\n(?=[ \t]*\n)"  # noqa: S105 - what may open or end a code span or a comment
-_HOW = "write <!-- skillgate: ignore RULE until YYYY-MM-DD: why -->, where until is optional"
+_HOW = "write <!-- skillgate: ignore RULE until YYYY-MM-DD: why --> (until is optional)"
 
 
 class _Comment(NamedTuple):
@@ -165,7 +165,7 @@ class _Comment(NamedTuple):
 def waivers(document: Document, *, main: bool) -> Iterator[Waiver | Problem]:
     """Read the comments of a document; what is no valid one becomes a problem, which names its file unless ``main``.
 
-    Each valid comment is followed by problems that may come true: for each rule that it sets nothing aside of
+    Each valid comment is followed by problems that may come true: for each rule that it suppresses nothing of
     (``suppression_unused``) and, where it has an end, that it has run out (``suppression_expired``). Which of them do
     shows when findings and day are known; their messages begin with the rule's id.
     """
@@ -179,7 +179,7 @@ def waivers(document: Document, *, main: bool) -> Iterator[Waiver | Problem]:
     for comment in found[:MAX_COMMENTS]:
         yield from _read(comment, document.file, len(lines), where)
     for comment in found[MAX_COMMENTS:]:
-        message = f"from here on comments suppress nothing: a file may have {MAX_COMMENTS} of them"
+        message = f"comments from here on suppress nothing (maximum {MAX_COMMENTS} in a file)"
         yield Problem("suppression_invalid", Span(comment.row, comment.column), message, where)
 
 
@@ -188,15 +188,15 @@ def _read(comment: _Comment, file: str, end: int, where: str | None) -> Iterator
     form = None if comment.text is None else re.fullmatch(_FORM, comment.text, re.DOTALL)
     reason = "" if form is None else " ".join(form["reason"].split())
     if form is None or not any(map(str.isalnum, reason)):
-        why = "this comment never ends, and" if comment.text is None else "this comment"
+        why = "this comment is never closed and" if comment.text is None else "this comment"
         yield Problem("suppression_invalid", span, f"{why} suppresses nothing: {_HOW}", where)
         return
     until = form["until"]
     if until is not None and not _is_date(until):
-        yield Problem("suppression_invalid", span, f"{until[:40]!r} is no date: {_HOW}", where)
+        yield Problem("suppression_invalid", span, f"{until[:40]!r} is not a date: {_HOW}", where)
         return
     if not _is_reason(reason):
-        message = f"this comment suppresses nothing: {reason!r} is too short for a reason; say why in two words or more"
+        message = f"this comment suppresses nothing: reason {reason!r} is too short; give at least two words"
         yield Problem("suppression_invalid", span, message, where)
         return
     first, last = (1, end) if form["file"] else (comment.row, comment.last)
@@ -288,7 +288,7 @@ def _shown(lines: Sequence[str], head: int, blocks: Sequence[CodeBlock]) -> list
 def _spans(text: str) -> list[tuple[int, int, bool]]:
     """Find the comments outside code spans: where each begins and ends, and whether it is closed.
 
-    In linear time: a text may be made to keep a search busy.
+    In linear time: text may be made to keep a search busy.
     """
     tokens = list(re.finditer(_TOKEN, text))
     closes, blanks = _ends(tokens, len(text))
@@ -303,7 +303,7 @@ def _spans(text: str) -> list[tuple[int, int, bool]]:
         if end < start + 4:
             end = text.find("-->", start + 4)
             end = len(text) if end < 0 else end
-        # Within a paragraph it ends there or is none; at the beginning of a line it goes on over blank lines.
+        # Within a paragraph it ends there or is none; at the beginning of a line it continues over blank lines.
         closed = end < len(text) and (end < blank or _begins_line(text, start))
         done = end + 3 if closed else start + 4
         found.append((start, done, closed))

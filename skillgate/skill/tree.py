@@ -187,7 +187,7 @@ class DiskTree:
             os.stat(os.path.join(self._on_disk(self.real(directory) or ""), name))
         except OSError as error:
             return OSError(error.errno, error.strerror, path)
-        return OSError(errno.EXDEV, "a symbolic link that leads outside the tree", path)
+        return OSError(errno.EXDEV, "a symbolic link to a file outside the tree", path)
 
     def _on_disk(self, path: str) -> str:
         return self._prefix + path.replace("/", os.sep) if path else self.root
@@ -266,7 +266,7 @@ class TreeFiles:
 def disk_of(root: SkillRoot) -> DiskWriter:
     """Return what writes the files of a skill. Raises UsageError: it lies in a commit, which cannot be changed."""
     if not isinstance(root.tree, DiskTree):
-        raise UsageError(f"{str(root.path)!r} lies in a commit: only files on disk can be mended")
+        raise UsageError(f"{str(root.path)!r} is in a commit; only files on disk can be fixed")
     return DiskWriter(root.tree.root, root.directory)
 
 
@@ -293,12 +293,12 @@ class DiskWriter:
         with prepared(place, after, status=status) as temporary:
             _checked(place, before)  # nothing may have happened meanwhile
             os.replace(temporary, place)
-        return "its other hard links keep the old text" if status.st_nlink > 1 else None
+        return "its other hard links still have the old text" if status.st_nlink > 1 else None
 
     def _place(self, file: str) -> str:
         below = f"{self.directory}/" if self.directory else ""
         if not file.startswith(below) or ".." in file.split("/"):
-            raise PermissionError(errno.EPERM, "it lies outside the skill", file)
+            raise PermissionError(errno.EPERM, "it is outside the skill", file)
         return os.path.join(self.top, *file.split("/"))
 
 
@@ -307,7 +307,7 @@ def _checked(place: str, before: bytes) -> os.stat_result:
     directory = os.path.dirname(place)
     status = os.lstat(place)
     if os.path.realpath(directory) != directory or not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.ELOOP, "it is a symbolic link, or lies behind one", place)
+        raise OSError(errno.ELOOP, "it is a symbolic link, or its path contains one", place)
     if not status.st_mode & 0o222 or not os.access(place, os.W_OK):
         raise PermissionError(errno.EACCES, "it is read-only", place)
     # A directory's read-only attribute means nothing on Windows; root may write everywhere, and is not asked to.

@@ -41,7 +41,7 @@ SKIPPED = VERSION_CONTROL | frozenset(
 """Directories that version control, package managers and tools fill; a PATH that is given may still be one.
 
 In a repository a skill below one of them counts where git tracks it: what is committed is no tool's.
-Only names that nobody gives a skill: a marker file (``pyvenv.cfg``, ``CACHEDIR.TAG``) that stopped the walk would let a
+Only names that no skill has: a marker file (``pyvenv.cfg``, ``CACHEDIR.TAG``) that stopped the walk would let a
 pull request hide its skills from the gate. ``site-packages`` is where a virtual environment of any name keeps files.
 """
 
@@ -70,7 +70,7 @@ class Found:
     """A skill's folder and main file.
 
     ``identity`` is the file's real path, by which a mirror is known: a folder that holds nothing but a link to another
-    skill's main file. With files of its own it is a skill of its own, whatever its main file leads to.
+    skill's main file. With files of its own it is a separate skill, whatever its main file leads to.
     """
 
     __slots__ = ("file_name", "folder", "identity", "linked")
@@ -133,10 +133,10 @@ class Walk:
         """Return what was left out, in sentences."""
         said = sorted(self._unreadable)
         if count := len(self._outside):
-            links, were = ("symbolic link leads", "was") if count == 1 else ("symbolic links lead", "were")
+            links, were = ("symbolic link points", "was") if count == 1 else ("symbolic links point", "were")
             said.append(
                 f"{count} {links} outside the searched tree and {were} not followed (first: {min(self._outside)!r});"
-                " to include what is there, give its real path"
+                " to include the target, pass its real path"
             )
         return said
 
@@ -200,7 +200,7 @@ class Walk:
         inside = self._skill_around(folder)
         out = inside is not None and not (_key(tree, target) + "/").startswith(inside + "/")
         if out and not (self._widen and _is_skill(tree, target)):
-            return  # what a skill links to beside it is its neighbours', who are found by themselves or not asked for
+            return  # what a skill links to next to it is its neighbours', who are found by themselves or not asked for
         if entry is not None and entry.kind is _DIRECTORY:
             asks = (*folder.asks, (folder.repo, link.key)) if folder.repo else folder.asks
             self._descend(Folder(tree, target, link.shown, _repo_of(tree, target) or folder.repo, asks))
@@ -223,7 +223,7 @@ def each_once(found: Iterable[Found]) -> list[Found]:
 
 
 def main_file(listing: Mapping[str, EntryKind | None]) -> str | None:
-    """Name the main file in a directory's listing; None where there is no skill.
+    """Name the main file in a directory's listing; None if there is no skill.
 
     ``SKILL.md`` counts whatever it is (a pipe in its place is a skill that cannot be read), other spellings only as
     files or links.
@@ -303,7 +303,7 @@ class Plugins:
         self._manifests: dict[str, bool] = {}
 
     def of(self, directory: str) -> str | None:
-        """Return the tree path of the plugin that a skill's directory lies in, None where it lies in none.
+        """Return the tree path of the plugin that a skill's directory lies in, None if it lies in none.
 
         A plugin is a directory with ``.claude-plugin/plugin.json``, or one below a marketplace that is named there as
         the source of a plugin. The marketplace's own directory is none by that alone: what it lists is installed apart.
@@ -374,7 +374,7 @@ _EMPTY = digest(b"")
 class WatchedTree:
     """A tree that writes down what it is asked and what it answers.
 
-    A size is answered as 0 or 1: nothing that is kept may depend on more.
+    A size is answered as 0 or 1: nothing that is cached may depend on more.
     """
 
     def __init__(self, tree: Tree) -> None:

@@ -1,13 +1,14 @@
 """Layer 1: deterministic checks."""
 
-from __future__ import annotations
+import sys
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
-from typing import TYPE_CHECKING, TypeVar
+from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.skill import Skill
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    F = TypeVar("F", bound=Callable[..., object])
+F = TypeVar("F", bound=Callable[..., object])
+Hits: TypeAlias = Iterator[Hit]
 
 
 def documented(text: str) -> Callable[[F], F]:
@@ -18,3 +19,27 @@ def documented(text: str) -> Callable[[F], F]:
         return check
 
     return decorate
+
+
+def rule(
+    find: Callable[[Skill], Hits],
+    severity: Severity,
+    group: str,
+    *,
+    fix: str,
+    advice: str | None = None,
+    optional: bool = False,
+    refused_by: tuple[Client, ...] = (),
+    about: tuple[Client, ...] = (),
+) -> Rule:
+    """Declare the rule of a module: its id is the module's name, its summary the first line of the docstring."""
+    module = sys.modules[find.__module__]
+    identifier = find.__module__.rpartition(".")[2].upper()
+    summary = summary_of(module.__doc__)
+    return Rule(identifier, severity, summary, fix, find, advice, False, group, optional, refused_by, about)
+
+
+def summary_of(text: str | None) -> str:
+    """Return the first line of a check's documentation as a phrase: lower-case, without its period."""
+    title = (text or "").partition("\n")[0].rstrip(".")
+    return title[:1].lower() + title[1:]

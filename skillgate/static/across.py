@@ -1,9 +1,9 @@
-"""What shows only among several skills: the rules over a catalogue."""
+"""The rules across skills: what shows only if several are compared."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from skillgate.model.finding import CatalogueRule, Claim, Clash, Client, Hit, Li
 from skillgate.model.skill import Span
 from skillgate.scoring.listing import comparable, harness, main_file, over_budget, project, shelf
 from skillgate.skill.similarity import Index, Likeness
-from skillgate.static import documented
-from skillgate.static.copies import copied_passages
+from skillgate.static import summary_of
+from skillgate.static.copies import duplicated_content
 
 _MOST = 20  # skills that a finding lists; each of a thousand namesakes would list them all
 
@@ -41,32 +41,43 @@ def _claim(rule: CatalogueRule, clash: Clash, files: dict[str, str]) -> Claim:
     )
 
 
+def _across(
+    severity: Severity, *, fix: str, about: tuple[Client, ...] = ()
+) -> Callable[[Callable[[Sequence[Member]], Iterator[Clash]]], CatalogueRule]:
+    """Declare a function as a rule: its name is the id, the first line of its docstring the summary."""
+
+    def declare(find: Callable[[Sequence[Member]], Iterator[Clash]]) -> CatalogueRule:
+        return CatalogueRule(find.__name__.upper(), severity, summary_of(find.__doc__), fix, find, about=about)
+
+    return declare
+
+
 # -- One name twice
 
 _PATHS = 3  # of others that a message names
-_ONE_TEXT = "bring the copies to one text, or make them links to one of them"
+_ONE_TEXT = "make the copies identical, or link them to one file"
 
 
-@documented("""Two skills have the same name.
+@_across(Severity.WARNING, fix="rename one of them and its directory, or remove it")
+def duplicate_name(members: Sequence[Member]) -> Iterator[Clash]:
+    """Two skills have the same name.
 
-Why:
-    Some clients keep one of two skills of one name, and which depends on the order they look in; others show both, and
-    nobody can tell them apart. Within one plugin, or in one folder of skills, that is a warning. Skills of
-    different plugins carry the plugin's name before their own, and folders of skills may never be installed together:
-    there it is said for information. A skill that is there once for each client, as in .claude/skills/pdf and
-    .codex/skills/pdf, is one skill; where the text of such copies has drifted apart (description, when_to_use or
-    prose, white space aside) that is said for information at each copy that differs, since a client's user gets
-    instructions that others do not.
+    Why:
+        Some clients keep one of two skills with the same name, depending on the order they search in. Others show both,
+        and users cannot tell them apart. Within one plugin, or in one folder of skills, that is a warning. It is an
+        info for skills of different plugins, since their names start with the plugin's name, and for separate folders,
+        which may never be installed together. A skill that exists once per client, as in .claude/skills/pdf and
+        .codex/skills/pdf, is one skill. If such copies differ (description, when_to_use or prose, ignoring white
+        space), each differing copy is an info: users of one client get instructions that others do not.
 
-Bad:
-    skills/pdf/SKILL.md and skills/pdf-forms/SKILL.md, both with name: pdf
+    Bad:
+        skills/pdf/SKILL.md and skills/pdf-forms/SKILL.md, both with name: pdf
 
-Good:
-    name: pdf and name: pdf-forms
+    Good:
+        name: pdf and name: pdf-forms
 
-Source: Agent Skills, guide for clients: collisions of names; documentation of Claude Code, skills of plugins.
-""")
-def _duplicate_name(members: Sequence[Member]) -> Iterator[Clash]:
+    Source: Agent Skills, guide for clients: collisions of names; documentation of Claude Code, skills of plugins.
+    """
     for part in comparable(members):
         named: dict[str, list[Member]] = {}
         for member in part:
@@ -92,21 +103,22 @@ def _name_clash(member: Member, alike: Sequence[Member], *, together: bool) -> C
     count = len(alike) - 1
     paths = ", ".join(main_file(other) for other in others)
     more = f" and {count - len(others)} more" if count > len(others) else ""
-    message = f"the name {member.listing.name!r} is that of {paths}{more} too: "
+    message = f"name {member.listing.name!r} is also used by {paths}{more}"
     if together:
-        message += "clients show both under one name, or keep one of them"
+        message += ": clients show both under one name, or keep only one"
         severity, fix = Severity.WARNING, None
     else:
-        message += "in another plugin or folder of skills"
-        severity, fix = Severity.INFO, "give one of them another name if both may be installed together"
+        message += ", in another plugin or folder of skills"
+        severity, fix = Severity.INFO, "rename one of them if both may be installed together"
     hit = Hit(Span(member.listing.name_line), message, severity=severity, fix=fix)
     return Clash(member.path, hit, tuple(one.path for one in alike), others[0].path if count == 1 else None)
 
 
 def _drifted(members: Sequence[Member]) -> Iterator[Clash]:
-    """Yield one hit at each client's copy of a skill that differs from the one in no client's directory, or the first.
+    """Yield one hit at each client's copy of a skill that differs from the original.
 
-    Copies are skills of one name and one project; of a client that has the name twice, the first.
+    The original is the copy in no client's directory, else the first one. Copies are skills of one name and one
+    project; of a client that has the name twice, the first.
     """
     copies: dict[tuple[str, str], dict[str, Member]] = {}
     for member in sorted(members, key=lambda member: member.path):
@@ -122,7 +134,7 @@ def _drifted(members: Sequence[Member]) -> Iterator[Clash]:
 
 
 def _difference(copy: Member, original: Member) -> tuple[int, str] | None:
-    """Return the line at which a copy departs from the original, and how; None where both say the same."""
+    """Return the line at which a copy departs from the original, and how; None if both are equal."""
     if copy.mark and copy.mark == original.mark:
         return None
     place, listed = main_file(original), copy.listing
@@ -131,12 +143,12 @@ def _difference(copy: Member, original: Member) -> tuple[int, str] | None:
     here, there = copy.texts().lines, original.texts().lines
     for (line, text), (_, other) in zip(here, there, strict=False):
         if text != other:
-            return line, f"differs from {place} from here on"
+            return line, f"differs from {place} from this line on"
     if len(here) == len(there):
         return None
     if len(here) > len(there):
-        return here[len(there)][0], f"says more than {place} from here on"
-    return listed.name_line, f"lacks what {place} says from line {there[len(here)][0]} on"
+        return here[len(there)][0], f"has more text than {place} from this line on"
+    return listed.name_line, f"lacks the text of {place} from line {there[len(here)][0]} on"
 
 
 def _listed_words(member: Member) -> tuple[list[str], list[str]]:
@@ -160,41 +172,44 @@ class _Catalogue(NamedTuple):
     shelves: dict[tuple[str | None, str], set[str]]
 
 
-@documented("""Two skills that their descriptions hardly tell apart.
+@_across(Severity.WARNING, fix="say in each description what only this skill is for, or merge the two skills")
+def indistinct(members: Sequence[Member]) -> Iterator[Clash]:
+    """Two skills with descriptions that are too similar.
 
-Why:
-    A model chooses among the listed skills by name and description alone. Where two of them say much the same in the
-    same words, it has nothing to choose by. Two things are looked for. First, descriptions that share their telling
-    words (BM25 over name and description; at least 0.3 of the score each has for itself) while one of the two has no
-    word of its own: none that it says twice, name included, and the other never. `paypal-integration` and
-    `stripe-integration` may read alike word for word and are still told apart, and so are two of which one names the
-    other. Second, a skill more than half of whose
-    own lines on when to use it are nearer to a sibling's description, by a clear margin. It measures how distinct the
-    texts are and predicts nothing about any model. Skills that are listed together are held against one another; of
-    other plugins' it is said for information. Skills that a model never chooses are left out.
+    Why:
+        A model chooses among the listed skills by name and description alone. If two of them say much the same in the
+        same words, it has nothing to choose by. Two cases are reported. First, descriptions share their important
+        words (BM25 over name and description; at least 0.3 of the score each has for itself), and one of the two has no
+        word of its own: none that it says twice, name included, and the other never. `paypal-integration` and
+        `stripe-integration` may read alike word for word and are still distinct; so are two skills if one names the
+        other. Second, more than half of a skill's own lines on when to use it are closer to a sibling's description, by
+        a clear margin. The measure shows how distinct the texts are and predicts nothing about any model. Skills that
+        are listed together are compared; skills of other plugins are an info. Skills that a model never chooses are
+        ignored.
 
-Bad:
-    cqrs-implementation: Separates read and write models. Use when optimizing queries in event-sourced systems.
-    projection-patterns: Builds read models. Use when implementing CQRS or optimizing queries in event-sourced systems.
+    Bad:
+        cqrs-implementation: Separates read and write models. Use when optimizing queries in event-sourced systems.
+        projection-patterns: Builds read models. Use when implementing CQRS or optimizing queries in event-sourced
+        systems.
 
-Good:
-    cqrs-implementation: Splits a write model from its reads. Use when commands and queries need different models.
-    projection-patterns: Builds and rebuilds projections. Use when a projection lags, is replayed or changes its shape.
+    Good:
+        cqrs-implementation: Splits a write model from its reads. Use when commands and queries need different models.
+        projection-patterns: Builds and rebuilds projections. Use when a projection lags, is replayed or changes its
+        shape.
 
-Source: skillgate's own measure. The threshold was set on 232 public skills: a reader found all five pairs over it that
-are listed together to overlap; at 0.26 the first appeared that do not.
-""")
-def _indistinct(members: Sequence[Member]) -> Iterator[Clash]:
+    Source: skillgate's own measure. The threshold was set on 232 public skills: a reader found that all five pairs over
+    it that are listed together overlap; at 0.26 the first pair appeared that does not.
+    """
     for part in comparable(members):
         listed = [member for member in part if member.listing.listed and member.listing.description]
-        twins, single = _set_twins_aside(listed)
-        yield from (_clash(one, other, "the description is, word for word, that of {}") for one, other in twins)
+        twins, single = _split_twins(listed)
+        yield from (_clash(one, other, "description is identical to that of {}") for one, other in twins)
         if len(single) > 1:
             yield from _alike(_catalogue(single))
 
 
-def _set_twins_aside(listed: Sequence[Member]) -> tuple[list[tuple[Member, Member]], list[Member]]:
-    """Set the skills aside whose description another has to the letter; the first of each stays with the rest."""
+def _split_twins(listed: Sequence[Member]) -> tuple[list[tuple[Member, Member]], list[Member]]:
+    """Separate the skills whose description another has to the letter; the first of each stays with the rest."""
     known: dict[str, dict[tuple[str | None, str], Member]] = {}
     twins, single = [], []
     for member in listed:
@@ -227,7 +242,7 @@ def _text(listing: Listing) -> str:
 
 
 def _names(one: Member, other: Member) -> bool:
-    """Whether a skill's description names another, as one that says which of the two to take does."""
+    """Whether a skill's description names another, as one that says which of the two to use."""
     name = other.listing.name.lower()
     return "-" in name and name in f"{one.listing.description} {one.listing.when_to_use}".lower()
 
@@ -239,7 +254,7 @@ def _alike(catalogue: _Catalogue) -> Iterator[Clash]:
             pair = min(member.path, one.key), max(member.path, one.key)
             if pair not in seen:
                 seen.add(pair)
-                words = f"the description is hardly told apart from that of {{}}: both say {_words(one.shared)}"
+                words = f"description is too similar to that of {{}}: both say {_words(one.shared)}"
                 yield _clash(catalogue.members[pair[1]], catalogue.members[pair[0]], words)
     for member in catalogue.members.values():
         stray = _stray(catalogue, member)
@@ -248,7 +263,7 @@ def _alike(catalogue: _Catalogue) -> Iterator[Clash]:
 
 
 def _nearest(catalogue: _Catalogue, member: Member) -> Iterator[Likeness]:
-    """Yield the skill that reads too much like this one: the nearest listed with it, else the nearest of others."""
+    """Yield the skill that is too similar to this one: the nearest listed with it, else the nearest of others."""
     siblings = catalogue.shelves[shelf(member)]
     alike = catalogue.bm25.alike(member.path, least=LEAST)
     for one in sorted(alike, key=lambda one: one.key not in siblings):
@@ -261,13 +276,13 @@ def _nearest(catalogue: _Catalogue, member: Member) -> Iterator[Likeness]:
 
 
 def _are_distinct(catalogue: _Catalogue, one: str, other: str) -> bool:
-    """Whether each of two texts says a word twice that the other never says."""
+    """Whether each of two texts has a word twice that the other never has."""
     own_words = catalogue.bm25.own_words
     return bool(own_words(one, against=other) and own_words(other, against=one))
 
 
 def _stray(catalogue: _Catalogue, member: Member) -> tuple[str, str] | None:
-    """Find the sibling that most of a skill's lines on when to use it are nearer to: its path and the message."""
+    """Find the sibling that most of a skill's lines on when to use it are closer to: its path and the message."""
     siblings = catalogue.shelves[shelf(member)] - {member.path}
     uses = member.texts().uses if siblings else ()
     if len(uses) < LEAST_LINES:
@@ -285,7 +300,7 @@ def _stray(catalogue: _Catalogue, member: Member) -> tuple[str, str] | None:
     for path, shared in nearer.items():
         if len(shared) >= LEAST_LINES and 2 * len(shared) > len(uses):
             words = _words(tuple(dict.fromkeys(word for words in shared for word in words)))
-            return path, f"{len(shared)} of {len(uses)} lines on when to use it are nearer to {{}}: both say {words}"
+            return path, f"{len(shared)} of {len(uses)} lines on when to use it are closer to {{}}: both say {words}"
     return None
 
 
@@ -302,96 +317,59 @@ def _clash(member: Member, other: Member, message: str) -> Clash:
     return Clash(member.path, hit, (member.path, other.path), other.path)
 
 
-# -- Every rule
+# -- The listing budgets
 
-_duplicated_content = documented("""Instructions that another skill has word for word.
+_SHORTEN = "shorten the longest descriptions, or split the catalogue into plugins that are installed apart"
 
-Why:
-    What stands in two places is mended in one: the copies drift apart, and a model that has read both follows either.
-    Each copy is also paid for in tokens whenever its skill is used. Counted are lines of prose, folded for white space,
-    case and list marker; headings, code and lines of fewer than three words are not. A finding is a run of eight such
-    lines, or lines that make up three tenths of a body and have at least forty words. It is reported where the path
-    sorts later, once for each skill copied from; a passage that more than twenty skills hold is reported once. Copies
-    for several clients, as in .claude/skills and .codex/skills, are one skill.
 
-Bad:
-    skills/deploy-web and skills/deploy-api, each with the same twenty lines on how a release is rolled back.
+@_across(Severity.WARNING, fix=_SHORTEN, about=(Client.CLAUDE_CODE,))
+def listing_budget_claude_code(members: Sequence[Member]) -> Iterator[Clash]:
+    """Together, the skills exceed the characters that Claude Code lists.
 
-Good:
-    skills/roll-back with those twenty lines, and a link to it from both.
+    Why:
+        Claude Code shows its model the name and the description of every installed skill, in one per cent of the
+        context window: 8,000 characters unless another size is known or set. Over that budget the least used skills are
+        listed by name alone, so the model has nothing to choose them by. Skills of one plugin are counted together, and
+        so are those without a plugin. Skills that only a user or a path starts are not listed and cost nothing.
 
-Source: skillgate's own; eight lines and three tenths are our choice. In 232 public skills unrelated bodies share at
-most 4 lines in a row and 14 per cent of their lines.
-""")(copied_passages)
-_budget_claude_code = documented("""Listed together, the skills take more characters than Claude Code lists.
+    Bad:
+        40 skills whose names and descriptions take 14,000 characters.
 
-Why:
-    Claude Code shows its model the name and the description of every installed skill, in one per cent of the context
-    window: 8,000 characters where nothing else is known or set. Over it the skills used least keep their name alone,
-    so that the model has nothing to choose them by. Skills of one plugin are counted together, those without a plugin
-    likewise; skills that only a user or a path starts are not listed and cost nothing.
+    Good:
+        The same 40, each described in 150 characters; or disable-model-invocation for those that only a person starts.
 
-Bad:
-    40 skills whose names and descriptions take 14,000 characters.
+    Source: documentation of Claude Code, skills: `skillListingBudgetFraction` and `skillListingMaxDescChars`.
+    """
+    return over_budget(Client.CLAUDE_CODE)(members)
 
-Good:
-    The same 40, each told in 150 characters; or disable-model-invocation for those that only a person starts.
 
-Source: documentation of Claude Code, skills: `skillListingBudgetFraction` and `skillListingMaxDescChars`.
-""")(over_budget(Client.CLAUDE_CODE))
-_budget_codex = documented("""Listed together, the skills take more characters than Codex lists.
+@_across(Severity.WARNING, fix=_SHORTEN, about=(Client.CODEX,))
+def listing_budget_codex(members: Sequence[Member]) -> Iterator[Clash]:
+    """Together, the skills exceed the characters that Codex lists.
 
-Why:
-    Codex shows its model the name and the description of every installed skill, in about two per cent of the context
-    window: 8,000 characters where the window is not known. Over it all descriptions are shortened, which takes the
-    words away that tell skills apart, and a very large catalogue loses whole skills. Skills of one plugin are counted
-    together, those without a plugin likewise.
+    Why:
+        Codex shows its model the name and the description of every installed skill, in about two per cent of the
+        context window: 8,000 characters if the window is unknown. Over that budget all descriptions are shortened,
+        which removes the words that distinguish skills, and a very large catalogue loses whole skills. Skills of one
+        plugin are counted together, and so are those without a plugin.
 
-Bad:
-    40 skills whose names and descriptions take 14,000 characters.
+    Bad:
+        40 skills whose names and descriptions take 14,000 characters.
 
-Good:
-    The same 40, each told in 150 characters that begin with what only this skill is for.
+    Good:
+        The same 40, each described in 150 characters that begin with what only this skill is for.
 
-Source: documentation of Codex, agent skills: the initial list of skills.
-""")(over_budget(Client.CODEX))
+    Source: documentation of Codex, agent skills: the initial list of skills.
+    """
+    return over_budget(Client.CODEX)(members)
+
 
 RULES = (
-    CatalogueRule(
-        id="DUPLICATE_NAME",
-        severity=Severity.WARNING,
-        summary="two skills have the same name",
-        fix="give one of them another name, and its directory with it; or remove it",
-        find=_duplicate_name,
+    duplicate_name,
+    _across(Severity.WARNING, fix="keep them in one of the two, or in a separate skill, and link to it")(
+        duplicated_content
     ),
-    CatalogueRule(
-        id="DUPLICATED_CONTENT",
-        severity=Severity.WARNING,
-        summary="instructions that another skill has word for word",
-        fix="keep them in one of the two, or in a skill of their own, and link to it",
-        find=_duplicated_content,
-    ),
-    CatalogueRule(
-        id="INDISTINCT",
-        severity=Severity.WARNING,
-        summary="two skills that their descriptions hardly tell apart",
-        fix="say in each description what only this skill is for, or make one skill of the two",
-        find=_indistinct,
-    ),
-    CatalogueRule(
-        id="LISTING_BUDGET_CLAUDE_CODE",
-        severity=Severity.WARNING,
-        summary="the skills listed together exceed what Claude Code lists",
-        fix="shorten the longest descriptions, or split the catalogue into plugins that are installed apart",
-        find=_budget_claude_code,
-        about=(Client.CLAUDE_CODE,),
-    ),
-    CatalogueRule(
-        id="LISTING_BUDGET_CODEX",
-        severity=Severity.WARNING,
-        summary="the skills listed together exceed what Codex lists",
-        fix="shorten the longest descriptions, or split the catalogue into plugins that are installed apart",
-        find=_budget_codex,
-        about=(Client.CODEX,),
-    ),
+    indistinct,
+    listing_budget_claude_code,
+    listing_budget_codex,
 )

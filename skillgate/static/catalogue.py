@@ -1,4 +1,4 @@
-"""Every check as it documents itself: for ``rules``, ``explain`` and the generated pages."""
+"""The documentation of every check: for ``rules``, ``explain`` and the generated pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _TABLES = {"anti-pattern": antipatterns.RULES, "reading": DEFECTS, "judge": JUDG
 
 
 def rule_ids() -> frozenset[str]:
-    """List the id of every rule; the files of ``static/rules`` are not loaded for it."""
+    """List the id of every rule, without loading the files of ``static/rules``."""
     ids = {rule.id for rules in _TABLES.values() for rule in rules} | {rule.id for rule in across.RULES}
     return frozenset(ids | {name.upper() for name in layer.RULES.names()})
 
 
 def find_rule(identifier: str) -> tuple[Rule, str]:
-    """Return the rule over one skill that has this id, and its kind, which is its group if it names none.
+    """Return the rule over one skill that has this id, and its kind: its group, unless it names one.
 
     Raises:
         LookupError: there is no such rule.
@@ -60,8 +60,10 @@ def check_pages() -> tuple[CheckPage, ...]:
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """Split a docstring into its first line and its sections: a line ``Why:`` with what is indented below it."""
-    lines = text.strip().split("\n")
+    """Split a docstring into its first line and its sections: a line ``Why:`` with the text indented below it."""
+    from inspect import cleandoc  # only for pages
+
+    lines = cleandoc(text).split("\n")
     sections: dict[str, list[str]] = {}
     current: list[str] = []
     for line in lines[1:]:
@@ -69,7 +71,7 @@ def read_docstring(text: str) -> tuple[str, dict[str, str]]:
         if colon and name in ("Why", "Bad", "Good", "Source"):
             current = sections.setdefault(name, [rest.strip()] if rest.strip() else [])
         elif line.strip():
-            current.append(line.strip())
+            current.append(line.removeprefix("    ").rstrip())
         elif current:
             current.append("")
     return lines[0], {name: "\n".join(found).strip() for name, found in sections.items()}

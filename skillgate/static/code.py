@@ -39,9 +39,9 @@ def _parse_error(kind: str, code: str) -> str | None:
         problem = check_syntax(code)
         return problem.message if problem else None
     if kind == "python" and "import" in code and code.count(".") > MAX_DOTS:
-        return "it has too many dotted names"
+        return "too many dotted names"
     if kind == "toml" and any(line.count(".") > MAX_KEY_DOTS for line in code.split("\n")):
-        return "it has too many dotted keys"
+        return "too many dotted keys"
     try:
         _parse(kind, code)
     except (SyntaxError, ValueError) as error:
@@ -49,7 +49,7 @@ def _parse_error(kind: str, code: str) -> str | None:
             return str(error).partition(": ")[0].lower()
         return (error.msg if isinstance(error, SyntaxError) else None) or str(error)
     except (RecursionError, MemoryError):
-        return "it nests too deeply"
+        return "nested too deeply"
     return None
 
 
@@ -74,8 +74,8 @@ def _parse(kind: str, code: str) -> None:
 
 # -- What does not parse on purpose
 
-# What the parsers say of a text that is too much for them, or that its reader is to complete.
-_LIMITS = r"(?:larger than|more than \d|nested deeper|deeper than|it nests|(?:it has )?too many)"
+# What the parsers say of text that is too much for them, or that its reader is to complete.
+_LIMITS = r"(?:larger than|more than \d|nested deeper|deeper than|nested too|too many)"
 _TEMPLATE = r"\{%|<<|>>|\A\s*[-+](?![-+\d ])|\A\s*@@ |(?m:^[-+] ?[\"{\w])|(?m:^\.{2,}\s*$)|✅|❌|✓|✗|→|⇒|=>"
 
 
@@ -195,7 +195,7 @@ _BEGINNINGS = {"<?xml ": "xml", "<?php": "php", "<!doctype html": "html", "diff 
 
 
 def certain_language(code: str) -> str | None:
-    """Name the language of a block as the tag of a fence, or None where another reading is possible.
+    """Name the language of a block as the tag of a fence, or None if another reading is possible.
 
     JSON counts from one member or one object on: ``{}`` and ``[1, 2]`` are written alike in many languages.
     """

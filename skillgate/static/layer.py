@@ -27,11 +27,11 @@ class StaticResult(NamedTuple):
         scores: what each sub-check measured, by its name, heaviest first.
         claims: errors first, then by file and line; each anti-pattern's among them.
         anti_patterns: the id of each anti-pattern claim, one entry for each.
-        penalised: those claims again: the key of the advice that mends each (None: there is none), and its line.
-        layer_score: the weighted mean of the six sub-checks × penalty, in [0, 1]: shown, never blended; None when one
+        penalised: those claims again: the key of the advice that fixes each (None: there is none), and its line.
+        layer_score: the weighted mean of the six sub-checks × penalty, in [0, 1]: shown, never blended; None if one
             of them measured nothing.
-        no_badge: why there can be no badge whatever the score, else None.
-        repair: what to do first where the frontmatter could not be read, else None.
+        no_badge: why there can be no badge at any score, else None.
+        repair: what to do first if the frontmatter could not be read, else None.
     """
 
     scores: Mapping[str, Measured]
@@ -63,21 +63,21 @@ def _rule_names() -> tuple[str, ...]:
 
 @cache
 def defect(name: str) -> Rule:
-    """Return the rule for a problem that reading met; the rules are loaded only where there is one."""
+    """Return the rule for a problem found on reading; these rules are loaded only if there is one."""
     from skillgate.static.defects import DEFECTS
 
     return next(rule for rule in DEFECTS if rule.id == name.upper())
 
 
 def judged_rule(name: str) -> Rule:
-    """Return the rule for a problem that the judge met."""
+    """Return the rule for a problem found by the judge."""
     from skillgate.static.defects import JUDGED
 
     return next(rule for rule in JUDGED if rule.id == name.upper())
 
 
 def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
-    """Load the rules that can apply to a skill: most wait for what most skills lack."""
+    """Load the rules that can apply to a skill; most need something that most skills lack."""
     texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
     text = "\n".join(texts)
     names = (name for name in _rule_names() if optional or name not in OPTIONAL)
@@ -90,10 +90,7 @@ def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
 
 
 def run(skill: Skill, *, optional: bool = True) -> StaticResult:
-    """Judge one skill. Pure: the same skill gives the same result.
-
-    ``optional`` says whether opt-in rules apply too.
-    """
+    """Check one skill, with opt-in rules if ``optional``. Pure: the same skill gives the same result."""
     defects = tuple(defect(name) for name in dict.fromkeys(problem.rule for problem in skill.problems))
     reading = tuple(_claims(skill, defects, "reading"))
     if skill.unscored is not None:
@@ -116,12 +113,12 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
 
 
 def _remedy(rule: Rule, skill: Skill) -> str | None:
-    """Return the key of the advice that mends an anti-pattern, None where it is about a value that is not known."""
+    """Return the key of the advice that fixes an anti-pattern; None if it is about an unknown value."""
     return None if rule.advice in ("describe", "trigger") and "description" in lost(skill) else rule.advice
 
 
 def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured:
-    """Leave out the advice to add what may be in the part of a file that is not read."""
+    """Drop advice to add something that may be in the unread part of a file."""
     if dimension is Dimension.TRIGGERING_ACCURACY or not any(skill.problems_of("partly_read")):
         return measured
     return measured._replace(
@@ -131,14 +128,13 @@ def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured
 
 def _claims(skill: Skill, declared: Iterable[Rule], group: str) -> Iterator[Claim]:
     root = skill.root
-    cut = len(root.directory) + 1 if root.directory else 0
     for rule in declared:
         for hit in rule.find(skill):
-            yield claim(rule, hit, root.file_name if hit.file is None else hit.file[cut:], group)
+            yield claim(rule, hit, root.file_name if hit.file is None else root.inside(hit.file), group)
 
 
 def claim(rule: Rule, hit: Hit, file: str, group: str) -> Claim:
-    """Join a hit with what its rule declares. ``file`` is relative to the skill's directory."""
+    """Combine a hit with its rule. ``file`` is relative to the skill's directory."""
     refused_by = rule.refused_by if hit.refused_by is None else hit.refused_by
     return Claim(
         id=rule.id,
@@ -171,9 +167,9 @@ def _layer_score(scores: Mapping[str, Measured], anti_pattern_count: int) -> flo
 
 
 def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...]) -> str | None:
-    """Say why a skill can have no badge: a part of it could not be read, or it says too little.
+    """Return why a skill can have no badge, or None: a part of it could not be read, or it has too little prose.
 
-    What is an error under the profile of one client counts under every profile: a badge depends on the files alone.
+    An error under the profile of one client counts under every profile: a badge depends on the files alone.
     """
     blocking = {rule.id for rule in declared if rule.blocks_badge}
     for claim in claims:
@@ -181,23 +177,23 @@ def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...
             return claim.message
     if skill.prose_words < MIN_PROSE_WORDS:
         words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
-        return f"{words}; {MIN_PROSE_WORDS} are needed"
+        return f"{words} (minimum {MIN_PROSE_WORDS})"
     return None
 
 
-# -- What to repair first where the frontmatter could not be read
+# -- What to repair first if the frontmatter could not be read
 
 _HEADS = ("frontmatter_missing", "frontmatter_unclosed", "frontmatter_too_large", "frontmatter_invalid")
-_HOLDS = "the name of its directory and a description of 100 characters or more that says when to use it"
+_CONTENT = "the name of its directory and a description of 100 characters or more that says when to use it"
 
 
 def _repair(skill: Skill) -> Repair | None:
-    """Return what repairs the frontmatter with the scores after it, None where all of it could be read."""
-    problem = _gravest(skill)
+    """Return the repair of the frontmatter with the scores after it, None if all of it could be read."""
+    problem = _worst(skill)
     if problem is None:
         return None
     if problem.rule == "duplicate_key":
-        action, after = f"correct the frontmatter: {problem.message}", skill
+        action, after = f"fix the frontmatter: {problem.message}", skill
     else:
         after, is_known = as_meant(skill)
         action = _action(problem, is_known=is_known)
@@ -210,8 +206,8 @@ def _repair(skill: Skill) -> Repair | None:
     )
 
 
-def _gravest(skill: Skill) -> Problem | None:
-    """Return the gravest problem: no mapping at all, then a field that is no text, then a repeated key."""
+def _worst(skill: Skill) -> Problem | None:
+    """Return the worst problem: no mapping at all, then a field that is not a string, then a repeated key."""
     found = [problem for problem in skill.problems if problem.rule in _HEADS]
     fields = lost(skill)
     found += [one for one in skill.problems_of("field_type") if one.message.partition(" ")[0] in fields]
@@ -222,11 +218,11 @@ def _gravest(skill: Skill) -> Problem | None:
 def _action(problem: Problem, *, is_known: bool) -> str:
     if problem.rule == "frontmatter_missing":
         if is_known:
-            return "begin the file with its frontmatter: remove what stands before the first --- line"
-        return f"begin the file with a frontmatter: --- lines around {_HOLDS}"
+            return "start the file with its frontmatter: remove everything before the first --- line"
+        return f"start the file with a frontmatter: --- lines around {_CONTENT}"
     if not is_known:
-        return f"correct the frontmatter: {problem.message}; give it {_HOLDS}"
+        return f"fix the frontmatter: {problem.message}; add {_CONTENT}"
     if problem.rule == "frontmatter_unclosed":
         return "close the frontmatter with a --- line after its last key"
-    verb = "shorten" if problem.rule == "frontmatter_too_large" else "correct"
+    verb = "shorten" if problem.rule == "frontmatter_too_large" else "fix"
     return f"{verb} the frontmatter: {problem.message}"

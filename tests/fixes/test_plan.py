@@ -281,7 +281,7 @@ def test_a_frontmatter_that_the_new_name_would_push_over_its_limit_keeps_the_old
     assert written.change.rules == ("LINE_ENDS",)
     assert not kept.written
     assert kept.change.rules == ("NAME_MISMATCH",)
-    assert "would change what the file says" in (kept.reason or "")
+    assert "would change the meaning of the file" in (kept.reason or "")
     assert done.after.skill.frontmatter == done.before.skill.frontmatter
 
 

@@ -226,5 +226,5 @@ def test_a_commit_can_be_planned_for_and_not_written(tmp_path: Path) -> None:
     (directory / "SKILL.md").write_bytes(MENDED)
     (root,) = discover_commit("HEAD", "skills", cwd=str(tmp_path)).roots
     assert [change.after for change in plan(root, lambda _: True)] == [MENDED, b"# A\n"]
-    with pytest.raises(UsageError, match="lies in a commit"):
+    with pytest.raises(UsageError, match="is in a commit"):
         disk_of(root)

@@ -280,7 +280,7 @@ BROKEN = (
     (b'"skill"', 'expected an object, found "skill"'),
     (b"null", "expected an object, found null"),
     (b"3", "expected an object, found 3"),
-    (b"{" + b" " * LONGEST + b"}", "it is longer than 4,000,000 bytes"),
+    (b"{" + b" " * LONGEST + b"}", "it has more than 4,000,000 bytes"),
 )
 
 
@@ -297,7 +297,7 @@ def test_1e999_is_no_number() -> None:
 def test_a_line_in_pieces_is_rejected_once() -> None:
     pieces = iter([(1, b"{" + b" " * LONGEST), (1, b'"a": 1}'), (2, record())])
     found = list(reader("jsonl")(pieces, OPTIONS))
-    assert [(read.line, read.problem) for read in found] == [(1, "it is longer than 4,000,000 bytes"), (2, None)]
+    assert [(read.line, read.problem) for read in found] == [(1, "it has more than 4,000,000 bytes"), (2, None)]
 
 
 def test_a_mark_at_the_beginning_line_ends_and_empty_lines_do_not_matter() -> None:

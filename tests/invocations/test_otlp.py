@@ -343,7 +343,7 @@ def test_a_line_longer_than_others_may_be_comes_in_pieces() -> None:
 def test_a_span_that_is_too_long_is_passed_over() -> None:
     long = span(2, 1, {"x": "y" * LONGEST})
     lost, kept = read("otlp", traces(span(1, None, SKILL), long, chat(3, 1, 5, 7)))
-    assert lost.problem == "a span cannot be read: it is longer than 4,000,000 bytes"
+    assert lost.problem == "a span cannot be read: it has more than 4,000,000 bytes"
     assert kept.warnings == (UNWHOLE,)
 
 

@@ -141,8 +141,8 @@ def test_entries_before_the_end_of_a_broken_document_wait_for_no_name() -> None:
     ("entry", "expected"),
     [
         (b'{"skill": "a", "timestamp": 1777888800, "x": "' + b"y" * (LONGEST - 100) + b'"}', None),
-        (b'{"x": "' + b"y" * LONGEST + b'"}', "it is longer than 4,000,000 bytes"),
-        (b'{"x": [' + b'"y", ' * LONGEST + b"1]}", "it is longer than 4,000,000 bytes"),
+        (b'{"x": "' + b"y" * LONGEST + b'"}', "it has more than 4,000,000 bytes"),
+        (b'{"x": [' + b'"y", ' * LONGEST + b"1]}", "it has more than 4,000,000 bytes"),
     ],
     ids=["long", "one text", "many texts"],
 )
@@ -157,7 +157,7 @@ def test_a_text_without_end_is_not_held() -> None:
     found = list(reader("portable")(pieces, OPTIONS))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [read.problem for read in found] == [REST + "a text in it is longer than 4,000,000 bytes"]
+    assert [read.problem for read in found] == [REST + "a text in it has more than 4,000,000 bytes"]
     assert peak < 60_000_000
 
 

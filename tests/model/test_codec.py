@@ -260,7 +260,7 @@ def test_single_values_encode(value: object, expected: object) -> None:
         (float("nan"), "the document: expected a finite number, found nan"),
         ({"a": [{"b c": float("inf")}]}, 'a[0]["b c"]: expected a finite number, found inf'),
         ((Judged(weight=float("nan")),), "[0].weight: expected a finite number, found nan"),
-        ({"at": datetime(2025, 1, 1)}, "at: expected a time with its zone, found the naive 2025-01-01T00:00:00"),
+        ({"at": datetime(2025, 1, 1)}, "at: expected a time with a time zone, found 2025-01-01T00:00:00 without one"),
         ({"a": {1: 2}}, "a: expected an object with string keys, found the key 1"),
         ([b"x"], "[0]: expected a value with a JSON form, found bytes"),
     ],
@@ -284,16 +284,16 @@ def test_a_value_without_a_json_form_is_named_with_its_path(value: object, messa
         ({"by_grade": {"b": 1}}, 'by_grade.b: expected one of "a", "f", found "b"'),
         ({"by_grade": {"a": 10**400}}, f"by_grade.a: expected a number, found {10**400}"),
         ({"by_level": {"x": [1, 3]}}, "by_level.x[1]: expected one of 1, 2, found 3"),
-        ({"tags": ["a", "a"]}, "tags: expected a list without repeats, found one with some"),
-        ({"made": "2025-01-01T00:00:00"}, 'made: expected an ISO 8601 time with its zone, found "2025-01-01T00:00:00"'),
-        ({"made": "soon"}, 'made: expected an ISO 8601 time with its zone, found "soon"'),
+        ({"tags": ["a", "a"]}, "tags: expected a list without repeats, found a list with repeats"),
+        ({"made": "2025-01-01"}, 'made: expected an ISO 8601 time with a time zone, found "2025-01-01"'),
+        ({"made": "soon"}, 'made: expected an ISO 8601 time with a time zone, found "soon"'),
         ({"mode": 1.0}, 'mode: expected one of "auto", 1, true, found 1.0'),
         ({"note": {}}, "note: expected a string or a list or null, found an object"),
         ({"path": "x" * 99, "number": "x" * 99}, f'number: expected an integer or a number, found "{"x" * 57}…"'),
         ({"tasks": {}}, "tasks: expected a list, found an object"),
         ({"best": {"type": "best"}}, 'best.type: expected one of "exact", "judge", found "best"'),
-        ({"best": {}}, 'best.type: expected one of "exact", "judge", found nothing, though the key is required'),
-        ({"best": {"type": "exact"}}, "best.text: expected a string, found nothing, though the key is required"),
+        ({"best": {}}, 'best.type: expected one of "exact", "judge", found nothing (the key is required)'),
+        ({"best": {"type": "exact"}}, "best.text: expected a string, found nothing (the key is required)"),
         ({"other": {"type": "exact", "weight": 1}}, 'other.type: expected "judge", found "exact"'),
         (
             {"tasks": [{"id": "t", "evaluator": {"type": "judge", "weight": 0}, "timeoutMs": 99}]},
@@ -318,7 +318,7 @@ def test_all_problems_are_told_at_once_in_document_order() -> None:
 def test_the_list_of_problems_ends_after_twenty() -> None:
     lines = problems(tuple[int, ...], ["x"] * 1000)
     assert lines[MAX_PROBLEMS - 1] == f'[{MAX_PROBLEMS - 1}]: expected an integer, found "x"'
-    assert lines[MAX_PROBLEMS:] == ["these are the first 20 problems; there may be more"]
+    assert lines[MAX_PROBLEMS:] == ["only the first 20 problems are shown"]
 
 
 def test_a_document_of_the_wrong_kind_is_said_to_be_so() -> None:
@@ -336,7 +336,7 @@ def test_missing_keys_take_their_defaults() -> None:
 def test_what_is_left_out_when_none_is_required_only_where_it_cannot_be_none() -> None:
     assert decode(Omitting, encode(Omitting(never_none=1, none=None))) == Omitting(never_none=1, none=None)
     assert schema(Omitting, title="", schema_id="")["$defs"]["Omitting"]["required"] == ["never_none"]
-    assert problems(Omitting, {}) == ["never_none: expected an integer, found nothing, though the key is required"]
+    assert problems(Omitting, {}) == ["never_none: expected an integer, found nothing (the key is required)"]
 
 
 def test_unknown_keys_are_passed_over_unless_asked() -> None:

@@ -40,10 +40,10 @@ LONG = rich_body()  # worth a badge even with a frontmatter that earns nothing, 
         ("null", "EMPTY_DESCRIPTION", "the description is empty"),
         ("", "EMPTY_DESCRIPTION", "the description is empty"),
         ('""', "EMPTY_DESCRIPTION", "the description is empty"),
-        ("123", "FIELD_TYPE", "description must be text, and is a number"),
-        ("[a, b]", "FIELD_TYPE", "description must be text, and is a list"),
-        ("2024-05-01", "FIELD_TYPE", "description must be text, and is a date"),
-        ("{a: b}", "FIELD_TYPE", "description must be text, and is a mapping"),
+        ("123", "FIELD_TYPE", "description must be a string, not a number"),
+        ("[a, b]", "FIELD_TYPE", "description must be a string, not a list"),
+        ("2024-05-01", "FIELD_TYPE", "description must be a string, not a date"),
+        ("{a: b}", "FIELD_TYPE", "description must be a string, not a mapping"),
     ],
 )
 def test_p33_a_description_that_is_no_text_is_a_finding(value: str, rule: str, message: str, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_p35_a_yaml_error_is_reported_where_it_stands(tmp_path: Path) -> None:
     (finding,) = result.findings
     assert (finding.id, finding.severity.value) == ("FRONTMATTER_INVALID", "error")
     assert (finding.line, finding.column) == (3, line.index(": fill") + 1)
-    assert "mapping values" in finding.message
+    assert "description contains ': '" in finding.message
     assert result.composite.badge is None
 
 

@@ -37,7 +37,7 @@ class Broken(NamedTuple):
 BROKEN = {
     "colon in the description": Broken(
         f"---\nname: sample\ndescription: {DESCRIBED}\n---\n",
-        "put the value of description in quotes",
+        "put the value in quotes",
         "FRONTMATTER_INVALID",
     ),
     "not closed": Broken(f"---\n{GOOD}\n", "close the frontmatter", "FRONTMATTER_UNCLOSED"),
@@ -45,18 +45,18 @@ BROKEN = {
         f"---\n{GOOD}notes: >-\n  {'word ' * 14_000}\n---\n", "shorten the frontmatter", "FRONTMATTER_TOO_LARGE"
     ),
     "description indented": Broken(
-        f'---\nname: sample\n  description: "{DESCRIBED}"\n---\n', "correct the frontmatter", "FRONTMATTER_INVALID"
+        f'---\nname: sample\n  description: "{DESCRIBED}"\n---\n', "fix the frontmatter", "FRONTMATTER_INVALID"
     ),
     "description behind a tab": Broken(
-        f'---\nname: sample\n\tdescription: "{DESCRIBED}"\n---\n', "correct the frontmatter", "FRONTMATTER_INVALID"
+        f'---\nname: sample\n\tdescription: "{DESCRIBED}"\n---\n', "fix the frontmatter", "FRONTMATTER_INVALID"
     ),
-    "merge keys": Broken(f"---\n{GOOD}<<: {{a: b}}\n---\n", "correct the frontmatter", "FRONTMATTER_INVALID"),
+    "merge keys": Broken(f"---\n{GOOD}<<: {{a: b}}\n---\n", "fix the frontmatter", "FRONTMATTER_INVALID"),
     "description in a list": Broken(
-        f'---\nname: sample\ndescription: ["{DESCRIBED}"]\n---\n', "description must be text", "FIELD_TYPE"
+        f'---\nname: sample\ndescription: ["{DESCRIBED}"]\n---\n', "description must be a string", "FIELD_TYPE"
     ),
 }
 NOTHING_TO_SAVE = {
-    "none": Broken("", "begin the file with a frontmatter", "FRONTMATTER_MISSING"),
+    "none": Broken("", "start the file with a frontmatter", "FRONTMATTER_MISSING"),
     "empty": Broken("---\n---\n", "name of its directory", "FRONTMATTER_INVALID"),
     "a list": Broken("---\n- name\n- description\n---\n", "name of its directory", "FRONTMATTER_INVALID"),
     "a word": Broken("---\nsample\n---\n", "name of its directory", "FRONTMATTER_INVALID"),
@@ -115,7 +115,7 @@ def test_a_repair_that_uncovers_a_flaw_brings_less(tmp_path: Path) -> None:
 def test_a_repeated_key_is_named_first_and_its_values_are_not_judged(tmp_path: Path) -> None:
     text = f"---\nname: sample\ndescription: {{}}\ndescription: Short one.\n---\n{BODY}"
     first, *others = written(tmp_path, text.format("Another one.")).advice
-    assert "the key 'description' stands twice" in first.action
+    assert "key 'description' appears twice" in first.action
     assert (first.rule, first.line, first.gain) == ("DUPLICATE_KEY", 4, 0.0)
     assert [item.action for item in others if rests_on_head(item.action) and "lines; " not in item.action] == []
 
@@ -130,7 +130,7 @@ def test_a_repeated_key_that_no_point_rests_on_leaves_the_other_advice(tmp_path:
 
 def test_a_number_as_a_name_leaves_the_advice_on_the_description(tmp_path: Path) -> None:
     first, *others = written(tmp_path, f"---\nname: 123\ndescription: Short one.\n---\n{BODY}").advice
-    assert "name must be text" in first.action
+    assert "name must be a string" in first.action
     actions = {item.action for item in others}
     assert REMEDIES["describe"].action in actions
     assert REMEDIES["name"].action not in actions

@@ -205,13 +205,13 @@ class TestWhatAPathMeans:
             discover(["gone", "a", "a/gone/SKILL.md", "README.md", "", "nul\0"], cwd=str(top))
         message = str(caught.value)
         assert "'gone' does not exist; 'a/gone/SKILL.md' does not exist; 'README.md' is not a skill" in message
-        assert "empty path" in message
+        assert "path is empty" in message
         assert "null" in message
 
     @posix
     def test_a_given_link_to_nothing_says_so(self, top: Path) -> None:
         (top / "broken").symlink_to("nowhere")
-        with pytest.raises(UsageError, match="'broken' is a symbolic link that leads nowhere"):
+        with pytest.raises(UsageError, match="'broken' is a broken symbolic link"):
             discover(["broken"], cwd=str(top))
 
 
@@ -265,9 +265,9 @@ class TestLinks:
         assert shown(discovery) == ["in/a"]
         (notice,) = discovery.notices
         assert notice.startswith(
-            "2 symbolic links lead outside the searched tree and were not followed (first: 'in/out')"
+            "2 symbolic links point outside the searched tree and were not followed (first: 'in/out')"
         )
-        assert "give its real path" in notice
+        assert "pass its real path" in notice
 
     def test_a_notice_keeps_to_one_line(self, top: Path) -> None:
         (top / "outside").mkdir()
@@ -451,7 +451,7 @@ class TestIgnored:
         discovery = discover(["."], cwd=str(top))
         assert shown(discovery) == ["b"]
         (notice,) = discovery.notices
-        assert notice.startswith("git cannot tell ignored files: not a git repository")
+        assert notice.startswith("git cannot list ignored files: not a git repository")
 
     def test_without_git_everything_but_the_fixed_list_is_found(
         self, repo: Path, monkeypatch: pytest.MonkeyPatch
@@ -541,4 +541,4 @@ class TestCommits:
         discovery = discover_commit("HEAD", "skills/local", cwd=str(repo))
         assert shown(discovery) == ["skills/local/a"]
         discovery = discover_commit("HEAD", "skills", cwd=str(repo))
-        assert discovery.notices[0].startswith("1 symbolic link leads outside")
+        assert discovery.notices[0].startswith("1 symbolic link points outside")

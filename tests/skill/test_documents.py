@@ -183,7 +183,7 @@ def unread(skill: Skill) -> list[tuple[str | None, str]]:
     return [(problem.file, problem.message) for problem in skill.problems_of("document_unread")]
 
 
-TOO_MANY = (None, "the skill has more than 2,000 files; of the rest only what is linked is looked at")
+TOO_MANY = (None, "the skill has more than 2,000 files; of the rest only linked files are checked")
 
 
 def test_a_flood_of_files_hides_no_linked_document(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_tag_that_is_no_commit_is_refused_and_one_that_is_taken(repo: Path) ->
 
 
 def test_what_is_no_repository_fails(tmp_path: Path) -> None:
-    with pytest.raises(IncompleteError, match="git cannot tell what changed"):
+    with pytest.raises(IncompleteError, match="git cannot list changed files"):
         asked(tmp_path)
 
 

@@ -67,10 +67,10 @@ def test_a_pipe_in_place_of_the_file_is_unreadable_and_does_not_block(skill: Pat
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("../../../secret", "leads outside"),
-        ("/dev/null", "leads outside"),
-        ("nowhere", "leads nowhere"),
-        ("SKILL.md", "leads to itself"),
+        ("../../../secret", "outside the skill"),
+        ("/dev/null", "outside the skill"),
+        ("nowhere", "a broken symbolic link"),
+        ("SKILL.md", "symbolic link to itself"),
     ],
 )
 def test_a_link_that_leads_elsewhere_is_unreadable_and_not_read(skill: Path, target: str, said: str) -> None:
@@ -105,4 +105,4 @@ def test_a_file_that_went_away_since_it_was_found_is_unreadable(skill: Path) -> 
     (skill / "SKILL.md").unlink()
     gone = read(root)
     assert isinstance(gone, Unreadable)
-    assert "has gone" in gone.reason
+    assert "no longer exists" in gone.reason

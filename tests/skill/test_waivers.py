@@ -243,11 +243,11 @@ def test_a_comment_of_markdown_in_a_frontmatter_value_is_text(tmp_path: Path) ->
         ("<!-- skillgate: ignore-files BROKEN_LINK: on purpose -->", "this comment suppresses nothing"),
         ("<!-- skillgate: disable BROKEN_LINK: on purpose -->", "this comment suppresses nothing"),
         ("<!-- skillgate: ignore BROKEN_LINK until: on purpose -->", "this comment suppresses nothing"),
-        ("<!-- skillgate: ignore BROKEN_LINK until 20270131: on purpose -->", "'20270131' is no date"),
-        ("<!-- skillgate: ignore BROKEN_LINK until 2027-02-29: on purpose -->", "'2027-02-29' is no date"),
-        ("<!-- skillgate: ignore BROKEN_LINK until \x1b[31m: on purpose -->", "'\\x1b[31m' is no date"),
-        ("<!-- skillgate: ignore BROKEN_LINK: on purpose", "this comment never ends, and suppresses nothing"),
-        ("Text <!-- skillgate: ignore BROKEN_LINK: on purpose\n\n-->", "this comment never ends"),
+        ("<!-- skillgate: ignore BROKEN_LINK until 20270131: on purpose -->", "'20270131' is not a date"),
+        ("<!-- skillgate: ignore BROKEN_LINK until 2027-02-29: on purpose -->", "'2027-02-29' is not a date"),
+        ("<!-- skillgate: ignore BROKEN_LINK until \x1b[31m: on purpose -->", "'\\x1b[31m' is not a date"),
+        ("<!-- skillgate: ignore BROKEN_LINK: on purpose", "this comment is never closed and suppresses nothing"),
+        ("Text <!-- skillgate: ignore BROKEN_LINK: on purpose\n\n-->", "this comment is never closed"),
     ],
 )
 def test_a_comment_that_suppresses_nothing_is_refused(comment: str, said: str, tmp_path: Path) -> None:

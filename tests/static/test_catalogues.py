@@ -82,7 +82,7 @@ def test_a_passage_that_is_claimed_stands_in_both_places(bodies: list[list[str]]
         if claim.id != "DUPLICATED_CONTENT" or claim.other is None or " of " in claim.message:
             continue
         words = claim.message.replace("all of the prose, ", "").replace(",", "").split()
-        here, there = words[1], words[-2].rpartition(":")[2]
+        here, there = words[1], words[-1].rpartition(":")[2]
         first, last = (int(part) - 5 for part in here.split("–"))
         start, end = (int(part) - 5 for part in there.split("–"))
         assert skills[path][first : last + 1] == skills[claim.other][start : end + 1]

@@ -36,5 +36,5 @@ def test_a_fence_that_swallows_nothing_is_a_warning(body: str, severity: str, tm
 
 def test_a_character_shown_on_purpose_is_to_be_written_as_its_code_point(tmp_path: Path) -> None:
     specimen = only(tmp_path / "a", "A zero-width space, as in ig\u200bnore.\n", "HIDDEN_UNICODE")
-    assert specimen.fix == "where it is shown on purpose, write U+200B in its place: that can be seen"
+    assert specimen.fix == "to show the character on purpose, write U+200B instead"
     assert only(tmp_path / "b", "Then ig\u200bnore it.\n", "HIDDEN_UNICODE").fix == "delete them"

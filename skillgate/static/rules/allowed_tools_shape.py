@@ -1,9 +1,10 @@
-"""The field allowed-tools is not one text with tools separated by blanks.
+"""allowed-tools is not a single space-separated string.
 
 Why:
-    That is the form of the specification, and the one that every client takes. Claude Code also takes commas and a YAML
-    list (an info); a reader that splits at blanks finds a tool called `Read,` there, and the specification's validator
-    refuses a list in brackets. What is neither text nor a list of texts names no tool to anybody (an error).
+    The specification requires that form, and every client accepts it. Claude Code also accepts commas and a YAML list
+    (an info). A reader that splits at spaces finds a tool called `Read,` there, and the specification's validator
+    rejects a list in brackets. A value that is neither a string nor a list of strings names no tool for any client
+    (an error).
 
 Bad:
     allowed-tools: {Read: true}
@@ -14,34 +15,31 @@ Good:
 Source: Agent Skills specification, field `allowed-tools`; Claude Code documentation, skills, frontmatter reference.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit: an error for what no client reads, an info for what only Claude Code does."""
+def find(skill: Skill) -> Hits:
+    """Yield an error for a value that no client reads, an info for one that only Claude Code reads."""
     tools = skill.frontmatter.values.get("allowed-tools")
     span = Span(skill.frontmatter.line("allowed-tools"))
     if tools is None or (isinstance(tools, str) and not _has_commas(tools)):
         return
     if isinstance(tools, str):
-        form = "allowed-tools has commas"
+        form = "allowed-tools contains commas"
     elif isinstance(tools, list) and all(isinstance(tool, str) for tool in tools):
         form = "allowed-tools is a list"
     else:
-        message = "allowed-tools is neither text nor a list of texts; no client finds a tool in it"
+        message = "allowed-tools must be a single space-separated string; no client finds a tool in this value"
         yield Hit(span, message, severity=Severity.ERROR)
         return
-    message = f"{form}: Claude Code takes that, the specification wants one text with blanks between the tools"
+    message = f"{form}; Claude Code accepts that, but the specification requires a single space-separated string"
     yield Hit(span, message)
 
 
 def _has_commas(tools: str) -> bool:
-    """Whether a comma stands outside parentheses: those in ``Bash(a, b)`` belong to the pattern."""
+    """Whether a comma is outside parentheses: those in ``Bash(a, b)`` belong to the pattern."""
     depth = 0
     for character in tools:
         if character == "," and depth <= 0:
@@ -50,12 +48,10 @@ def _has_commas(tools: str) -> bool:
     return False
 
 
-RULE = Rule(
-    id="ALLOWED_TOOLS_SHAPE",
-    severity=Severity.INFO,
-    summary="allowed-tools is not one text with tools separated by blanks",
-    fix="write the tools in one line with blanks between them: Read Grep Bash(git:*)",
-    find=find,
-    group="spec",
+RULE = rule(
+    find,
+    Severity.INFO,
+    "spec",
+    fix="write the tools on one line, separated by spaces: Read Grep Bash(git:*)",
     refused_by=(Client.SPEC,),
 )

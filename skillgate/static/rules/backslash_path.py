@@ -1,8 +1,8 @@
-r"""A link whose path is written with backslashes.
+r"""A link with backslashes in its path.
 
 Why:
-    Only Windows reads `references\forms.md` as a file in a folder; everywhere else, and for every Markdown reader, it
-    is one odd name that nothing has.
+    Only Windows reads `references\forms.md` as a file in a folder. Everywhere else, and for Markdown readers, it is
+    one odd file name that does not exist.
 
 Bad:
     See [the forms](references\forms.md).
@@ -13,20 +13,18 @@ Good:
 Source: Agent Skills specification, file references; authoring guidance of Claude: forward slashes in all paths.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Link, LinkKind, Skill
 from skillgate.skill.links import SUFFIXES
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PATH = r"[\w. -]+(?:[\\/][\w. -]+)*\\[\w. -]*\.(\w+)"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     for document in skill.documents:
         targets: dict[str, Link] = {}
@@ -37,14 +35,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             path = re.fullmatch(_PATH, target)
             if path and path[1].lower() in SUFFIXES:
                 right = target.replace("\\", "/")
-                yield hit(document, skill, link.span, f"{target} is a path on Windows only", fix=f"write {right}")
+                yield hit(document, skill, link.span, f"{target} works on Windows only", fix=f"write {right}")
 
 
-RULE = Rule(
-    id="BACKSLASH_PATH",
-    severity=Severity.WARNING,
-    summary="a link whose path is written with backslashes",
-    fix="write the path with forward slashes",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.WARNING, "links", fix="write the path with forward slashes")

@@ -1,10 +1,10 @@
-"""A link to a section that is not there.
+"""A link to a section that does not exist.
 
 Why:
-    The model, or a person, who follows `#section` lands at the top of a long document instead of the part that was
-    meant, or takes the link for a mistake. Anchors are compared by their letters and digits, as hyphens and punctuation
-    differ between sites; the `-1` of a repeated heading, `id` and `name` in HTML and `{#id}` count. Line numbers,
-    routes (`#/start`), `#top` and documents outside the skill are not looked at. One finding for each target.
+    A model or person who follows `#section` lands at the top of a long document instead of the right part. Anchors are
+    compared by letters and digits only, because sites treat hyphens and punctuation differently. The `-1` of a repeated
+    heading, `id` and `name` in HTML, and `{#id}` count as anchors. Line numbers, routes (`#/start`), `#top` and
+    documents outside the skill are not checked. Each target is reported once.
 
 Bad:
     See [the limits](#size-limits).     (and the heading is "Limits of size")
@@ -15,17 +15,15 @@ Good:
 Source: field study of broken links in published skills.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Iterator
 from unicodedata import combining, normalize
 from urllib.parse import unquote
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Link, Skill, anchor_key
 from skillgate.skill.links import is_sample_anchor
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _REPEAT = r"(.+)-(\d{1,4})\Z"
@@ -36,7 +34,7 @@ _OWN_ID = r"\{[^{}]*#([\w:.-]+)[^{}]*\}"
 _LINK = r"!?\[([^\]]*)\]\([^)]*\)"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     documents = {document.file: document for document in skill.documents}
     written: dict[str, Counter[str]] = {}
@@ -48,8 +46,8 @@ def find(skill: Skill) -> Iterator[Hit]:
                 continue
             seen.add(link.target)
             if _leads_nowhere(link.target.partition("#")[2], target, written) and not is_sample_anchor(document, link):
-                where = "this document" if target is document else _shown(skill, target)
-                message = f"no section of {where} has the anchor #{link.target.partition('#')[2]}"
+                where = "this document" if target is document else skill.root.inside(target.file)
+                message = f"{where} has no section with the anchor #{link.target.partition('#')[2]}"
                 yield hit(document, skill, link.span, message)
 
 
@@ -65,7 +63,7 @@ def _leads_nowhere(fragment: str, document: Document, written: dict[str, Counter
     key = anchor_key(wanted)
     if not key or key in document.anchors:
         return False
-    # Before anything is said, the text itself: headings with links or ids, in HTML, or in a fence that never closes.
+    # Before a finding, search the text itself: headings with links or ids, in HTML, or in a fence that never closes.
     if document.file not in written:
         written[document.file] = _written(document)
     headings = written[document.file]
@@ -76,7 +74,7 @@ def _leads_nowhere(fragment: str, document: Document, written: dict[str, Counter
 
 
 def _written(document: Document) -> Counter[str]:
-    """Count the headings of a text by what may lead to them."""
+    """Count the headings of a text by each anchor key that may mean them."""
     text = Counter(key for found in re.finditer(_HEADINGS, document.text) for key in _keys(found[1] or found[2]))
     return text | Counter(_bare(anchor_key(heading.text)) for heading in document.headings)
 
@@ -91,16 +89,4 @@ def _bare(key: str) -> str:
     return "".join(character for character in normalize("NFKD", key) if not combining(character))
 
 
-def _shown(skill: Skill, document: Document) -> str:
-    directory = skill.root.directory
-    return document.file[len(directory) + 1 :] if directory else document.file
-
-
-RULE = Rule(
-    id="BROKEN_ANCHOR",
-    severity=Severity.WARNING,
-    summary="a link to a section that is not there",
-    fix="write the anchor of the heading as it is now, or remove the link",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.WARNING, "links", fix="use the anchor of the current heading, or remove the link")

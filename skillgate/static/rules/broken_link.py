@@ -1,14 +1,14 @@
-"""A link to a file that is not there.
+"""A link to a file that does not exist.
 
 Why:
-    A model that follows the link gets an error instead of what the instructions rely on. Links and images of every
-    document of the skill are followed, from the document's own directory and from the skill's. In the main file, links
-    into references/ and to other skills are ORPHAN_REFERENCE and DEAD_CROSS_REF. It is an error where the target is a
-    file by its name, or its directory is there; a warning where it may be a file of whoever uses the skill: outside
-    it, in a folder that it has not, under a name such as package.json, or in a link whose text is the path itself.
-    Templates, routes, hosts, words for a path (`path/to/file.md`, `[text](url)`), lines of a file (`#L10`), lists after
-    "Example:" and code are no targets, and links in raw HTML are not followed. One finding for each target and
-    document.
+    A model that follows the link gets an error instead of the content that the instructions rely on. Links and images
+    of every document are checked, both from the document's own directory and from the skill's. In the main file,
+    ORPHAN_REFERENCE covers links into references/, and DEAD_CROSS_REF covers links to other skills.
+    The finding is an error if the target has a file's name or its directory exists. It is a warning if the target may
+    be a file of the user's project: outside the skill, in a folder that the skill does not have, with a name such as
+    package.json, or if the link's text is the path itself. Not checked: templates, routes, hosts, placeholders
+    (`path/to/file.md`, `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
+    Each target is reported once per document.
 
 Bad:
     See [the rules](rules/names.md).     (and the file is rules/naming.md)
@@ -19,14 +19,13 @@ Good:
 Source: Agent Skills specification, file references; field study of broken links in published skills.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from posixpath import normpath
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
 from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, target_path
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
@@ -38,15 +37,15 @@ _OF_PROJECTS = frozenset(
         *("agents.md", "gemini.md", "copilot-instructions.md"),
     )
 )
-_ANTI_PATTERNS = (LinkKind.REFERENCE, LinkKind.SKILL)  # in the main file they have ids of their own
+_ANTI_PATTERNS = (LinkKind.REFERENCE, LinkKind.SKILL)  # in the main file they have their own rules
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each distinct target of each document, at its first link."""
     for document in skill.documents:
         main = document is skill.documents[0]
         if not all(block.closed for block in document.code_blocks):
-            continue  # what is text there may be the inside of a sample
+            continue  # its text may be the inside of a sample
         for link in first_links(document.links):
             if not link.dead or (main and link.kind in _ANTI_PATTERNS) or "\\" in link.target:
                 continue
@@ -96,7 +95,7 @@ def _is_inside(skill: Skill, place: str) -> bool:
 
 
 def _has_folder(skill: Skill, place: str, path: str) -> bool:
-    """Whether the folder that the target names is there."""
+    """Whether the folder of the target exists."""
     return "/" in path and skill.root.tree.entry(place.rpartition("/")[0]) is not None
 
 
@@ -104,17 +103,18 @@ def _hit(skill: Skill, document: Document, link: Link, severity: Severity) -> Hi
     path = target_path(link.target)
     near = None if link.kind is LinkKind.SKILL else _near(skill, document, path)
     if any(skill.root.tree.entry(place) is not None for place in _places(skill, document, path)):
-        message = f"{path} is a symbolic link that leads nowhere, or out of what is searched"
+        message = f"{path} is a broken symbolic link, or points outside the searched directories"
     else:
-        message = f"{path} does not exist" + (f"; there is {near}" if near else "")
+        message = f"{path} does not exist" + (f"; did you mean {near}?" if near else "")
     return hit(document, skill, link.span, message, severity=severity, fix=f"link to {near}" if near else None)
 
 
 def _near(skill: Skill, document: Document, path: str) -> str | None:
     """Find the one other file of the skill that has the target's name, or for a page its name but for the suffix."""
     name = path.rpartition("/")[2].lower()
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    names = [(file[cut:], file.rpartition("/")[2].lower()) for file in skill.files if file != document.file]
+    names = [
+        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
+    ]
     alike = [file for file, other in names if other == name]
     if not alike and (name.endswith(_PAGES) or "." not in name):
         alike = [file for file, other in names if other.endswith(_PAGES) and _stem(other) == _stem(name)]
@@ -125,11 +125,4 @@ def _stem(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-RULE = Rule(
-    id="BROKEN_LINK",
-    severity=Severity.ERROR,
-    summary="a link to a file that is not there",
-    fix="create the file, correct the path, or remove the link",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.ERROR, "links", fix="create the file, correct the path, or remove the link")

@@ -1,11 +1,11 @@
-"""A code block does not parse as the language it names.
+"""A code block that does not parse as the language it names.
 
 Why:
-    What stands in a code block is copied, run and imitated. A block of Python, JSON, TOML or YAML that its own parser
-    refuses is either broken or of another language. Silent where a document shows such a thing on purpose: what the
-    heading, the line above or a comment in the block calls wrong, bad, broken or to be avoided; templates and
-    placeholders, transcripts, diffs, JSON with comments or as lines, several documents in one block, lines cut out of
-    a larger file, code of another version of Python.
+    Code blocks are copied, run and imitated. If the parser for Python, JSON, TOML or YAML rejects a block, the block is
+    broken or in another language. Silent if a document shows such code on purpose: the heading, the line above or a
+    comment in the block calls it wrong, bad, broken or something to avoid. Also silent: templates and placeholders,
+    transcripts, diffs, JSON with comments or as lines, several documents in one block, lines cut out of a larger file,
+    and code for another version of Python.
 
 Bad:
     ```json
@@ -20,14 +20,12 @@ Good:
 Source: the parsers of the Python standard library for Python, JSON and TOML, and PyYAML for YAML 1.1.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import CodeBlock, Document, Skill
+from skillgate.static import Hits, rule
 from skillgate.static.code import certain_error
 from skillgate.static.text import hit
 
@@ -37,13 +35,13 @@ _COMMENT = r"(?m)(?:#|//|/\*|<!--)(.*)$"
 _SHOWN = {"py": "Python", "python3": "Python", "python": "Python", "yml": "YAML"}
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the opening fence of each such block."""
     for document in skill.documents:
         yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     parsed = 0
     lines: list[str] = []
     for block in document.code_blocks:
@@ -71,12 +69,4 @@ def _is_warned_of(document: Document, lines: list[str], block: CodeBlock) -> boo
     return any(re.search(_WRONG, comment) for comment in re.findall(_COMMENT, block.code))
 
 
-RULE = Rule(
-    id="CODE_SYNTAX",
-    severity=Severity.WARNING,
-    summary="a code block does not parse as the language it names",
-    fix="mend the block, or name the language it is in",
-    find=find,
-    group="code",
-    advice="syntax",
-)
+RULE = rule(find, Severity.WARNING, "code", fix="fix the block, or name its real language", advice="syntax")

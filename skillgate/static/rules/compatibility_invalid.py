@@ -1,9 +1,9 @@
-"""The field compatibility is empty or has more than 500 characters.
+"""compatibility is empty or longer than 500 characters.
 
 Why:
-    The specification gives it 1 to 500 characters where it is there at all. Its validator refuses a longer one (and
-    lets an empty one pass, against the text); the check before an upload refuses both. A value that is no text is
-    FIELD_TYPE's.
+    The specification allows 1 to 500 characters if the field is present. Its validator rejects a longer value, but
+    accepts an empty one, contrary to its text. The check before an upload rejects both. FIELD_TYPE reports a value that
+    is not a string.
 
 Bad:
     compatibility: ""
@@ -14,17 +14,14 @@ Good:
 Source: Agent Skills specification, field `compatibility`; quick_validate.py of the skill-creator in anthropics/skills.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 
-MOST = 500
+MAX_CHARACTERS = 500
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit; none where the field is absent or of another type."""
     head = skill.frontmatter
     value = head.values.get("compatibility", 0)
@@ -32,19 +29,17 @@ def find(skill: Skill) -> Iterator[Hit]:
         return
     length = len((value or "").strip())
     span = Span(head.line("compatibility"))
-    refuse = "the specification and uploads to claude.ai and the API refuse that"
+    reject = "the specification and uploads to claude.ai and the API reject this"
     if not length:
-        yield Hit(span, f"compatibility is there and empty; {refuse}", fix="remove the field, or fill it")
-    elif length > MOST:
-        yield Hit(span, f"compatibility has {length:,} characters, over {MOST}; {refuse}")
+        yield Hit(span, f"compatibility is empty; {reject}", fix="remove the field, or fill it in")
+    elif length > MAX_CHARACTERS:
+        yield Hit(span, f"compatibility is {length:,} characters long (maximum {MAX_CHARACTERS}); {reject}")
 
 
-RULE = Rule(
-    id="COMPATIBILITY_INVALID",
-    severity=Severity.WARNING,
-    summary="compatibility is empty or has more than 500 characters",
-    fix="name what the skill needs in a sentence; move the rest into the instructions",
-    find=find,
-    group="spec",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "spec",
+    fix="say in one sentence what the skill needs; move the rest into the instructions",
     refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD),
 )

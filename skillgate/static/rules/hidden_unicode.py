@@ -1,12 +1,12 @@
-"""Characters that no reader sees: bidirectional controls, tag characters, text without width.
+"""Invisible characters: bidirectional controls, tag characters, zero-width text.
 
 Why:
-    What a reviewer does not see, a model still reads: tag characters spell out instructions, bidirectional overrides
-    show code in another order than it runs, and a space without width inside a word makes a search and a command miss
-    it. Overrides, tag characters and runs of variation selectors are errors; what stands inside a word is a warning.
-    What writing calls for is silent: emoji sequences and flags, joiners of Arabic, Persian and Indic scripts, marks
-    and embeddings beside letters written from right to left, breaks in Thai or Chinese, a byte order mark at the
-    start. Scripts are looked at as well as documents.
+    A model reads what a reviewer cannot see. Tag characters spell out instructions, bidirectional overrides show code
+    in another order than it runs, and a zero-width space inside a word breaks searches and commands. Overrides, tag
+    characters and runs of variation selectors are errors; an invisible character inside a word is a warning.
+    Silent where a script needs them: emoji sequences and flags, joiners of Arabic, Persian and Indic scripts, marks
+    and embeddings next to right-to-left letters, breaks in Thai or Chinese, a byte order mark at the start. Scripts are
+    checked as well as documents.
 
 Bad:
     run the de<U+200B>ploy script
@@ -17,17 +17,15 @@ Good:
 Source: Unicode Technical Report 36 and Technical Standard 39; CVE-2021-42574 (bidirectional overrides in source code).
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 
-MAX_HITS = 20  # of one file: a file full of icons is one matter
+MAX_HITS = 20  # of one file: a file full of icons needs no more
 _TAGS = "\U000e0000-\U000e007f"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _FORMATS = "\u00ad\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u061c\u3164\ufeff"
@@ -53,8 +51,8 @@ _COMPLEX_TOO = ((0xFB1D, 0xFDFF), (0xFE70, 0xFEFE), (0xFF00, 0xFFEF), (0x10A00, 
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each line, at the first run, and again where a worse one follows."""
+def find(skill: Skill) -> Hits:
+    """Yield one hit for each line, at the first run, and another if a worse one follows."""
     main = skill.documents[0].file if skill.documents else ""
     texts = [(document.file, document.text) for document in skill.documents]
     texts += [(script.file, script.text) for script in skill.scripts]
@@ -63,8 +61,8 @@ def find(skill: Skill) -> Iterator[Hit]:
             yield from _in(text, None if file == main else file)
 
 
-def _in(text: str, file: str | None) -> Iterator[Hit]:
-    seen: dict[int, int] = {}  # lines, with the rank of the worst that was said of them
+def _in(text: str, file: str | None) -> Hits:
+    seen: dict[int, int] = {}  # lines, with the rank of the worst hit on each
     line, counted = 1, 0
     for item in _invisible(text):
         line += text.count("\n", counted, item.offset)
@@ -75,14 +73,14 @@ def _in(text: str, file: str | None) -> Iterator[Hit]:
             return
         seen[line] = item.severity.rank
         span = Span(line, item.offset - text.rfind("\n", 0, item.offset))
-        fix = item.specimen and f"where it is shown on purpose, write {item.specimen} in its place: that can be seen"
+        fix = item.specimen and f"to show the character on purpose, write {item.specimen} instead"
         yield Hit(span, item.message, severity=item.severity, fix=fix, file=file)
 
 
 class _Invisible(NamedTuple):
     """A run of characters: where it begins, how bad it is, and the message.
 
-    ``specimen`` is its code point where its line tells of it, as ``U+200B``: there it is shown on purpose.
+    ``specimen`` is its code point, as ``U+200B``, if the line is about it: then it is shown on purpose.
     """
 
     offset: int
@@ -92,9 +90,9 @@ class _Invisible(NamedTuple):
 
 
 def _invisible(text: str) -> list[_Invisible]:
-    """Find the runs of invisible characters that writing does not call for.
+    """Find the runs of invisible characters that no script needs.
 
-    Called for are: joiners in emoji and in the scripts that need them, directional marks and embeddings on a line with
+    Needed are: joiners in emoji and in the scripts that need them, directional marks and embeddings on a line with
     letters written from right to left, breaks without width between letters of scripts without spaces, variation
     selectors behind what they vary, a byte order mark at the very start, and the emoji of three flags.
     """
@@ -125,36 +123,36 @@ def _tags(text: str, match: re.Match[str]) -> tuple[Severity, str] | None:
 def _bidi(text: str, match: re.Match[str]) -> tuple[Severity, str] | None:
     if not _OVERRIDES.isdisjoint(match[0]):
         override = next(character for character in match[0] if character in _OVERRIDES)
-        return Severity.ERROR, f"{_named(override)} makes text read otherwise than it is shown"
+        return Severity.ERROR, f"{_named(override)} displays text in another order than it is read"
     if re.search(_RIGHT_TO_LEFT, _line(text, match.start())):
         return None
-    return Severity.WARNING, f"{_named(match[0])} changes the order in which text is shown"
+    return Severity.WARNING, f"{_named(match[0])} changes the display order of text"
 
 
 def _selectors(text: str, match: re.Match[str]) -> tuple[Severity, str]:
     del text
-    return Severity.ERROR, f"{len(match[0])} variation selectors in a row can only hide bytes ({_named(match[0])})"
+    return Severity.ERROR, f"{len(match[0])} variation selectors in a row can only be hidden data ({_named(match[0])})"
 
 
 def _formats(text: str, match: re.Match[str]) -> tuple[Severity, str] | None:
     run = match[0]
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     if len(run) >= _LONG_RUN:
-        return Severity.WARNING, f"{len(run)} invisible characters in a row can only hide something ({_named(run)})"
+        return Severity.WARNING, f"{len(run)} invisible characters in a row can only be hidden data ({_named(run)})"
     if (run == "\ufeff" and not match.start()) or _is_complex(before) or _is_complex(after):
         return None
     if _MARKS.issuperset(run) and re.search(_RIGHT_TO_LEFT, _line(text, match.start())):
         return None
     inside = before.isalnum() and after.isalnum()
     if not inside and (_JOINERS.issuperset(run) or (before and before in "`'\"([“‘" and after and after in "`'\")]”’")):
-        return None  # a joiner in an emoji, or the character shown by itself
-    message = f"{_named(run)} is invisible and stands inside a word" if inside else f"{_named(run)} is invisible"
+        return None  # a joiner in an emoji, or the character shown alone
+    message = f"{_named(run)} is invisible and inside a word" if inside else f"{_named(run)} is invisible"
     return (Severity.WARNING if inside and run != "\u00ad" else Severity.INFO), message
 
 
 def _private(text: str, match: re.Match[str]) -> tuple[Severity, str]:
     del text
-    return Severity.INFO, f"U+{ord(match[0][0]):04X} (private use) means something else in each font"
+    return Severity.INFO, f"U+{ord(match[0][0]):04X} (private use) has a different meaning in each font"
 
 
 _JUDGES = {"tags": _tags, "bidi": _bidi, "selectors": _selectors, "formats": _formats, "private": _private}
@@ -168,7 +166,7 @@ def _named(run: str) -> str:
 
 
 def _line(text: str, offset: int) -> str:
-    """Give the line around a place, at most so many characters of it to either side."""
+    """Return the line around a place, at most ``_AROUND`` characters to either side."""
     first, last = max(0, offset - _AROUND), min(len(text), offset + _AROUND)
     end = text.find("\n", offset, last)
     return text[text.rfind("\n", first, offset) + 1 or first : end if end >= 0 else last]
@@ -178,11 +176,4 @@ def _is_complex(character: str) -> bool:
     return bool(character) and any(first <= ord(character) <= last for first, last in _COMPLEX + _COMPLEX_TOO)
 
 
-RULE = Rule(
-    id="HIDDEN_UNICODE",
-    severity=Severity.WARNING,
-    summary="characters that no reader sees",
-    fix="delete them",
-    find=find,
-    group="text",
-)
+RULE = rule(find, Severity.WARNING, "text", fix="delete them")

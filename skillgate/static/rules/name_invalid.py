@@ -1,10 +1,10 @@
-"""The name breaks the naming rule of the specification.
+"""The name does not follow the naming rule of the specification.
 
 Why:
-    A name has 1 to 64 lower-case letters, digits and single hyphens, none at either end. The specification's validator
-    and uploads to claude.ai and the API refuse a skill for another one, Codex for one that is too long; those that take
-    it turn it into a command that nobody can type. The specification allows letters of any script, folded by NFKC;
-    uploads want a to z.
+    A name has 1 to 64 lower-case letters, digits and single hyphens, with no hyphen at either end. The specification's
+    validator and uploads to claude.ai and the API reject any other name; Codex rejects one that is too long. Clients
+    that accept it turn it into a command that users cannot type. The specification allows letters of any script,
+    folded by NFKC; uploads require a to z.
 
 Bad:
     name: PDF_Forms (v2)
@@ -16,19 +16,16 @@ Source: Agent Skills specification, field `name`, and its validator; quick_valid
 anthropics/skills; the skills loader of openai/codex (MAX_NAME_LEN).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.frontmatter import MAX_NAME_LENGTH, name_defect
+from skillgate.static import Hits, rule
 
 _STRICT = (Client.SPEC, Client.CLAUDE_UPLOAD)
 _UPLOAD = (Client.CLAUDE_UPLOAD,)
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit that names the first rule broken."""
     name = skill.frontmatter.text("name")
     reason = name_defect(name) if name else None
@@ -37,19 +34,17 @@ def find(skill: Skill) -> Iterator[Hit]:
         too_long = len(name) > MAX_NAME_LENGTH
         who = "the specification, claude.ai" + (", the API and Codex" if too_long else " and the API")
         refused_by = (*_STRICT, Client.CODEX) if too_long else _STRICT
-        yield Hit(span, f"the name {reason}; {who} refuse it", refused_by=refused_by)
+        yield Hit(span, f"name {reason}; {who} reject it", refused_by=refused_by)
     elif not name.isascii():
-        message = "the name has letters other than a to z; claude.ai and the API refuse the upload"
+        message = "name has letters other than a to z; claude.ai and the API reject the upload"
         yield Hit(span, message, refused_by=_UPLOAD, about=_UPLOAD)
 
 
-RULE = Rule(
-    id="NAME_INVALID",
-    severity=Severity.WARNING,
-    summary="the name breaks the naming rule",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "spec",
     fix="use 1 to 64 lower-case letters, digits and single hyphens",
-    find=find,
     advice="name",
-    group="spec",
     refused_by=_STRICT,
 )

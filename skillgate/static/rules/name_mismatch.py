@@ -1,8 +1,8 @@
-"""The name is not the name of the directory.
+"""The name does not match the directory.
 
 Why:
-    The specification requires both to be equal, and its validator refuses a skill where they differ. Clients differ in
-    which of the two they list, so a skill under two names is found under neither by people who were told the other.
+    The specification requires both to be equal, and its validator rejects a skill if they differ. Some clients list the
+    name and others the directory, so users who know only one of them cannot find the skill.
 
 Bad:
     skills/pdf-forms/SKILL.md with name: fill-pdf
@@ -13,30 +13,25 @@ Good:
 Source: Agent Skills specification, field `name`, and its validator, which compares both after NFKC.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.frontmatter import same_name
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at the name."""
     name = skill.frontmatter.text("name")
     if name and skill.root.name and not same_name(name, skill.root.name):
-        message = f"the name {name!r} is not that of the directory, {skill.root.name!r}; the specification wants one"
+        message = f"name {name!r} does not match directory {skill.root.name!r} (required by the specification)"
         yield Hit(Span(skill.frontmatter.line("name")), message)
 
 
-RULE = Rule(
-    id="NAME_MISMATCH",
-    severity=Severity.WARNING,
-    summary="the name is not the name of the directory",
-    fix="rename one of the two",
-    find=find,
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "spec",
+    fix="rename the skill or its directory",
     advice="name",
-    group="spec",
     refused_by=(Client.SPEC,),
 )

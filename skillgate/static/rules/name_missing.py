@@ -1,8 +1,8 @@
 """The frontmatter has no name.
 
 Why:
-    The specification requires a name; its validator and uploads to claude.ai and the API refuse a skill without one.
-    Claude Code takes the directory's, and so do newer versions of Codex.
+    The specification requires a name. Its validator and uploads to claude.ai and the API reject a skill without one.
+    Claude Code and newer versions of Codex use the name of the directory.
 
 Bad:
     A frontmatter with a description alone.
@@ -14,29 +14,24 @@ Source: Agent Skills specification, field `name`; quick_validate.py of the skill
 Code documentation, skills; the skills loader of openai/codex (default_skill_name).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit; none where the frontmatter could not be read."""
+def find(skill: Skill) -> Hits:
+    """Yield one hit; none if the frontmatter could not be read."""
     head = skill.frontmatter
     name = head.values.get("name") or ""
     if head.valid and isinstance(name, str) and not name.strip():
-        yield Hit(Span(head.line("name")), "there is no name; the specification requires one")
+        yield Hit(Span(head.line("name")), "name is missing (required by the specification)")
 
 
-RULE = Rule(
-    id="NAME_MISSING",
-    severity=Severity.WARNING,
-    summary="the frontmatter has no name",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "spec",
     fix="add name: with the name of the directory",
-    find=find,
     advice="name",
-    group="spec",
     refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD),
 )

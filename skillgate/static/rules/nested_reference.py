@@ -1,8 +1,8 @@
-"""A reference that only another reference leads to.
+"""A reference that only another reference links to.
 
 Why:
-    The specification asks for references one level deep from SKILL.md. A model that follows a chain tends to look only
-    at the beginning of the later files, and one that stops after the first never learns that the second is there.
+    The specification asks for references one level deep from SKILL.md. A model that follows a chain often reads only
+    the beginning of the later files, and one that stops after the first never learns that the second exists.
 
 Bad:
     SKILL.md links references/guide.md, and only that one links references/limits.md
@@ -13,27 +13,24 @@ Good:
 Source: Agent Skills specification, file references: one level deep.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, Skill
 from skillgate.skill.links import Names, folded
+from skillgate.static import Hits, rule
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each such document, at the first link that leads to it."""
     main, *others = skill.documents
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    reached = _reached(others, f"{skill.root.directory}/references/".lstrip("/"))
+    inside = skill.root.inside
+    reached = _reached(others, skill.root.tree_path("references/"))
     if not reached:
         return
-    known = Names(path[cut:] for path in reached).named_in(folded(main.text))
-    known |= {link.resolved[cut:] for link in main.links if link.resolved}
+    known = Names(inside(path) for path in reached).named_in(folded(main.text))
+    known |= {inside(link.resolved) for link in main.links if link.resolved}
     for path, (document, link) in reached.items():
-        if path[cut:] not in known:
-            message = f"{path[cut:]} is reached only through {document.file[cut:]}"
+        if inside(path) not in known:
+            message = f"{inside(path)} is linked only from {inside(document.file)}"
             yield Hit(link.span, message, file=document.file)
 
 
@@ -48,11 +45,4 @@ def _reached(documents: list[Document], folder: str) -> dict[str, tuple[Document
     return found
 
 
-RULE = Rule(
-    id="NESTED_REFERENCE",
-    severity=Severity.INFO,
-    summary="a reference that only another reference leads to",
-    fix="link it from SKILL.md too, and say when to read it",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.INFO, "links", fix="link to it from SKILL.md too, and say when to read it")

@@ -1,10 +1,10 @@
-r"""A path that exists for one user, one system or one harness.
+r"""A path that exists only for one user, system or client.
 
 Why:
-    A skill is read on other machines and by other clients: `/Users/ann/…` and `C:\Users\…` lead nowhere there, and
-    `~/.claude/…` only where that client is installed. Paths inside of the skill are written relative to it. Silent
-    where the skill, the file or the line is about that client, and for made-up users (`/home/user/…`). What lies below
-    a client's directory is only an info: it may be what the skill is there to find. Opt-in: select `portability`.
+    Other machines and clients read the skill too. `/Users/ann/…` and `C:\Users\…` do not exist there, and
+    `~/.claude/…` exists only if that client is installed. Write paths inside the skill relative to it. Silent if the
+    skill, the file or the line is about that client, and for made-up users (`/home/user/…`). A path below a client's
+    directory is only an info: the skill may need to find it. Opt-in: select `portability`.
 
 Bad:
     Run ~/.claude/skills/pdf-forms/scripts/fill.py.
@@ -15,13 +15,11 @@ Good:
 Source: Agent Skills specification, file references: relative paths from the skill's root.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Skill, Span
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _HARNESS = (
@@ -35,14 +33,14 @@ _WORDS = ("~/.", "HOME", "/Users/", "/home/", ":\\", "%USERPROFILE%")
 _PATH = f"(?P<harness>{_HARNESS})|(?P<own>{_OWN})|(?P<windows>{_WINDOWS})"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each path of a document, at its first place."""
     for document in skill.documents:
         if any(word in document.text for word in _WORDS):
             yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     text = document.text
     about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')} {document.file}".lower()
     seen: set[str] = set()
@@ -60,23 +58,21 @@ def _in(document: Document, skill: Skill) -> Iterator[Hit]:
 
 
 def _around(text: str, match: re.Match[str]) -> str:
-    """Return the line of a path, at most so many characters of it to either side."""
+    """Return the line of a path, at most ``_AROUND`` characters to either side."""
     before, after = text[max(0, match.start() - _AROUND) : match.start()], text[match.end() : match.end() + _AROUND]
     return f"{before.rpartition(chr(10))[2]}{match[0]}{after.partition(chr(10))[0]}"
 
 
 def _reason(match: re.Match[str]) -> str:
     if match["client"]:
-        return "exists only where that client is installed"
+        return "exists only if that client is installed"
     return "is in one user's home directory" if match["own"] else "exists only on Windows"
 
 
-RULE = Rule(
-    id="PORTABLE_PATH",
-    severity=Severity.WARNING,
-    summary="a path that exists for one user, system or harness",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "portability",
     fix="write it relative to the skill, or say how to find it",
-    find=find,
-    group="portability",
     optional=True,
 )

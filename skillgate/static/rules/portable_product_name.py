@@ -1,8 +1,8 @@
-"""Instructions that speak to one product by its name.
+"""Instructions that address one product by name.
 
 Why:
-    "Claude should ask first" is read by other models too; "ask first" says the same to all of them. Silent
-    where the skill or the file is about that product. One finding for each paragraph. Opt-in: select `portability`.
+    Other models also read "Claude should ask first"; "ask first" works for all of them. Silent if the skill or the file
+    is about that product. Each paragraph is reported once. Opt-in: select `portability`.
 
 Bad:
     Claude should ask before it deletes a file.
@@ -10,16 +10,14 @@ Bad:
 Good:
     Ask before deleting a file.
 
-Source: Agent Skills specification: a skill is read by any client that knows the format.
+Source: Agent Skills specification: any client that knows the format can read a skill.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 _PRODUCT = r"(?P<name>Claude|Codex|Copilot|Gemini|ChatGPT)"
@@ -30,8 +28,8 @@ _ADDRESSED = (
 )
 
 
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each paragraph that does so."""
+def find(skill: Skill) -> Hits:
+    """Yield one hit for each such paragraph."""
     for document in skill.documents:
         if re.search(_PRODUCT, document.text) is None:
             continue
@@ -41,15 +39,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             name = (match["name"] or match["other"]) if match else ""
             if match and name.lower() not in about:
                 line = block.line + block.text.count("\n", 0, match.start())
-                yield hit(document, skill, line, f"these instructions speak to {name} alone")
+                yield hit(document, skill, line, f"these instructions address only {name}")
 
 
-RULE = Rule(
-    id="PORTABLE_PRODUCT_NAME",
-    severity=Severity.INFO,
-    summary="instructions that speak to one product by its name",
-    fix="leave the name out",
-    find=find,
-    group="portability",
-    optional=True,
-)
+RULE = rule(find, Severity.INFO, "portability", fix="remove the name", optional=True)

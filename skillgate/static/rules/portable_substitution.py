@@ -1,8 +1,9 @@
-"""A placeholder or a command that one harness fills in before a model reads the skill.
+"""A placeholder or command that only one client replaces.
 
 Why:
-    `$ARGUMENTS`, `${CLAUDE_SKILL_DIR}` and a command behind an exclamation mark are replaced by Claude Code; another
-    client hands them to the model as they stand. One finding for each of them. Opt-in: select `portability`.
+    Claude Code replaces `$ARGUMENTS`, `${CLAUDE_SKILL_DIR}` and a command after an exclamation mark before a model
+    reads the skill. Other clients pass them to the model unchanged. Each one is reported once. Opt-in: select
+    `portability`.
 
 Bad:
     Review the file $ARGUMENTS.
@@ -13,19 +14,17 @@ Good:
 Source: Claude Code documentation, skills, available string substitutions and dynamic context.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 
 _FILLED = r"(?<!\\)(?:\$ARGUMENTS(?:\[\d+\])?|\$\{CLAUDE_[A-Z_]+\})|(?<!\S)!`[^`\n]+`|^```!"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
-    """Yield one hit for each in the body of the main file, where it first stands."""
+def find(skill: Skill) -> Hits:
+    """Yield one hit for each in the body of the main file, at its first place."""
     document = skill.documents[0] if skill.documents else None
     if document is None or ("$" not in document.text and "!`" not in document.text and "```!" not in document.text):
         return
@@ -36,15 +35,7 @@ def find(skill: Skill) -> Iterator[Hit]:
             if text not in seen:
                 seen.add(text)
                 shown = text if len(text) <= 60 else f"{text[:58]}…`"
-                yield Hit(Span(row, match.start() + 1), f"{shown} is filled in by Claude Code alone")
+                yield Hit(Span(row, match.start() + 1), f"only Claude Code replaces {shown}")
 
 
-RULE = Rule(
-    id="PORTABLE_SUBSTITUTION",
-    severity=Severity.WARNING,
-    summary="a placeholder or command that one harness fills in",
-    fix="say in words what the model is to take or to run",
-    find=find,
-    group="portability",
-    optional=True,
-)
+RULE = rule(find, Severity.WARNING, "portability", fix="say in words what the model must use or run", optional=True)

@@ -1,9 +1,9 @@
-"""Instructions that name a tool as one harness calls it.
+"""Instructions that use one client's name for a tool.
 
 Why:
-    `TodoWrite`, `the Task tool` or `mcp__github__create_issue` exist under these names in one client only; a model
-    elsewhere looks for a tool that it does not have. Silent: tables and files that translate names (`codex-tools.md`),
-    lists in one code span, and skills about that client. One finding for each name. Opt-in: select `portability`.
+    `TodoWrite`, `the Task tool` or `mcp__github__create_issue` exist under these names in one client only. Elsewhere a
+    model looks for a tool that it does not have. Silent: tables and files that translate names (`codex-tools.md`),
+    lists in one code span, and skills about that client. Each name is reported once. Opt-in: select `portability`.
 
 Bad:
     Call TodoWrite with one entry for each step.
@@ -14,13 +14,11 @@ Good:
 Source: tool names of the Claude Code documentation; the Agent Skills specification names no tools.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit, without_fences
 
 _NAMES = (
@@ -37,7 +35,7 @@ _LISTED = r"`[^`\n]+`|\((?:e\.g\.|such as|like)[^()\n]*\)"  # a list of tools, o
 _ABOUT = r"claude code|\bhooks?\b|permission|agent teams?|settings"
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each tool, where it is first named outside of fenced code and tables."""
     about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')}".lower()
     if re.search(_ABOUT, about):
@@ -53,20 +51,12 @@ def find(skill: Skill) -> Iterator[Hit]:
                 name = match[0].removeprefix("the ").replace("`", "").replace("*", "")
                 if name not in seen:
                     seen.add(name)
-                    yield hit(document, skill, Span(row, match.start() + 1), f"{name} is a tool of one harness")
+                    yield hit(document, skill, Span(row, match.start() + 1), f"{name} is a tool of only one client")
 
 
 def _blanked(part: re.Match[str]) -> str:
-    """Blank out a list of tools or an example; a code span of one or two words stays."""
+    """Replace a list of tools or an example with spaces; a code span of one or two words stays."""
     return part[0] if part[0][0] == "`" and part[0].count(" ") < 2 else " " * len(part[0])
 
 
-RULE = Rule(
-    id="PORTABLE_TOOL_NAME",
-    severity=Severity.WARNING,
-    summary="instructions that name a tool of one harness",
-    fix="say what is to be done, not which tool does it",
-    find=find,
-    group="portability",
-    optional=True,
-)
+RULE = rule(find, Severity.WARNING, "portability", fix="say what to do, not which tool does it", optional=True)

@@ -1,15 +1,15 @@
-r"""A `$1` in the instructions that Claude Code replaces with a word of the arguments.
+r"""A `$1` that Claude Code replaces with an argument.
 
 Why:
     Before a model reads a skill, Claude Code replaces `$0`, `$1` … in the body of SKILL.md with the words of the
-    arguments, counted from 0; `$ARGUMENTS` with all of them. It is plain replacement of text: fenced code and code
-    spans are rewritten as prose is, and whoever invokes the skill, the user or a model, may pass any words. So
-    `awk '{print $1}'` becomes `awk '{print forms}'`, and `$2.5M` the third word with `.5M`. A dollar sign with digits
-    is replaced where no letter or digit follows (`$5K` is not) and so many words are there: without arguments the
-    text stays as it is, and so does `$29` with fewer than 30. Only `$0` to `$9` are reported. `\$1` is an escape
-    and arrives as `$1`; `${1}` is never replaced. Silent where it is meant: the frontmatter declares `arguments` or
-    an `argument-hint`, the body uses `$ARGUMENTS`, or names `$1` in its prose; there only sums of money and fields of
-    awk are reported. Other files of the skill are not rewritten.
+    arguments, counted from 0, and `$ARGUMENTS` with all of them. It replaces plain text, in fenced code and code spans
+    as well as in prose, and the user or model that invokes the skill may pass any words. So `awk '{print $1}'` becomes
+    `awk '{print forms}'`, and `$2.5M` becomes the third word with `.5M`. A dollar sign with digits is replaced if no
+    letter or digit follows (`$5K` is not replaced) and there are enough words. Without arguments the text does not
+    change, and neither does `$29` with fewer than 30. Only `$0` to `$9` are reported. `\$1` is an escape and arrives as
+    `$1`; `${1}` is never replaced. Silent if it is intended: the frontmatter declares `arguments` or an
+    `argument-hint`, the body uses `$ARGUMENTS`, or its prose names `$1`. In such a skill only sums of money and awk
+    fields are reported. Claude Code does not rewrite other files of the skill.
 
 Bad:
     Take the first column: `awk '{print $1}' fields.txt`
@@ -20,13 +20,11 @@ Good:
 Source: Claude Code documentation, skills, available string substitutions; anthropics/claude-code issues 78759, 94709.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Document, Skill, Span
+from skillgate.static import Hits, rule
 from skillgate.static.text import is_absent
 
 _PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
@@ -36,7 +34,7 @@ _DECLARED = ("argument-hint", "arguments")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each line, at its first placeholder."""
     document = skill.documents[0] if skill.documents else None
     if document is None or "$" not in document.text:
@@ -47,12 +45,12 @@ def find(skill: Skill) -> Iterator[Hit]:
         match = _first(lines[row], meant=meant) if "$" in lines[row] else None
         if match is not None:
             digit = match[1]
-            fix = rf"write \${digit}, or say it without a dollar sign before a digit, or move the code to a script"
+            fix = rf"write \${digit}, avoid a dollar sign before a digit, or move the code to a script"
             yield Hit(Span(row + 1, match.start() + 1), _message(digit), fix=fix)
 
 
 def _first(line: str, *, meant: bool) -> re.Match[str] | None:
-    """Find the first placeholder of a line that is none of the author's, in one pass from left to right."""
+    """Find the first placeholder of a line that its author did not mean, in one pass from left to right."""
     awk = _Awk(line)
     for match in _PLACEHOLDER.finditer(line):
         if not meant or _is_money(line, match) or awk.holds(match.start()):
@@ -80,15 +78,15 @@ class _Awk:
 
 
 def _message(digit: str) -> str:
-    return f"Claude Code replaces ${digit} with the {_ORDINALS[int(digit)]} of the arguments it is given, in code too"
+    return f"Claude Code replaces ${digit} with the {_ORDINALS[int(digit)]} argument, also in code"
 
 
 def _is_meant(skill: Skill, document: Document) -> bool:
-    """Whether the author knows of the substitution, so that a placeholder may well be one."""
+    """Whether the author uses the substitution, so that a placeholder may be intended."""
     if any(key in skill.frontmatter.values for key in _DECLARED):
         return True
     if not skill.frontmatter.valid and not is_absent(skill):
-        return True  # what it declares is not known
+        return True  # its declarations are unknown
     if re.search(r"(?<!\\)\$ARGUMENTS\b", document.text):
         return True
     texts = (text for block in document.blocks for text in block.text.split("\n"))
@@ -96,16 +94,14 @@ def _is_meant(skill: Skill, document: Document) -> bool:
 
 
 def _is_money(line: str, match: re.Match[str]) -> bool:
-    """Tell ``$2.5M`` and ``$3/month`` from a placeholder."""
+    """Whether a placeholder is a sum of money, such as ``$2.5M`` or ``$3/month``."""
     return bool(re.match(_MONEY, line[match.end() : match.end() + _LONGEST_UNIT]))
 
 
-RULE = Rule(
-    id="SUBSTITUTION_HAZARD",
-    severity=Severity.WARNING,
-    summary="a $1 that argument substitution rewrites",
-    fix=r"write \$1, or say it without a dollar sign followed by a digit, or move the code to a script",
-    find=find,
-    group="code",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "code",
+    fix=r"write \$1, avoid a dollar sign before a digit, or move the code to a script",
     about=(Client.CLAUDE_CODE,),
 )

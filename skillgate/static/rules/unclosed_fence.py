@@ -1,11 +1,11 @@
-"""A fenced code block never closes.
+"""A fenced code block that is never closed.
 
 Why:
-    All that follows is read as code: headings, links and instructions below it are none any more, and tools that look
-    at the rendered page show the rest of the document as one grey box. It mostly comes from a text cut off by an
-    editor or a model, from a fence inside a fence of the same length (the outer one needs four backticks), or, in a
-    list, from a closing fence that is not indented as the opening one. A block in a list item or a quotation ends
-    with it; where nothing else is swallowed, there or at the end of the document, that is a warning.
+    Everything after the fence is read as code: headings, links and instructions below it stop working, and a rendered
+    page shows the rest of the document as one grey box. Usual causes: an editor or model cut the text off; a fence is
+    inside a fence of the same length (the outer one needs four backticks); in a list, the closing fence is not
+    indented like the opening one. A block in a list item or quotation ends with it. If the block swallows nothing
+    else, there or at the end of the document, the finding is a warning.
 
 Bad:
     ```bash
@@ -21,16 +21,13 @@ Good:
 Source: CommonMark 0.31, section 4.5: an unclosed block runs to the end of its container or of the document.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import CodeBlock, Document, Skill, Span
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit at each opening fence that has no end, the first of a document that swallows the rest."""
     for document in skill.documents:
         if not document.complete or all(block.closed for block in document.code_blocks):
@@ -49,16 +46,16 @@ def _hit(skill: Skill, document: Document, block: CodeBlock, lines: list[str]) -
     swallowed = len(lines) - block.line
     outside = _closing_outside(block, lines)
     if swallowed <= 0:
-        message = "this fence opens a code block at the end of the document and nothing closes it"
+        message = "this fence opens a code block at the end of the document and is never closed"
         severity = Severity.WARNING
     elif block.end_line >= len(lines):
         rest = "the line below it is" if swallowed == 1 else f"the {swallowed} lines below it are"
-        message = f"this code block never closes: {rest} read as code"
+        message = f"this code block is never closed: {rest} read as code"
     elif outside:
         ends = "this code block ends with its list item"
-        message = f"{ends}: the fence in line {outside} stands outside it, and opens another"
+        message = f"{ends}; the fence in line {outside} is outside the item and opens another block"
     else:
-        message = f"this code block never closes; it ends with its list item or quotation, in line {block.end_line}"
+        message = f"this code block is never closed; it ends with its list item or quotation, in line {block.end_line}"
         severity = Severity.WARNING
     return hit(document, skill, span, message, severity=severity)
 
@@ -72,11 +69,4 @@ def _closing_outside(block: CodeBlock, lines: list[str]) -> int | None:
     return row + 1 if len(bare) >= 3 and set(bare) in ({"`"}, {"~"}) else None
 
 
-RULE = Rule(
-    id="UNCLOSED_FENCE",
-    severity=Severity.ERROR,
-    summary="a fenced code block never closes",
-    fix="close it; around a block that holds fences itself use a longer fence",
-    find=find,
-    group="code",
-)
+RULE = rule(find, Severity.ERROR, "code", fix="close it; around a block that contains fences, use a longer fence")

@@ -1,9 +1,9 @@
-"""The frontmatter has a field that the specification does not know.
+"""A frontmatter field that the specification does not define.
 
 Why:
-    The specification's validator and uploads to claude.ai and the API refuse a skill for it; other clients pass over
-    the field, so a misspelt one does nothing and says nothing. Fields of one's own belong under metadata. Those that
-    Claude Code knows are told of as an info: there they work, elsewhere they are refused or ignored.
+    The specification's validator and uploads to claude.ai and the API reject the skill. Other clients ignore the field,
+    so a misspelt one does nothing, without a message. Put your own fields under metadata. Fields that Claude Code
+    supports are an info: they work there, and other clients reject or ignore them.
 
 Bad:
     version: 1.2.0
@@ -16,21 +16,18 @@ Source: Agent Skills specification, frontmatter; its validator (ALLOWED_FIELDS);
 in anthropics/skills; Claude Code documentation, skills, frontmatter reference (as of 2026-11).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from skillgate.model.finding import Client, Hit, Rule, Severity
+from skillgate.model.finding import Client, Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
 from skillgate.static.rules import CLAUDE_CODE, SPECIFIED
 from skillgate.static.text import excerpt
 
 _ALSO = {"tools": "allowed-tools"}  # what sub-agents call it
-_LONG = 7  # letters; shorter words are near one another by chance
+_LONG = 7  # letters; shorter words are similar by chance
 _NEAR = 0.85  # difflib's ratio: one letter in seven
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each field, at its line."""
     for key in skill.frontmatter.values:
         if key not in SPECIFIED:
@@ -38,18 +35,18 @@ def find(skill: Skill) -> Iterator[Hit]:
 
 
 def _hit(key: str, span: Span) -> Hit:
-    refuse = "the specification's validator and uploads to claude.ai and the API refuse it"
+    reject = "the specification's validator and uploads to claude.ai and the API reject it"
     if key in CLAUDE_CODE:
-        fix = "keep it where only Claude Code reads the skill; remove it from one that is to be shared or uploaded"
-        message = f"{key} is a field of Claude Code; {refuse}"
+        fix = "keep it if only Claude Code reads the skill; remove it before you share or upload the skill"
+        message = f"{key} is a Claude Code field; {reject}"
         others = tuple(client for client in Client if client is not Client.CLAUDE_CODE)
         return Hit(span, message, severity=Severity.INFO, fix=fix, about=others)
     meant = _meant(key)
     shown = excerpt(key)
     if meant:
-        message = f"the field {shown!r} is unknown; {refuse} (did you mean {meant!r}?)"
-        return Hit(span, message, fix=f"call it {meant}, or move it under metadata")
-    return Hit(span, f"the field {shown!r} is not in the specification; {refuse}")
+        message = f"unknown field {shown!r} (did you mean {meant!r}?); {reject}"
+        return Hit(span, message, fix=f"rename it to {meant}, or move it under metadata")
+    return Hit(span, f"field {shown!r} is not in the specification; {reject}")
 
 
 def _meant(key: str) -> str | None:
@@ -71,12 +68,10 @@ def _fold(key: str) -> str:
     return key.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-RULE = Rule(
-    id="UNKNOWN_FIELD",
-    severity=Severity.WARNING,
-    summary="a frontmatter field that the specification does not know",
+RULE = rule(
+    find,
+    Severity.WARNING,
+    "spec",
     fix="move it under metadata",
-    find=find,
-    group="spec",
     refused_by=(Client.SPEC, Client.CLAUDE_UPLOAD),
 )

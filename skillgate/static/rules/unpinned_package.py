@@ -1,12 +1,12 @@
-"""A command that fetches a package and runs it, without naming a version.
+"""A command that downloads and runs a package without a pinned version.
 
 Why:
-    `npx -y`, `bunx`, `uvx`, `pnpm dlx` and `pipx run` run whatever was published last under a name. The skill changes
-    its behaviour without a change of its own, and a hijacked release runs with the rights of whoever uses it. A tag
-    such as `@latest` is no version. `npx` without `-y` asks before it fetches a package, but only on a terminal, and an
-    agent has none; as it mostly runs what the project has installed, it is passed over where it names no tag, as are
-    `bunx` with a program that projects install, and a package from a path, an address or a placeholder. One finding
-    for each package of a file. In a command that Claude Code executes as it loads the skill it is a warning.
+    `npx -y`, `bunx`, `uvx`, `pnpm dlx` and `pipx run` run the latest release of a package. The skill's behaviour can
+    change although its files do not, and a hijacked release runs with the user's rights. A tag such as `@latest` is not
+    a version. `npx` without `-y` asks before it downloads a package, but only on a terminal, and an agent has none. As
+    it mostly runs what the project has installed, it is not reported without a tag. Nor are `bunx` with a program that
+    projects install, and a package from a path, a URL or a placeholder. Each package is reported once per file. In a
+    command that Claude Code runs when it loads the skill, the finding is a warning.
 
 Bad:
     npx -y @acme/forms check
@@ -18,13 +18,12 @@ Source: npm (and its libnpmexec), uv, pnpm, Bun and pipx documentation of these 
 pinned dependencies.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Severity
 from skillgate.model.skill import Document, Skill
+from skillgate.static import Hits, rule
 from skillgate.static.text import hit, without_fences
 
 _RUNNER = r"npx|npm exec|bunx|uvx|uv tool run|pnpm dlx|yarn dlx|pipx run"
@@ -46,7 +45,7 @@ _PACKAGE = r"(?P<package>@?[a-z][\w.-]*(?:/[a-z][\w.-]*)?)(?P<rest>.*)"
 _TAG = r"(?:\[[\w,-]+\])?(?:@(?:[a-z][a-z-]*|[\^~*].*))?[),\]]*\Z"
 _MAY_ASK = ("npx", "npm")
 _OF_NPM = ("-p", "--package")
-_NAMING = {  # the options that name the package, where the word behind them is a program of it
+_NAMING = {  # the options that name the package, if the word after them is one of its programs
     **dict.fromkeys(("npx", "npm", "bunx", "pnpm", "yarn"), _OF_NPM),
     **dict.fromkeys(("uvx", "uv"), ("--from",)),
     "pipx": ("--spec",),
@@ -71,27 +70,27 @@ _WORDS = ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run")
 MAX_WORDS = 40  # of a command that are looked at
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each package of a document, at its first command."""
     for document in skill.documents:
         if any(word in document.text for word in _WORDS):
             yield from _in(document, skill)
 
 
-def _in(document: Document, skill: Skill) -> Iterator[Hit]:
+def _in(document: Document, skill: Skill) -> Hits:
     seen: set[str] = set()
     for line, runner, words, executed in _commands(document):
         package = _unpinned(runner, words)
         if package is None or package in seen:
             continue
         seen.add(package)
-        message = f"{runner} runs whatever version of {package} was published last"
+        message = f"{runner} runs the latest release of {package} (no version is given)"
         main = executed and document is skill.documents[0]
         yield hit(document, skill, line, message, severity=Severity.WARNING if main else None)
 
 
 def _unpinned(runner: str, words: list[str]) -> str | None:
-    """Name the package that a command fetches and runs, where it has neither a version nor a path nor a placeholder."""
+    """Return the package that a command downloads and runs without a version, path or placeholder."""
     word, agreed = _fetched(runner, words)
     match = re.fullmatch(_PACKAGE, word)
     if match is None or not re.match(_TAG, match["rest"]):
@@ -104,7 +103,7 @@ def _unpinned(runner: str, words: list[str]) -> str | None:
 
 
 def _fetched(runner: str, words: list[str]) -> tuple[str, bool]:
-    """Return the package that a command names (``""`` for none), and whether it agrees to its being fetched."""
+    """Return the package that a command names (``""`` for none), and whether it agrees to the download."""
     named, agreed, rest = "", False, iter(words)
     for word in rest:
         option, _, value = word.partition("=")
@@ -123,7 +122,7 @@ def _commands(document: Document) -> Iterator[tuple[int, str, list[str], bool]]:
     """Find the commands of code blocks and code spans.
 
     Yields:
-        Line, runner, the words behind it, and whether Claude Code executes the command as it loads the skill.
+        Line, runner, the words after it, and whether Claude Code runs the command when it loads the skill.
     """
     for block in document.code_blocks:
         for offset, line in enumerate(block.code.split("\n")):
@@ -145,11 +144,4 @@ def _split(match: re.Match[str]) -> tuple[str, list[str]]:
     return match["runner"].split()[0], [word.strip("'\"`") for word in match["words"].split()[:MAX_WORDS]]
 
 
-RULE = Rule(
-    id="UNPINNED_PACKAGE",
-    severity=Severity.INFO,
-    summary="a command runs the latest release of a package, whatever it is",
-    fix="name the version: npx -y name@1.2.3, uvx name@1.2.3",
-    find=find,
-    group="code",
-)
+RULE = rule(find, Severity.INFO, "code", fix="pin the version: npx -y name@1.2.3, uvx name@1.2.3")

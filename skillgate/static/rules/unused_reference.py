@@ -1,9 +1,9 @@
-"""A file in references/ that nothing in the skill names.
+"""A file in references/ that the skill never mentions.
 
 Why:
-    A model reads a reference when the instructions tell it that there is one. A file that no document and no script
-    names, by its path, its name, its name without suffix as words, or its folder, is never read: it was forgotten, or
-    the line that led to it was lost. Silent: what systems and people leave there (.DS_Store, README, LICENSE).
+    A model reads a reference only if the instructions mention it. No document and no script names this file: not its
+    path, its name, its name without suffix as words, or its folder. It was forgotten, or the line that led to it was
+    lost. Silent: files that systems and people leave there (.DS_Store, README, LICENSE).
 
 Bad:
     references/limits.md, and no word of limits anywhere else
@@ -14,45 +14,43 @@ Good:
 Source: Agent Skills specification, references/ is loaded on demand; field study of unused files.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-from skillgate.model.finding import Hit, Rule, Severity
+from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.links import Names, folded
 from skillgate.skill.parse import other_texts
+from skillgate.static import Hits, rule
 
 MAX_HITS = 10
 _PATH = r"references/[\w./-]+"
 _NO_INSTRUCTIONS = (".", "thumbs.db", "desktop.ini", "license", "licence", "readme")  # how the names begin
 
 
-def find(skill: Skill) -> Iterator[Hit]:
+def find(skill: Skill) -> Hits:
     """Yield one hit for each file, ten at most, then one for the rest; all on the first line of the main file."""
     unused = sorted(_unused(skill))
     for path in unused[:MAX_HITS]:
-        yield Hit(Span(), f"{path} is named nowhere in the skill")
+        yield Hit(Span(), f"{path} is never mentioned in the skill")
     if len(unused) > MAX_HITS:
-        yield Hit(Span(), f"and {len(unused) - MAX_HITS} more files in references/ are named nowhere")
+        yield Hit(Span(), f"and {len(unused) - MAX_HITS} more files in references/ are never mentioned")
 
 
 def _unused(skill: Skill) -> set[str]:
-    cut = len(skill.root.directory) + 1 if skill.root.directory else 0
-    left = {path[cut:] for path in skill.references & set(skill.files) if not _is_paper(path)}
+    inside = skill.root.inside
+    left = {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)}
     for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
-        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {document.file[cut:]}
+        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
     names = Names(left)
     for document in skill.documents if left else ():
-        left -= names.named_in(folded(document.text)) - {document.file[cut:]}
-        left -= {link.resolved[cut:] for link in document.links if link.resolved and link.resolved != document.file}
+        left -= names.named_in(folded(document.text)) - {inside(document.file)}
+        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
     if not left:
         return left
     for read in other_texts(skill.root, skill.files, {document.file for document in skill.documents}):
         if read is None or not left:
-            return set()  # a file that was not read may name them
-        left -= names.named_in(folded(read[1])) - {read[0][cut:]}
+            return set()  # an unread file may name them
+        left -= names.named_in(folded(read[1])) - {inside(read[0])}
     return left
 
 
@@ -60,11 +58,4 @@ def _is_paper(path: str) -> bool:
     return path.rpartition("/")[2].lower().startswith(_NO_INSTRUCTIONS)
 
 
-RULE = Rule(
-    id="UNUSED_REFERENCE",
-    severity=Severity.WARNING,
-    summary="a file in references/ that nothing in the skill names",
-    fix="tell in the instructions when to read it, or remove it",
-    find=find,
-    group="links",
-)
+RULE = rule(find, Severity.WARNING, "links", fix="say in SKILL.md when to read it, or delete it")
