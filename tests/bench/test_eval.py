@@ -207,7 +207,7 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(tmp_path: Path) -> Non
         (("-c", "nope.yaml"), "nope.yaml"),
         (("--output-dir", "s/skill.json/x"), "cannot write"),
         (("--skills", "missing"), "missing does not exist"),
-        (("--no-allow-exec",), "leave --no-allow-exec out, or set allow-exec: true"),
+        (("--no-allow-exec",), "remove --no-allow-exec, or set allow-exec: true"),
     ],
 )
 def test_what_is_not_valid_ends_with_2_before_anything_runs(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
