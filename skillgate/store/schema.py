@@ -198,8 +198,9 @@ def _second(name: str, *, table: str = "invocations", exact: bool = False) -> li
     return [sa.Column(name, kind, nullable=False), _check(name, form, table=table, only="sqlite")]
 
 
-def _name(name: str) -> list[Any]:
-    return [sa.Column(name, _BYTEWISE, nullable=False), _check(name, f"length({name}) BETWEEN 1 AND {LONGEST}")]
+def _names(*names: str) -> list[Any]:
+    columns: list[Any] = [sa.Column(name, _BYTEWISE, nullable=False) for name in names]
+    return [*columns, *(_check(name, f"length({name}) BETWEEN 1 AND {LONGEST}") for name in names)]
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> list[Any]:
@@ -207,58 +208,41 @@ def _choice(name: str, choices: tuple[str, ...]) -> list[Any]:
     return [sa.Column(name, sa.Text(), nullable=True), _check(name, one)]
 
 
-def _flag(name: str) -> list[Any]:
-    return [sa.Column(name, sa.Boolean(), nullable=True), _check(name, f"{name} IN (0, 1)", only="sqlite")]
+def _flags(*names: str) -> list[Any]:
+    columns: list[Any] = [sa.Column(name, sa.Boolean(), nullable=True) for name in names]
+    return [*columns, *(_check(name, f"{name} IN (0, 1)", only="sqlite") for name in names)]
 
 
-def _count(name: str) -> list[Any]:
-    return [sa.Column(name, sa.BigInteger(), nullable=True), _check(name, f"{name} BETWEEN 0 AND {COUNT_MOST}")]
+def _bounded_counts(*names: str) -> list[Any]:
+    return [*_counts(*names, nullable=True), *(_check(name, f"{name} BETWEEN 0 AND {COUNT_MOST}") for name in names)]
 
 
-def _figure(name: str, most: object = FIGURE_MOST, *, table: str = "invocations", nullable: bool = True) -> list[Any]:
-    bounds = _check(name, f"{name} BETWEEN 0 AND {most}", table=table)
-    return [sa.Column(name, sa.Double(), nullable=nullable), bounds]
+def _bounded_figures(*names: str, most: object = FIGURE_MOST) -> list[Any]:
+    return [*_figures(*names), *(_check(name, f"{name} BETWEEN 0 AND {most}") for name in names)]
 
 
 INVOCATIONS = sa.Table(
     "invocations",
     METADATA,
     _key(),
-    *_name("invocation_id"),
-    *_name("skill_name"),
+    *_names("invocation_id", "skill_name"),
     *_second("timestamp", exact=True),
     *_texts("skill_version", "skill_category", "session_id", "model"),
     *_texts("source", nullable=False),
     *_choice("ending", _ENDINGS),
-    *_count("error_count"),
-    *_flag("recovered"),
-    *_flag("partial_completion"),
-    *_flag("workaround_used"),
-    *_flag("failure_explained"),
-    *_flag("crashed"),
-    *_figure("duration_ms"),
-    *_count("tokens_input"),
-    *_count("tokens_output"),
-    *_count("tokens_used"),
-    *_count("tool_call_kinds"),
-    *_count("tool_call_count"),
+    *_bounded_counts("error_count"),
+    *_flags("recovered", "partial_completion", "workaround_used", "failure_explained", "crashed"),
+    *_bounded_figures("duration_ms"),
+    *_bounded_counts("tokens_input", "tokens_output", "tokens_used", "tool_call_kinds", "tool_call_count"),
     *_texts("output_type"),
-    *_figure("output_size"),
-    *_figure("files_changed"),
-    *_figure("units"),
-    *_figure("time_units"),
-    *_flag("output_validated"),
-    *_figure("requested_items"),
-    *_figure("delivered_items"),
-    *_flag("linter_passed"),
-    *_flag("types_valid"),
-    *_flag("tests_passed"),
+    *_bounded_figures("output_size", "files_changed", "units", "time_units"),
+    *_flags("output_validated"),
+    *_bounded_figures("requested_items", "delivered_items"),
+    *_flags("linter_passed", "types_valid", "tests_passed"),
     *_choice("accuracy", _ACCURACIES),
-    *_flag("feedback_given"),
-    *_flag("user_accepted"),
-    *_flag("user_used_output"),
-    *_figure("user_edit_ratio", 1),
-    *_count("follow_up_count"),
+    *_flags("feedback_given", "user_accepted", "user_used_output"),
+    *_bounded_figures("user_edit_ratio", most=1),
+    *_bounded_counts("follow_up_count"),
     sa.Column("follow_up_open", sa.BigInteger(), nullable=True),
     _check("follow_up_open", f"follow_up_open BETWEEN 0 AND coalesce(follow_up_count, {COUNT_MOST})"),
     *_choice("rating", ("positive", "negative")),
@@ -284,11 +268,8 @@ SKILL_SCORES = sa.Table(
         autoincrement=False,
     ),
     sa.Column("rubric_version", _BYTEWISE, primary_key=True),
-    *(
-        item
-        for name, most in POINTS.items()
-        for item in _figure(name, most, table="skill_scores", nullable=name != "coverage")
-    ),
+    *(sa.Column(name, sa.Double(), nullable=name != "coverage") for name in POINTS),
+    *(_check(name, f"{name} BETWEEN 0 AND {most}", table="skill_scores") for name, most in POINTS.items()),
     *_texts("baseline_category", nullable=False),
     *_second("scored_at", table="skill_scores"),
     sqlite_with_rowid=False,  # rows are stored in the order of their invocations

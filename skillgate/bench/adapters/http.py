@@ -12,7 +12,8 @@ import time
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
@@ -30,12 +31,13 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from skillgate.bench.addresses import Hosts, Target
     from skillgate.bench.ports import Call, Surroundings
     from skillgate.model.benchmark import Runnable
 
+T = TypeVar("T")
 MOST_BYTES = 5 * 1024 * 1024  # of a response body
 _MOST_FAILURE_BYTES = 4_096  # of an error response, which is only quoted
 _MOST_REDIRECTS = 5
@@ -270,32 +272,15 @@ class _Stream(httpcore2.NetworkStream):
         self._bounds = bounds
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        while True:
-            self._bounds.left()
-            try:
-                data = self._sock.recv(max_bytes)
-            except (BlockingIOError, ssl.SSLWantReadError):
-                self._bounds.wait(self._sock, reading=True)
-            except ssl.SSLWantWriteError:
-                self._bounds.wait(self._sock, reading=False)
-            except OSError as error:
-                raise httpcore2.ReadError(error.strerror or str(error)) from None
-            else:
-                self._bounds.count(data)
-                return data
+        data = self._when_ready(lambda: self._sock.recv(max_bytes), reading=True, failure=httpcore2.ReadError)
+        self._bounds.count(data)
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         left = memoryview(buffer)
         while left:
-            self._bounds.left()
-            try:
-                left = left[self._sock.send(left) :]
-            except (BlockingIOError, ssl.SSLWantWriteError):
-                self._bounds.wait(self._sock, reading=False)
-            except ssl.SSLWantReadError:
-                self._bounds.wait(self._sock, reading=True)
-            except OSError as error:
-                raise httpcore2.WriteError(error.strerror or str(error)) from None
+            sent = self._when_ready(partial(self._sock.send, left), reading=False, failure=httpcore2.WriteError)
+            left = left[sent:]
 
     def close(self) -> None:
         self._sock.close()
@@ -307,25 +292,32 @@ class _Stream(httpcore2.NetworkStream):
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
         try:
-            wrapped = ssl_context.wrap_socket(
+            self._sock = wrapped = ssl_context.wrap_socket(
                 self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
             )
         except (OSError, ValueError) as error:
             raise httpcore2.ConnectError(f"TLS: {error}") from None
-        self._sock = wrapped
+        try:
+            self._when_ready(wrapped.do_handshake, reading=True, failure=httpcore2.ConnectError)
+        except httpcore2.ConnectError as error:
+            self.close()
+            raise httpcore2.ConnectError(f"TLS: {error}") from None
+        return self
+
+    def _when_ready(self, act: Callable[[], T], *, reading: bool, failure: type[Exception]) -> T:
+        """Call ``act`` until it no longer has to wait for the socket; raise ``failure`` for an OSError."""
         while True:
             self._bounds.left()
             try:
-                wrapped.do_handshake()
+                return act()
             except ssl.SSLWantReadError:
-                self._bounds.wait(wrapped, reading=True)
+                self._bounds.wait(self._sock, reading=True)
             except ssl.SSLWantWriteError:
-                self._bounds.wait(wrapped, reading=False)
+                self._bounds.wait(self._sock, reading=False)
+            except BlockingIOError:
+                self._bounds.wait(self._sock, reading=reading)
             except OSError as error:
-                self.close()
-                raise httpcore2.ConnectError(f"TLS: {getattr(error, 'reason', None) or error}") from None
-            else:
-                return self
+                raise failure(getattr(error, "reason", None) or error.strerror or str(error)) from None
 
     def get_extra_info(self, info: str) -> object:
         return self._sock if info == "socket" else None

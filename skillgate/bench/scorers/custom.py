@@ -45,15 +45,6 @@ class Program(NamedTuple):
     name: str = ""
 
 
-def custom(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
-    """Prepare to score one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is started yet.
-
-    Raises:
-        UsageError: No program may be started.
-    """
-    return Custom(task, rules, surroundings)
-
-
 class Custom(PartScorer):
     """Starts one process per answer."""
 
@@ -179,3 +170,6 @@ def _bad(words: str) -> UnscoredError:
 def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
     text = printable(value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+custom = Custom  # the function that the registry looks up

@@ -58,11 +58,6 @@ How well does the answer meet the criteria? Answer with the reason and a score f
 _CUT = "not shown: the last {characters:,} characters"
 
 
-def llm_judge(task: Task, rules: Rules, surroundings: Surroundings) -> Judge:
-    """Prepare to judge one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is sent yet."""
-    return Judge(task, rules, surroundings)
-
-
 class Judge(PartScorer):
     """Judges answers to one task."""
 
@@ -139,3 +134,6 @@ def _shown(kind: str, text: str) -> str:
     if beyond <= 0:
         return fenced(kind, text)
     return sealed(kind, f"{visible(text[:MOST_SHOWN])}\n{marker(_CUT.format(characters=beyond))}")
+
+
+llm_judge = Judge  # the function that the registry looks up
